@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import MARK, NOTHING, Reading
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
+from textveil_training.attacks.words import MARK, NOTHING, Reading
 
 Ints = NDArray[Any]
 _PAIR = 1 << 31

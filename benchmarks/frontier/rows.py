@@ -9,20 +9,32 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import fluent
 import numpy as np
-import release
-from frontier_rows import Row
+from frontier import fluent
 from numpy.typing import NDArray
-from release import NOTHING, Release, Words
+from report.frontier_rows import Row
 from textveil import Sanitizer
 from textveil.bundle import CONTEXT, EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
-from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
-from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.table import StaircaseTable, output_role
-from textveil.text import Lexicon, make_plan, segments
-from textveil.text.slots import Slots
-from textveil_export.text.weights import Setting, level_parameters
+from textveil.mechanisms import (
+    EXACT,
+    CappedSanText,
+    ExactSanText,
+    Staircase,
+    StaircaseLevel,
+    StaircaseTable,
+    output_role,
+)
+from textveil.text import segments
+from textveil_export.text import Setting, level_parameters
+from textveil_training.attacks.words import (
+    NOTHING,
+    Release,
+    Words,
+    constant,
+    of_mentions,
+    of_words,
+    unchanged,
+)
 
 FUNCTION_WORDS = ("function-words",)
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
@@ -104,7 +116,7 @@ class Releases:
             return replace(plan, slots=self._uncapped(plan.slots))
         if row.name == "uniform" or row.law == "k-RR":
             law = k_rr(plan.slots.strict, "0.000001" if row.name == "uniform" else epsilon)
-            return replace(plan, slots=Slots(law, law))
+            return replace(plan, slots=replace(plan.slots, strict=law, lower=law))
         return plan
 
     def _plan(self, visible: tuple[str, ...], kinds: bool, epsilon: str, consistent: bool = False) -> Any:
@@ -112,31 +124,30 @@ class Releases:
         return self.staircase._plan(options | {"consistent": consistent})  # type: ignore[arg-type]
 
     @staticmethod
-    def _uncapped(slots: Slots) -> Slots:
+    def _uncapped(slots: Any) -> Any:
         strict = slots.strict
         law = Staircase.of(strict.table, replace(strict.level, own_share=Fraction(1)), strict.base > 0)
-        return Slots(law, law)
+        return replace(slots, strict=law, lower=law)
 
     def _of_mentions(self, row: Row) -> Release:
-        made = release.of_mentions(self.words, self.plan(row))
+        made = of_mentions(self.words, self.plan(row))
         if row.name == "raw":
-            return release.unchanged(made)
+            return unchanged(made)
         if row.name in ("delete", "blank"):
-            return release.constant(made, NOTHING if row.name == "delete" else self.words.id("_"))
+            return constant(made, NOTHING if row.name == "delete" else self.words.id("_"))
         return made
 
     def _of_words(self, name: str) -> Release:
         bundle = self.santext.bundle
-        lexicon = Lexicon(bundle)
         mechanism = "santext+" if name == "santext-plus" else "santext"
-        plan = make_plan(bundle, lexicon, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
+        plan: Any = self.santext._plan({"mechanism": mechanism, "epsilon": str(SANTEXT_EPSILON)})
         if name == "santext-textbook":
             assert bundle.metric is not None
             largest = _largest_score(plan.mechanism)
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
             law = CappedSanText.of(bundle.table, "santext", level_parameters(bundle.table, EXACT, setting, largest))
             plan = replace(plan, mechanism=ExactSanText(law, bundle.metric))
-        return release.of_words(self.words, lexicon, plan, bundle.vocabulary)
+        return of_words(self.words, plan, bundle)
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pandas as pd
-from pages import bound, table
-from records import read_objects
+from report.pages import bound, table
+from report.records import read_objects
 
 COLUMNS = {
     "mechanism": "mechanism",

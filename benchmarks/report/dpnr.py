@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import vectors
-from dpnr_chart import accuracy_of_vectors
 from matplotlib.figure import Figure
-from pages import points, spread, table
-from records import RecordError, read_objects
+from report import vectors
+from report.dpnr_chart import accuracy_of_vectors
+from report.pages import points, spread, table
+from report.records import RecordError, read_objects
 
 PERSONS = ("George W. Bush", "John Kerry", "Yasser Arafat", "Tony Blair", "Ariel Sharon")
 BOUNDS = ["mode", "delta", "word_dropout", "level"]

@@ -5,7 +5,9 @@ from math import sqrt
 from typing import Any
 
 import pandas as pd
-from charts import (
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from report.charts import (
     GRAY,
     GREEN,
     INK,
@@ -20,8 +22,6 @@ from charts import (
     percent,
     titled,
 )
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 
 BOUNDS = (
     ("ceiling of any release", "ceiling", ":", "", INK),

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pages import points, short, table
-from records import RecordError, read_runs
+from report.pages import points, short, table
+from report.records import RecordError, read_runs
 
 Attribute = dict[str, Any]
 Cell = Callable[[Attribute], str]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pandas as pd
-from pages import table
-from records import read_objects
+from report.pages import table
+from report.records import read_objects
 
 
 def tables(results: Path) -> dict[str, str]:

@@ -7,12 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import frontier_rows as rows
 import pandas as pd
-from frontier_chart import LINES, accuracy_by_attack
 from matplotlib.figure import Figure
-from pages import points, spread, table
-from records import read_objects
+from report import frontier_rows as rows
+from report.frontier_chart import LINES, accuracy_by_attack
+from report.pages import points, spread, table
+from report.records import read_objects
 
 NAME = "frontier.jsonl"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2": "SST-2"}

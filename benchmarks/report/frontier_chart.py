@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, percent, titled
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from report.charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, percent, titled
 
 
 @dataclass(frozen=True)

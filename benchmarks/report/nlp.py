@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import nlp_chart
 import pandas as pd
 from matplotlib.figure import Figure
-from pages import bound, points, short, spread, table
-from pretraining import defense_of_starts, masked_lms, starts
-from records import read_runs
+from report import nlp_chart
+from report.pages import bound, points, short, spread, table
+from report.pretraining import defense_of_starts, masked_lms, starts
+from report.records import read_runs
 
 LEVELS = ("noise", "strict", "firm", "balanced", "light", "veil")
 DEFAULT_BUNDLE = "English words, version 2"

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from charts import (
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from report.charts import (
     BLUE,
     INK,
     ORANGE,
@@ -18,10 +22,6 @@ from charts import (
     percent,
     titled,
 )
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ Runs that differ in their seed only are averaged (with frozen features, those th
 from pathlib import Path
 
 import pandas as pd
-from nlp import METHODS
-from pages import bound, points, short, spread, table
-from records import read_runs
+from report.nlp import METHODS
+from report.pages import bound, points, short, spread, table
+from report.records import read_runs
 
 BUNDLES = {"English words, version 2": "english-v2"}
 RELEASE = ["mechanism", "bundle", "epsilon", "pure LDP"]

@@ -3,7 +3,7 @@
 import math
 
 import pandas as pd
-from pages import points, short, signed, spread, table
+from report.pages import points, short, signed, spread, table
 from scipy.stats import t as student
 
 STARTS = {

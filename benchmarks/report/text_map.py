@@ -7,19 +7,22 @@ checkpoint's folder holds are used, others are computed.
 """
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
 import torch
-from charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
+from report.charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from textveil_training.data import FORMATS, FormatName

@@ -8,9 +8,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from extractors import Extractors
 from numpy.typing import NDArray
-from releases import Codes
 from textveil_export.index import static_parts
 from textveil_training.encoder.codebook import different_texts, learn_codebook, main_space, texts_needed
 from textveil_training.encoder.extractors import codes_of
@@ -29,6 +27,8 @@ from textveil_training.encoder.word_rows import (
     word_ids,
 )
 from textveil_training.errors import ClassError
+from vectors.extractors import Extractors
+from vectors.releases import Codes
 
 Floats, Ids = NDArray[np.float64], NDArray[np.int64]
 KINDS = ("static", "taught", "minilm")

@@ -16,12 +16,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import labeled
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut
@@ -37,6 +39,7 @@ from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.encoder.teacher import NO_TEACHER
+from vectors import labeled
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("trec", "ag", "sst2", "ag-16-codes")

@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import labeled
-import minilm
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -20,6 +18,7 @@ from textveil_training.encoder.public_words import PublicWords, public_words
 from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.encoder.word_rows import RARE_NUMBERS
+from vectors import labeled, minilm
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]

@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import labeled
 import numpy as np
-from extractors import STRENGTH, Extractors, static_extractor
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from textveil_training.data import LabeledText
 from textveil_training.data.attributed import read_ag_entities
 from textveil_training.encoder.grouped_split import group_texts
 from textveil_training.encoder.task import Part
+from vectors import labeled
+from vectors.extractors import STRENGTH, Extractors, static_extractor
 
 Bits = NDArray[np.bool_]
 

@@ -1,7 +1,6 @@
-"""Makes the scripts of benchmarks/report, benchmarks/frontier and benchmarks/vectors importable."""
+"""Makes the folders of benchmarks/ importable, as its scripts do: ``frontier.run``, ``report.pages``."""
 
 import sys
 from pathlib import Path
 
-for folder in ("vectors", "report", "frontier"):
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / folder))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

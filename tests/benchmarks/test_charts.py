@@ -6,18 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import charts
-import dpnr
-import dpnr_chart
-import frontier
-import nlp
-import nlp_chart
 import numpy as np
 import pandas as pd
 import pytest
-import vectors
-import write
 from matplotlib.figure import Figure
+from report import charts, dpnr, dpnr_chart, frontier, nlp, nlp_chart, vectors, write
 
 Fault = Callable[[dict[str, Any]], None]
 

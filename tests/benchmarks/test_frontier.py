@@ -7,18 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import chain
 import numpy as np
-import personal
 import pytest
-import release
-import rows
-import run
-import tuned
-from candidates import Candidates
-from frontier import between
-from profile_attacks import pattern
-from release import DRAWN, KIND, MARK, NOTHING, SHOWN
+from frontier import chain, personal, release, rows, run, tuned
+from frontier.candidates import Candidates
+from frontier.profile_attacks import pattern
+from frontier.release import DRAWN, KIND, MARK, NOTHING, SHOWN
+from report.frontier import between
 from textveil.text import mention_segments, segments
 from toy_release import VOCABULARY, considered, plan
 

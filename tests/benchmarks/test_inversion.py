@@ -3,15 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import chain
-import corpora
-import network
 import numpy as np
 import pytest
-import release
 import torch
-from inversion import Inversion
-from network import RANKED, Seen
+from frontier import chain, corpora, network, release
+from frontier.inversion import Inversion
+from frontier.network import RANKED, Seen
 from textveil.text import segments
 from toy_release import VOCABULARY, considered
 

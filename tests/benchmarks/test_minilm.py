@@ -3,16 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import chain
-import masked
-import minilm
 import numpy as np
 import pytest
 import torch
-from fluent import exact
-from masked import Bases, MaskedRelease, SlotModel
-from network import RANKED, Seen
-from release import DRAWN, KIND
+from frontier import chain, masked, minilm
+from frontier.fluent import exact
+from frontier.masked import Bases, MaskedRelease, SlotModel
+from frontier.network import RANKED, Seen
+from frontier.release import DRAWN, KIND
 from toy_release import VOCABULARY, considered, plan, texts
 from transformers import BertConfig, BertModel
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from nlp import only
-from pages import filled, points, short, signed, spread, table
-from pretraining import paired
-from records import read_runs
+from report.nlp import only
+from report.pages import filled, points, short, signed, spread, table
+from report.pretraining import paired
+from report.records import read_runs
 from run_records import finetune, release
 
 ACCURACY = "result.test.accuracy"

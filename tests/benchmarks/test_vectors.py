@@ -7,21 +7,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import codebooks
-import counts
 import numpy as np
-import privunit
 import pytest
-import releases
-import repeated
-import vectors as page
-from releases import Codes, Release, area, noisy_corners
+from report import vectors as page
+from report.vectors_floors import FLOORS
 from scipy.special import betainc
 from textveil_export.index import integer_channel
 from textveil_training.data import LabeledText
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.word_rows import DIRECTIONS
-from vectors_floors import FLOORS
+from vectors import codebooks, counts, privunit, releases, repeated
+from vectors.releases import Codes, Release, area, noisy_corners
 
 CONFUSION = np.array([[80.0, 15, 5], [10, 85, 5], [20, 10, 70]])
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import small_pretraining
-from dpnr import LABELS, read_grid
 from neighbor_models import write_bert
-from records import FORMAT, RELEASE, SHARES, VERSION, read_runs
+from report.dpnr import LABELS, read_grid
+from report.records import FORMAT, RELEASE, SHARES, VERSION, read_runs
 from textveil_cli import run as run_command
 from textveil_training import cli
-from textveil_training.bounds.placement import Search
+from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr import grid
 from textveil_training.tasks import dpnr
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from overridden import overridden
 from textveil_training.attacks.vectors.released import read_released
-from textveil_training.bounds.placement import Search
+from textveil_training.dpnr.placement import Search
 from textveil_training.cli.grid import named_mode
 from textveil_training.dpnr import grid as dpnr_grid
 from textveil_training.errors import DataError, InvalidJson, RecipeError, WrongColumnCount

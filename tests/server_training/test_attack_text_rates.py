@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from textveil_training.attacks.text import rates
+from textveil_training.attacks import rates
 
 
 def test_standard_errors_are_those_of_clusters() -> None:

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.bounds.channels import InvalidChannel, best_channel, joint
-from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
+from textveil_training.channels import accuracy_channel, counts_channel, joint, label_probabilities, recalls
 
 LEVELS = ("0.5", "1", "2", "4", "8")
 

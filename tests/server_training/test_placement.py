@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 from textveil.mechanisms.noise import zcdp
-from textveil_training.bounds.channels import InvalidChannel, ceiling, joint, reference
-from textveil_training.bounds.noise import bounded
-from textveil_training.bounds.placement import (
+from textveil_training.channels import joint
+from textveil_training.errors import InvalidChannel
+from textveil_training.dpnr.noise import bounded
+from textveil_training.dpnr.placement import (
     Mode,
     Placement,
     Search,

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from textveil.bundle import Pins
@@ -26,9 +26,13 @@ from textveil_training.cli.options import (
     renamed,
     use_threads,
 )
+from textveil_training.data import FormatName
 from textveil_training.errors import MissingSplit, SettingError
 
-NAMES = "nearest, bayes, repeated, mask, contextual"
+if TYPE_CHECKING:
+    from textveil_training.data import ReadOptions
+
+NAMES = "nearest, bayes, repeated, mask, contextual, words"
 
 
 @pinned()
@@ -51,6 +55,19 @@ def text(
         ),
     ] = None,
     attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all",
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--known", metavar="PATH", help="RAW texts that the attacker of words has; else the folder's train split."
+        ),
+    ] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
+    ] = None,
+    with_minilm: Annotated[
+        bool, typer.Option("--with-minilm", help="words: also tune MiniLM as an attacker, which takes hours.")
+    ] = False,
     with_statistics: Annotated[
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
     ] = False,
@@ -81,9 +98,11 @@ def text(
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
-    Without --mechanism it is the bundle's SanText or SanText+: the staircase is not attacked yet.
+    The staircase is attacked by words alone, the strongest of all: the others work token by token.
 
     \b
+    words       from raw texts of the same kind: the best guess, bigrams over the whole text, counts over sanitized
+                copies, and a network; --known names the texts
     nearest     the symbol nearest to what came out, and the ten nearest
     bayes       the best guess from one output without context: in closed form, and checked on draws
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
@@ -94,16 +113,17 @@ def text(
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
     others on fresh draws.
     """
-    from textveil_training.attacks.text import ATTACKS, Settings, run_and_record
+    from textveil_training.attacks.text import ATTACKS, Settings, Subject, run_and_record
     from textveil_training.cli.attack_text_table import table
     from textveil_training.data import ReadOptions, available_splits, load
     from textveil_training.progress import bars
-    from textveil_training.text_channel import TextChannel
 
     names = ATTACKS if attacks == "all" else tuple(dict.fromkeys(part.strip() for part in attacks.split(",")))
     settings = Settings(
         attacks=names,
         model=model,
+        vectors=None if vectors is None else str(vectors),
+        with_minilm=with_minilm,
         texts=texts,
         tokens=tokens,
         statistics=with_statistics,
@@ -115,7 +135,7 @@ def text(
     if resume and output is None:
         raise SettingError("--resume needs the record: --output")
     use_threads(threads)
-    channel = TextChannel(
+    subject = Subject(
         bundle,
         pins=pins,
         mechanism=mechanism,
@@ -130,17 +150,20 @@ def text(
     keys: dict[str, Any] = {"text_key": text_key, "label_key": label_key} if keyed else {}
     if not keyed and (text_key != "text" or label_key is not None):
         raise SettingError("this format has no keys")
-    examples = [example.texts for example in load(format_name, data, split, ReadOptions(**keys))]
+    options = ReadOptions(**keys)
+    examples = [example.texts for example in load(format_name, data, split, options)]
     if not examples:
         raise MissingSplit("a split is empty")
+    theirs = _known(known, data, format_name, split, options) if "words" in names else []
     try:
         with bars() as report:
             record = run_and_record(
-                channel,
+                subject,
                 examples,
                 settings,
                 (format_name, split),
                 report,
+                known=theirs,
                 output=output,
                 resume=resume,
                 device=device,
@@ -152,3 +175,16 @@ def text(
     print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
         say(f"textveil-train: {name} was left out: {reason}")
+
+
+def _known(
+    path: Path | None, data: Path, format_name: FormatName, split: str | None, options: "ReadOptions"
+) -> list[str]:
+    """Returns the raw texts of the attacker: those that are named, or train texts beside another split."""
+    from textveil_training.data import available_splits, load
+
+    source = path or data
+    chosen = "train" if "train" in available_splits(format_name, source) else None
+    if path is None and (chosen is None or split in (None, chosen)):
+        return []
+    return [text for example in load(format_name, source, chosen, options) for text in example.texts]

@@ -7,7 +7,7 @@ import typer
 from textveil_cli import run
 
 from textveil_training import __version__
-from textveil_training.cli import corpus, dpnr, encoder, fairness, finetune, grid, held_out, pretrain
+from textveil_training.cli import corpus, dpnr, encoder, finetune, held_out, pretrain
 from textveil_training.cli.attack import attack_app
 from textveil_training.cli.data import data_app
 
@@ -22,9 +22,7 @@ app.command("dpnr")(dpnr.dpnr)
 app.command("evaluate")(dpnr.evaluate)
 app.command("encoder")(encoder.encoder)
 app.command("held-out")(held_out.held_out)
-app.command("grid")(grid.grid)
 app.command("finetune")(finetune.finetune)
-app.command("fairness")(fairness.fairness)
 app.command("pretrain")(pretrain.pretrain)
 app.command("sanitize-corpus")(corpus.sanitize_corpus)
 app.add_typer(attack_app, name="attack")

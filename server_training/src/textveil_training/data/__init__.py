@@ -1,5 +1,6 @@
 """Readers that stream examples from the formats the data sets are published in."""
 
+from textveil_training.data.attributed import AG_ENTITIES, read_ag_entities
 from textveil_training.data.examples import (
     AttributedText,
     Document,
@@ -8,11 +9,23 @@ from textveil_training.data.examples import (
     LabeledText,
     ScoredPair,
 )
-from textveil_training.data.formats import FORMATS, Format, FormatName, ReadOptions, available_splits, files_of, load
+from textveil_training.data.formats import (
+    FORMATS,
+    Format,
+    FormatName,
+    ReadOptions,
+    available_splits,
+    files_of,
+    format_named,
+    load,
+)
 from textveil_training.data.hash_split import share_of, split
+from textveil_training.data.release import release_of
 from textveil_training.data.summary import Summary, summarize
+from textveil_training.data.tables import read_table
 
 __all__ = [
+    "AG_ENTITIES",
     "FORMATS",
     "AttributedText",
     "Document",
@@ -26,7 +39,11 @@ __all__ = [
     "Summary",
     "available_splits",
     "files_of",
+    "format_named",
     "load",
+    "read_ag_entities",
+    "read_table",
+    "release_of",
     "share_of",
     "split",
     "summarize",

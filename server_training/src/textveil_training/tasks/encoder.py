@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
-from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
+from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.encoder.extractors import (
     STATIC,
     TrainedExtractor,

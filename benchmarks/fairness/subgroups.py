@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
-
-from textveil_training.errors import SubgroupError
+from textveil.errors import TextveilError
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
@@ -24,6 +23,12 @@ MINIMUM = 30
 
 CONFIDENCE = 0.95
 """Probability that all intervals of one table hold together."""
+
+
+class SubgroupError(TextveilError):
+    """Accuracy by subgroup cannot be measured: no attributes, too few texts, or models and data do not match."""
+
+    code = "subgroup"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ decides by Bayes from what arrives, ``z = c_yhat + n``:
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
 The largest ``A`` over all codes and dimensions is what the mode's noise allows a decision to keep. It is at most the
-*reference* of ``textveil_training.bounds.channels``, which may choose any private channel; what lies between the two is
+*reference* of ``benchmarks/bounds/channels.py``, which may choose any private channel; what lies between the two is
 the price of additive noise. A trained head is compared with this figure, and may start from these codes.
 
 ``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
@@ -24,8 +24,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from textveil_training.bounds.channels import InvalidChannel, joint
-from textveil_training.bounds.noise import Mode, bounded, noise_scale
+from textveil_training.channels import joint
+from textveil_training.dpnr.noise import Mode, bounded, noise_scale
+from textveil_training.errors import InvalidChannel
 
 Floats = NDArray[np.float64]
 

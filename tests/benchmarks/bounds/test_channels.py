@@ -11,22 +11,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from textveil_training.bounds import channels
-from textveil_training.bounds.channels import (
-    InvalidChannel,
-    best_channel,
-    ceiling,
-    exceeds,
-    joint,
-    randomized_response,
-    reference,
-    response_channel,
-    standard_error,
-)
+from bounds import channels
+from bounds.channels import best_channel, ceiling, exceeds, randomized_response, reference, standard_error
+from textveil_training.channels import counts_channel, joint
+from textveil_training.errors import InvalidChannel
 from textveil_training.data import load
 
 Floats = NDArray[np.float64]
-AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"
+AG = Path(__file__).parents[4] / "shared" / "data" / "ag_private" / "ag_data.txt"
 
 shares = st.lists(st.floats(0.01, 1), min_size=2, max_size=5)
 epsilons = st.floats(0, 6)
@@ -181,10 +173,10 @@ def test_rows_are_true_classes() -> None:
 
 
 def test_the_channel_of_randomized_response() -> None:
-    channel = response_channel(3, 1.0)
+    channel = counts_channel(3, 1.0)
     assert channel.sum(axis=1) == pytest.approx(1)
     assert channel.max() / channel.min() == pytest.approx(exp(1))
-    assert response_channel(4, 900.0) == pytest.approx(np.eye(4))
+    assert counts_channel(4, 900.0) == pytest.approx(np.eye(4))
 
 
 def test_the_ceiling_of_the_ag_test_set() -> None:

@@ -5,9 +5,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from candidates import Candidates
 from numpy.typing import NDArray
-from release import DRAWN, KIND, Reading
+
+from textveil_training.attacks.words.candidates import Candidates
+from textveil_training.attacks.words.release import DRAWN, KIND, Reading
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]

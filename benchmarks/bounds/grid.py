@@ -9,33 +9,33 @@ reference, the best codes for the mode's noise, and randomized response.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from bounds.channels import Mode, best_channel, ceiling, randomized_response, reference
+from bounds.figures import accuracy_figures, clean_decisions, private_figures
 from textveil.bundle import atomic_output
-from torch import Tensor
-
-from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_nothing
-from textveil_training.bounds.channels import ceiling, randomized_response, reference
-from textveil_training.bounds.noise import Mode
-from textveil_training.bounds.placement import Placement, Search, best_placement, place
-from textveil_training.dpnr.checkpoint import Description
-from textveil_training.dpnr.heads import train_head, with_representation
-from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.private_figures import (
-    accuracy_figures,
-    attacked,
-    attributes_of,
-    clean_decisions,
-    private_figures,
+from textveil_training.attacks.vectors import Settings, attacked, attributes_of, infer, infer_nothing
+from textveil_training.channels import counts_channel, joint
+from textveil_training.dpnr import (
+    Classifier,
+    Description,
+    Model,
+    Placement,
+    Recipe,
+    Search,
+    Task,
+    best_placement,
+    place,
+    train_head,
+    with_representation,
 )
-from textveil_training.dpnr.recipe import Recipe
-from textveil_training.dpnr.task import Task
-from textveil_training.engine.loop import Report, no_report
-from textveil_training.engine.record import software
+from textveil_training.engine import Report, no_report, software
 from textveil_training.errors import ResumeError
+from torch import Tensor
 
 Features = Callable[[str], dict[str, Tensor]]
 """Pooled vectors by split for a word dropout, shape (copies, texts, width)."""
@@ -46,7 +46,7 @@ _BOUND_SEARCH = Search(restarts=2, steps=100, draws=512)
 _HEAD_SEARCH = Search(restarts=2, steps=80, draws=512, fresh_draws=4096)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One head.
 
@@ -65,6 +65,11 @@ class Cell:
     word_dropout: str = "0"
     seed: int = 0
     delta: str = ""
+
+    @property
+    def representation(self) -> dict[str, Any]:
+        """The part of a recipe that it decides."""
+        return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
 class Grid:
@@ -182,15 +187,7 @@ class Grid:
         }
 
     def _cell(self, cell: Cell) -> dict[str, Any]:
-        recipe = with_representation(
-            self._recipe,
-            mode=cell.mode,
-            dimension=cell.dimension,
-            levels=cell.levels,
-            delta=cell.delta,
-            word_dropout=cell.word_dropout,
-            seed=cell.seed,
-        )
+        recipe = with_representation(self._recipe, seed=cell.seed, **cell.representation)
         features = self._features(cell.word_dropout)
         head = train_head(recipe, self._task, features, self._clean, self._placement(cell))
         found = {"kind": "cell", **asdict(cell), "dev": head.dev, "wall_s": head.wall_s}
@@ -205,7 +202,8 @@ class Grid:
             levels[level] = private_figures(model, description, features, self._task, level, bound)
             if self._attack is not None:
                 settings = Settings(**asdict(self._attack) | {"seed": seed})
-                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings)
+                channels = partial(_label_channels, delta=float(description.delta or 0))
+                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings, channels)
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> Placement:
@@ -225,6 +223,12 @@ class Grid:
             with torch.inference_mode():
                 np.add.at(cells, (labels, self._clean(copy, None).argmax(-1).numpy()), 1)
         return cells
+
+
+def _label_channels(confusion: np.ndarray, epsilon: float, delta: float) -> dict[str, np.ndarray]:
+    """Randomized response, and the channel of the reference: no private channel releases the label more accurately."""
+    best = best_channel(joint(confusion), epsilon, delta).channel
+    return {"label_response": counts_channel(len(confusion), epsilon), "label_channel": best}
 
 
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:

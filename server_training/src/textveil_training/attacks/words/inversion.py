@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from candidates import Candidates
 from numpy.typing import NDArray
-from release import DRAWN, KIND, MARK, Reading
+
+from textveil_training.attacks.words.candidates import Candidates
+from textveil_training.attacks.words.release import DRAWN, KIND, MARK, Reading
 
 Ints = NDArray[Any]
 Floats = NDArray[Any]
@@ -84,6 +85,7 @@ class Counts:
 
     @classmethod
     def of(cls, context: Ints, words: Ints) -> "Counts":
+        """Counts words in contexts."""
         joint = np.unique(context ^ _mixed(words + (7 << 40)), return_counts=True)
         return cls(*joint, *np.unique(context, return_counts=True))
 

@@ -7,17 +7,18 @@ Its scalar products with the candidates are added to the logarithms of the poste
 and the prior, as in ``network.py``. The encoder's weights come from a package; what is learned here is not kept.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from network import Seen
 from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from textveil_training.attacks.words.network import Seen
 from textveil_training.engine.encoders import MINILM, load_encoder
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.tokens import Tokenizer
-from torch import Tensor, nn
 
 Ints = NDArray[Any]
 Batch = TypeVar("Batch")
@@ -139,45 +140,28 @@ def train(spelled: Sequence[str], vectors: Tensor, copies: Sequence[tuple[Seen, 
         for number, (seen, _) in enumerate(copies)
         for texts in batches(seen.document, row_of[number] >= 0, _BATCH, shuffled=True)
     ]
-    for (number, texts), step in stepped(reader, plan, _RATE, _NEW_RATE):
+    optimizer = adamw(reader, _peak, _DECAY)
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    reader.train()
+    for step, chosen in enumerate(torch.randperm(len(plan)).tolist()):
+        for group, highest in zip(optimizer.param_groups, peaks, strict=True):
+            group["lr"] = highest * min(1, (step + 1) / _RISE) * max(0.02, 1 - step / len(plan))
+        number, texts = plan[chosen]
         rows = torch.where(texts < 0, -1, row_of[number][texts])
         right = gold[number][rows[rows >= 0]]
         scores = reader(copies[number][0], texts, rows)[right >= 0]
-        step(nn.functional.cross_entropy(scores, right[right >= 0]))
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(scores, right[right >= 0]).backward()
+        nn.utils.clip_grad_norm_(reader.parameters(), _MOST)
+        optimizer.step()
     return reader
 
 
-def stepped(
-    model: nn.Module, plan: Sequence[Batch], rate: float, new_rate: float
-) -> Iterator[tuple[Batch, Callable[[Tensor], None]]]:
-    """Yields batches in random order, and what steps down a loss; the rate rises and then falls to next to nothing.
-
-    Args:
-        model: A model with an ``ElementEncoder``.
-        plan: The batches.
-        rate: Highest rate of what comes from the package.
-        new_rate: Highest rate of what is new.
-    """
-
-    def peak(name: str) -> float | None:
-        if name.endswith("word_embeddings.weight"):
-            return None
-        return rate if name.startswith("encoder.encoder.") else new_rate
-
-    optimizer = adamw(model, peak, _DECAY)
-    peaks = [group["lr"] for group in optimizer.param_groups]
-
-    def step(loss: Tensor) -> None:
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), _MOST)
-        optimizer.step()
-
-    model.train()
-    for number, chosen in enumerate(torch.randperm(len(plan)).tolist()):
-        for group, highest in zip(optimizer.param_groups, peaks, strict=True):
-            group["lr"] = highest * min(1, (number + 1) / _RISE) * max(0.02, 1 - number / len(plan))
-        yield plan[chosen], step
+def _peak(name: str) -> float | None:
+    """The highest rate of a parameter: that of the package, or of what is new; words' embeddings stay."""
+    if name.endswith("word_embeddings.weight"):
+        return None
+    return _RATE if name.startswith("encoder.encoder.") else _NEW_RATE
 
 
 def batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:

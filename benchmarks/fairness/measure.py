@@ -8,18 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import OutputError
-
-from textveil_training.dpnr import checkpoint as files
-from textveil_training.dpnr.measure import DRAWS
-from textveil_training.dpnr.task import Split
-from textveil_training.engine.encoders import device_named
-from textveil_training.engine.loop import Report, no_report
-from textveil_training.engine.record import RunRecord
-from textveil_training.engine.tensor_files import sha256
-from textveil_training.errors import CheckpointError, SubgroupError
-from textveil_training.fairness.correctness import (
+from fairness.correctness import (
+    CHECKPOINT,
     CLEAN,
+    DRAWS,
     OPEN,
     Answers,
     attributes_named,
@@ -28,13 +20,16 @@ from textveil_training.fairness.correctness import (
     of_checkpoint,
     of_model,
 )
-from textveil_training.fairness.subgroups import MINIMUM
-from textveil_training.finetune.network import DESCRIPTION as MODEL_DESCRIPTION
+from fairness.subgroups import MINIMUM, SubgroupError
+from textveil.errors import OutputError
+from textveil_training.dpnr import Split
+from textveil_training.engine import Report, RunRecord, device_named, no_report, sha256
+from textveil_training.errors import CheckpointError
 
 KIND = "fairness"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """The models to measure and the data to measure them on.
 
@@ -167,7 +162,7 @@ def _lines(request: Request, split: Split, answers: Sequence[Answers]) -> list[d
 
 def _subject(request: Request) -> dict[str, object]:
     folders = {"checkpoint": request.checkpoint, "model": request.model, "clean": request.clean}
-    name = files.DESCRIPTION if request.checkpoint is not None else MODEL_DESCRIPTION
+    name = CHECKPOINT if request.checkpoint is not None else "finetuned.json"
     return {
         "kind": KIND,
         "settings": {

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 from textveil_training.attacks.vectors.attribute_inference import Settings
-from textveil_training.bounds.channels import ceiling, reference
-from textveil_training.bounds.placement import Search, place
-from textveil_training.dpnr import grid as grid_module
-from textveil_training.dpnr import private_figures
-from textveil_training.dpnr.grid import Cell, Grid, read_lines
+from bounds.channels import ceiling, reference
+from textveil_training.dpnr.placement import Search, place
+from bounds import grid as grid_module
+from bounds.figures import private_figures
+from textveil_training.dpnr import measure
+from bounds.grid import Cell, Grid, read_lines
 from textveil_training.dpnr.heads import train_head, with_representation
 from textveil_training.dpnr.networks import Classifier
 from textveil_training.dpnr.recipe import Recipe, read_recipe
@@ -116,7 +117,7 @@ def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: 
 @pytest.mark.slow
 def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path) -> None:
     output = tmp_path / "runs.jsonl"
-    cells = [Cell("l1", 1, ("2",)), Cell("l1", 1, ("2", "6"), "0.5", 1)]
+    cells = [Cell(mode="l1", dimension=1, levels=("2",)), Cell(mode="l1", dimension=1, levels=("2", "6"), word_dropout="0.5", seed=1)]
     grid(recipe, task, features, clean, output).run(cells)
     lines = read_lines(output)
     kinds = [line["kind"] for line in lines.values()]
@@ -151,13 +152,13 @@ def test_a_grid_is_taken_up_where_it_was(
     recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = tmp_path / "runs.jsonl"
-    grid(recipe, task, features, clean, output, attack=False).run([Cell("l1", 1, ("2",))])
+    grid(recipe, task, features, clean, output, attack=False).run([Cell(mode="l1", dimension=1, levels=("2",))])
     before = output.read_text()
     calls: list[str] = []
     monkeypatch.setattr(Grid, "_cell", lambda self, cell: calls.append(cell.levels[0]) or {"kind": "cell"})
     monkeypatch.setattr(Grid, "_bounds", lambda self, cell, level: {"kind": "bounds"})
     again = grid(recipe, task, features, clean, output, attack=False)
-    again.run([Cell("l1", 1, ("2",)), Cell("l1", 1, ("3",))])
+    again.run([Cell(mode="l1", dimension=1, levels=("2",)), Cell(mode="l1", dimension=1, levels=("3",))])
     assert calls == ["3"]
     assert output.read_text().startswith(before)
     assert "attack" not in json.loads(before.splitlines()[0])["clean"]
@@ -174,12 +175,12 @@ def test_too_little_noise_is_told(
     bound = ceiling(np.bincount(task.test.labels.numpy()), 1.0)
 
     def exceeds() -> bool:
-        found = private_figures.private_figures(head.model, head.description, features, task, "1", bound)
+        found = private_figures(head.model, head.description, features, task, "1", bound)
         return found["exceeds_ceiling"]
 
     assert not exceeds()
-    honest = private_figures.release_parameters
-    monkeypatch.setattr(private_figures, "release_parameters", lambda description, level: honest(description, "16"))
+    honest = measure.release_parameters
+    monkeypatch.setattr(measure, "release_parameters", lambda description, level: honest(description, "16"))
     assert exceeds()
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
-from textveil_training.errors import SubgroupError
-from textveil_training.fairness.subgroups import Gap, Subgroups, subgroups
+from fairness.subgroups import Gap, SubgroupError, Subgroups, subgroups
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ import torch
 from scipy.optimize import brentq, minimize_scalar
 from torch import Tensor
 
-from textveil_training.bounds.channels import InvalidChannel
+from textveil_training.errors import InvalidChannel
 
 Mode = Literal["l1", "l2", "box"]
 SMALLEST = 1e-12

@@ -11,30 +11,30 @@ from typing import Any
 
 import numpy as np
 import torch
+from fairness.subgroups import CONFIDENCE, MINIMUM, SubgroupError, Subgroups, subgroups
 from numpy.typing import NDArray
-from textveil.mechanisms import WordDropout
-from textveil.vector import vector_statement as statement
+from textveil.vector import vector_statement
+from textveil_training.data import format_named, release_of
+from textveil_training.dpnr import (
+    Description,
+    Split,
+    decided,
+    features_of,
+    load_split,
+    read_checkpoint,
+    release_parameters,
+)
+from textveil_training.engine import Report, device_named, no_report, sha256
+from textveil_training.errors import CheckpointError
+from textveil_training.finetune import predictions, read_model
 from torch import Tensor
-
-from textveil_training.data.formats import format_named
-from textveil_training.dpnr import checkpoint as files
-from textveil_training.dpnr.checkpoint import Description
-from textveil_training.dpnr.evaluation import device_features
-from textveil_training.dpnr.features import read_features
-from textveil_training.dpnr.measure import DRAWS, decided, release_parameters
-from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split, load_split
-from textveil_training.engine.encoders import device_named
-from textveil_training.engine.loop import Report, no_report
-from textveil_training.engine.tensor_files import sha256
-from textveil_training.engine.tokens import Tokenizer
-from textveil_training.errors import CheckpointError, SubgroupError
-from textveil_training.fairness.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
 
 Promise = dict[str, Any]
 Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
 
 PRIVATE, QUIET, OPEN, CLEAN = "private", "without noise", "no privacy", "clean"
+#: The file of a checkpoint whose hash tells checkpoints apart, and releases of each text.
+CHECKPOINT, DRAWS = "checkpoint.json", 20
 
 
 @dataclass(frozen=True)
@@ -104,20 +104,19 @@ def of_checkpoint(
     Privacy:
         Texts are released ``draws`` times, here and to nobody; what is returned is about the texts and is not private.
     """
-    place = device_named(device)
-    model, description = files.read_checkpoint(folder)
+    model, description = read_checkpoint(folder)
     if levels and description.mode == "none":
         raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
     part = load_split(format_name, data, split, description.labels)
-    model.to(place)
-    features = _features(folder, model, description, part, split, place, report)
+    model.to(device_named(device))
+    features = features_of(folder, model, description, part, split, device=device, report=report)
 
     def right(decisions: list[Tensor]) -> NDArray[np.float32]:
         return torch.stack([decision == part.labels for decision in decisions]).float().numpy()
 
     if description.mode == "none":
         return part, [Answers(OPEN, None, right(decided(model, description, features, None).decisions))]
-    identity = sha256(folder / files.DESCRIPTION)
+    identity = sha256(folder / CHECKPOINT)
     answers = []
     for level in levels or description.levels:
         release = _promise(description, level, identity)
@@ -160,10 +159,6 @@ def of_model(
             one than the texts that the model was trained on.
         DeviceError: The device is not there.
     """
-    from textveil_training.data.release import release_of
-    from textveil_training.finetune.measure import predictions
-    from textveil_training.finetune.network import read_model
-
     _, description, _ = read_model(folder)
     labels = description.labels
     if not labels:
@@ -234,30 +229,9 @@ def divided(
     )
 
 
-def _features(
-    folder: Path,
-    model: Model,
-    description: Description,
-    part: Split,
-    split: str | None,
-    device: torch.device,
-    report: Report,
-) -> list[Tensor]:
-    dropout = WordDropout(description.word_dropout)
-    stored = folder / f"features-{split}.safetensors"
-    if not dropout.exact and stored.is_file():
-        try:
-            return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
-        except CheckpointError:  # of other texts, or of another encoder: they are computed
-            pass
-    tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
-    words = [tokenizer.words(text) for text in part.texts]
-    return device_features(model, tokenizer, words, dropout, device, report)
-
-
 def _promise(description: Description, level: str, checkpoint: str) -> Promise:
     """The promise for a vector, in the keys that records have for sanitized text; this epsilon is of the whole text."""
-    promised = statement(release_parameters(description, level), description.word_dropout, checkpoint)
+    promised = vector_statement(release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text
     return {
         "mechanism": f"representation-{description.mode}",

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil_training.bounds.channels import ceiling, exceeds
-from textveil_training.dpnr.grid import read_lines
+from bounds.channels import ceiling, exceeds
+from bounds.grid import read_lines
 
 #: Grids; the record of an attacker has no accuracy of a release.
 RECORDS = [
     path
-    for path in sorted((Path(__file__).parents[2] / "benchmarks" / "results").glob("dpnr_*.jsonl"))
+    for path in sorted((Path(__file__).parents[3] / "benchmarks" / "results").glob("dpnr_*.jsonl"))
     if path.stem != "dpnr_adversarial"
 ]
 

@@ -10,14 +10,14 @@ At a small epsilon it gives up rare classes: they are never released, and counts
 rank. On balanced classes it is the most accurate channel too.
 """
 
-from math import exp
+from math import exp, inf, isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from textveil_training.bounds.channels import InvalidChannel, joint, response_channel
+from textveil_training.errors import InvalidChannel
 
 Floats = NDArray[np.float64]
 
@@ -62,12 +62,13 @@ def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
 
 
 def counts_channel(classes: int, epsilon: float) -> Floats:
-    """Returns k-ary randomized response, shape ``(classes, classes)``.
+    """Returns k-ary randomized response as a matrix ``Q(o|i)``, shape ``(classes, classes)``.
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number.
     """
-    return response_channel(classes, epsilon)
+    ratio = exp(-checked(epsilon))
+    return (ratio + (1 - ratio) * np.eye(classes)) / (1 + (classes - 1) * ratio)
 
 
 def recalls(confusion: ArrayLike, channel: ArrayLike) -> Floats:
@@ -99,3 +100,38 @@ def label_probabilities(confusion: ArrayLike, channel: ArrayLike) -> Floats:
     shares = (counts @ np.asarray(channel)).T
     shares[shares.sum(axis=1) == 0] = counts.sum(axis=1)
     return shares / shares.sum(axis=1, keepdims=True)
+
+
+def joint(confusion: ArrayLike) -> Floats:
+    """Computes ``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, summing to 1.
+
+    Raises:
+        InvalidChannel: The matrix is not square, or holds a negative or no positive number.
+    """
+    counts = np.asarray(confusion, dtype=np.float64)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
+        raise InvalidChannel("a confusion matrix has a row and a column for each class")
+    return shares_of(counts).T
+
+
+def shares_of(counts: Floats) -> Floats:
+    """Returns counts as shares that sum to 1.
+
+    Raises:
+        InvalidChannel: A count is negative or not finite, or all are zero.
+    """
+    total = counts.sum()
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and total > 0):
+        raise InvalidChannel("counts of classes are finite, not negative, and not all zero")
+    return counts / total
+
+
+def checked(epsilon: float, delta: float = 0.0) -> float:
+    """Returns an epsilon that a channel can have.
+
+    Raises:
+        InvalidChannel: Epsilon is negative or not a number, or delta is not from 0 to 1.
+    """
+    if not 0 <= epsilon <= inf or not (isfinite(delta) and 0 <= delta <= 1):
+        raise InvalidChannel("epsilon is a number of at least 0, delta one from 0 to 1")
+    return epsilon

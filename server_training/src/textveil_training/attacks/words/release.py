@@ -4,20 +4,17 @@ The skeleton and the draws are the product's own (``MentionPlan``, ``Plan``); on
 that a corpus of 600,000 words can be released a hundred times. Words are folded: nothing here is learned from case.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import uniform_below
-from textveil.text import Lexicon, is_gap, is_string, key, split_clitic
-from textveil.text.mentions import MentionPlan
-from textveil.text.options import Plan
-from textveil.text.segmentation import LOWER
-from textveil.text.skeleton import Role, sentence_start
-from textveil.text.slots import lower_alone
+from textveil.bundle import Bundle
+from textveil.mechanisms import random_uint64, uniform_below
+from textveil.text import Lexicon, MentionPlan, Plan, Role, is_gap, is_string, key, split_clitic
+
+from textveil_training.attacks.words.division import Cut
 
 Ints = NDArray[Any]
 #: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
@@ -34,6 +31,7 @@ class Words:
         self.spelled: list[str] = []
 
     def id(self, word: str) -> int:
+        """Returns the number of a word, a new one for a new word."""
         found = self.ids.setdefault(word, len(self.spelled))
         if found == len(self.spelled):
             self.spelled.append(word)
@@ -51,8 +49,8 @@ class Reading:
         index: Input id of a drawn element, index of a kind.
         word: What stands in the text, folded.
         whole: Whether it is a word in one piece.
-        case: Case that its output would be written in: of a slot, it decides which words may come out. Where draws are
-            consistent, that of all slots of its word does.
+        lower: Whether its output would be written in lower case: it decides which words may come out. Where draws are
+            consistent, all slots of its word do.
         documents: How many documents there are.
     """
 
@@ -62,7 +60,7 @@ class Reading:
     index: Ints
     word: Ints
     whole: Ints
-    case: Ints
+    lower: Ints
     documents: int
 
     def part(self, chosen: Ints) -> "Reading":
@@ -70,12 +68,11 @@ class Reading:
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
-        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "case"))
+        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "lower"))
         return Reading(number[self.document[kept]], *arrays, len(chosen))
 
 
-Element = tuple[int, int, int, bool, int]
-Cut = Sequence[Sequence[str]]
+Element = tuple[int, int, int, bool, bool]
 
 
 @dataclass
@@ -84,8 +81,9 @@ class Release:
 
     Attributes:
         words: Numbers of strings.
-        elements: Role, index, word, wholeness and case of the elements of a segment at, or not at, the start of a
-            sentence.
+        elements: Role, index, word, wholeness and lower case of the elements of a segment at, or not at, the start of
+            a sentence.
+        starts: Tells by the gap before a segment, ``None`` for the first one, whether it starts a sentence.
         drawn: Draws printed words for drawn inputs, by their wholeness and whether they come out in lower case alone.
         printed: Number of every printed word; symbols of the vocabulary first.
         symbols: How many symbols there are.
@@ -104,6 +102,7 @@ class Release:
     rule: str
     consistent: bool = False
     kinds: Callable[[Ints], Ints] | None = None
+    starts: Callable[[str | None], bool] = lambda gap: False
     _memory: dict[tuple[str, bool], list[Element]] = field(default_factory=dict)
 
     def in_context(self, reading: Reading, outputs: Ints, found: Any) -> Any:
@@ -112,7 +111,7 @@ class Release:
 
     def read(self, cut: Cut) -> Reading:
         """Reads documents, each a list of segments."""
-        rows: list[tuple[int, int, int, int, int, bool, int]] = []
+        rows: list[tuple[int, int, int, int, int, bool, bool]] = []
         number = -1
         for document, segments in enumerate(cut):
             gap: str | None = None
@@ -121,15 +120,15 @@ class Release:
                 if is_gap(segment):
                     gap = segment if gap is None else gap + segment
                     if mark := segment.strip():
-                        rows.append((document, number, MARK, -1, self.words.id(mark), False, LOWER))
+                        rows.append((document, number, MARK, -1, self.words.id(mark), False, True))
                     continue
-                at = segment, sentence_start(gap)
+                at = segment, self.starts(gap)
                 if at not in self._memory:
                     self._memory[at] = self.elements(*at)
                 rows += [(document, number, *element) for element in self._memory[at]]
                 gap = ""
         table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
-        return Reading(*table[:5], table[5].astype(bool), table[6], len(cut))
+        return Reading(*table[:5], *table[5:].astype(bool), len(cut))
 
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word, or NOTHING."""
@@ -139,14 +138,14 @@ class Release:
             if not len(places):
                 continue
             one, copies = self._distinct(reading, places)
-            first, lower = places[one], lower_alone(reading.case[places], copies)
+            first, lower = places[one], _lower_alone(reading.lower[places], copies)
             outputs[places] = self._fresh(reading, first, lower, role)[copies]
         return outputs
 
     def in_lower_case(self, reading: Reading, places: Ints) -> Ints:
         """Returns for each drawn element whether its draw is that of slots in lower case."""
         _, copies = self._distinct(reading, places)
-        return lower_alone(reading.case[places], copies)[copies]
+        return _lower_alone(reading.lower[places], copies)[copies]
 
     def _fresh(self, reading: Reading, places: Ints, lower: Ints, role: int) -> Ints:
         if role == DRAWN:
@@ -167,6 +166,11 @@ class Release:
         return one, copies
 
 
+def _lower_alone(lower: Ints, copies: Ints) -> Ints:
+    """Tells which draws stand in slots of lower case alone."""
+    return np.bincount(copies, weights=~lower) == 0
+
+
 def of_mentions(words: Words, plan: MentionPlan) -> Release:
     """The staircase, or what else draws under its skeleton."""
 
@@ -175,30 +179,42 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
         for spelled, token in plan.pieces(segment, starts_sentence=starts):
             word = words.id(key(spelled))
             if token.role is Role.VISIBLE:
-                found.append((SHOWN, -1, word, True, LOWER))
+                found.append((SHOWN, -1, word, True, True))
             elif token.role is Role.KIND:
-                found.append((KIND, token.kind or 0, word, True, LOWER))
+                found.append((KIND, token.kind or 0, word, True, True))
             else:
-                found.append((DRAWN, plan.symbol(token), word, True, token.case))
+                found.append((DRAWN, plan.symbol(token), word, True, plan.slots.of(token.case) is plan.slots.lower))
         return found
 
     printed = np.array([words.id(word) for word in plan.words.lower])
 
     def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
-        return printed[plan.slots.draw(lower, entropy.random_uint64, inputs)]
+        return printed[plan.slots.draw(lower, random_uint64, inputs)]
 
     def kinds(indices: Ints) -> Ints:
-        chosen = uniform_below(plan.words.counts[indices], entropy.random_uint64)
+        chosen = uniform_below(plan.words.counts[indices], random_uint64)
         return printed[plan.words.starts[indices] + chosen]
 
     rule = f"{plan.terms.visible} {plan.terms.kinds}"
     symbols = plan.bundle.symbols
     channels = plan.slots.strict.channel, plan.slots.lower.channel
-    return Release(words, elements, drawn, printed[:symbols], symbols, channels, rule, plan.terms.consistent, kinds)
+    return Release(
+        words,
+        elements,
+        drawn,
+        printed[:symbols],
+        symbols,
+        channels,
+        rule,
+        plan.terms.consistent,
+        kinds,
+        plan.starts_sentence,
+    )
 
 
-def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[str]) -> Release:
+def of_words(words: Words, plan: Plan, bundle: Bundle) -> Release:
     """SanText and SanText+: a draw for every word, without a skeleton."""
+    lexicon = Lexicon(bundle)
 
     def elements(segment: str, starts: bool) -> list[Element]:
         word = lexicon.word(segment)
@@ -207,15 +223,15 @@ def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[st
         if len(word.inputs) == 2 and not is_string(segment):
             parts = split_clitic(spelled) or parts
         cut = zip(word.inputs, parts, strict=True)
-        return [(DRAWN, index, words.id(part), word.whole, LOWER) for index, part in cut]
+        return [(DRAWN, index, words.id(part), word.whole, True) for index, part in cut]
 
-    printed = np.array([words.id(word) for word in vocabulary])
+    printed = np.array([words.id(word) for word in bundle.vocabulary])
 
     def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
         outputs = plan.draw(inputs, whole)
         return printed[outputs]
 
-    return Release(words, elements, drawn, printed, len(vocabulary), (plan.channel, plan.channel), "santext")
+    return Release(words, elements, drawn, printed, bundle.symbols, (plan.channel, plan.channel), "santext")
 
 
 def constant(release: Release, output: int) -> Release:
@@ -229,6 +245,7 @@ def constant(release: Release, output: int) -> Release:
         None,
         release.rule,
         kinds=lambda indices: np.full(len(indices), output),
+        starts=release.starts,
     )
 
 
@@ -236,6 +253,8 @@ def unchanged(release: Release) -> Release:
     """Releases raw text."""
 
     def elements(segment: str, starts: bool) -> list[Element]:
-        return [(SHOWN, -1, word, whole, LOWER) for _, _, word, whole, _ in release.elements(segment, starts)]
+        return [(SHOWN, -1, word, whole, True) for _, _, word, whole, _ in release.elements(segment, starts)]
 
-    return Release(release.words, elements, release.drawn, release.printed, release.symbols, None, "raw")
+    return Release(
+        release.words, elements, release.drawn, release.printed, release.symbols, None, "raw", starts=release.starts
+    )

@@ -7,17 +7,18 @@ probability and the prior. One network is trained for all mechanisms, on fresh d
 on come from bigrams that lack the text at hand: with its own pairs counted, they would look better than they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from candidates import Candidates
 from numpy.typing import NDArray
-from release import MARK, Reading, Words
 from torch import Tensor, nn
+
+from textveil_training.attacks.words.candidates import Candidates
+from textveil_training.attacks.words.release import MARK, Reading, Words
 
 Ints = NDArray[Any]
 #: Candidates of an element that the network ranks.
@@ -29,11 +30,17 @@ _PASSES, _BATCH, _RATE, _DECAY, _RISE = 2, 512, 2e-3, 1e-2, 30
 _LEAST = -20.0
 
 
-def word_vectors(words: Words, path: Path) -> Tensor:
-    """Reads vectors of words: standardized, shape ``(words + 1, dimensions)``; zeros for others and in the last row."""
-    found = np.zeros((len(words.spelled) + 1, 0), dtype=np.float32)
+def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yields words and their numbers from lines of text, a word and its numbers with blanks between."""
     for line in path.read_text("utf-8").splitlines():
         word, *numbers = line.split(" ")
+        yield word, numbers
+
+
+def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]]) -> Tensor:
+    """Returns standardized vectors of words, shape ``(words + 1, dimensions)``: 0 for others and in the last row."""
+    found = np.zeros((len(words.spelled) + 1, 0), dtype=np.float32)
+    for word, numbers in vectors:
         if not found.shape[1]:
             found = np.zeros((len(found), len(numbers)), dtype=np.float32)
         if word in words.ids:

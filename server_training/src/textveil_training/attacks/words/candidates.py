@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import DRAWN, KIND, Reading, Release
+
+from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]

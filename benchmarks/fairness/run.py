@@ -1,28 +1,36 @@
-"""``textveil-train fairness``: accuracy of the main task for those with and those without each private attribute."""
+"""Accuracy of the main task for those with and those without each private attribute.
+
+    python benchmarks/fairness/run.py PATH... --format FORMAT --checkpoint FOLDER [--clean FOLDER] [-o RECORD]
+    python benchmarks/fairness/run.py PATH... --format FORMAT --model FOLDER [--clean FOLDER --clean-data PATH]
+
+``subgroups.py`` computes the tables, ``correctness.py`` asks models, ``measure.py`` writes the record behind
+docs/results/fairness.md.
+"""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from textveil_training.cli.options import (
-    DeviceOption,
-    FormatOption,
-    JsonOption,
-    ReleaseEpsilons,
-    ThreadsOption,
-    use_threads,
-)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from textveil_cli import run
+from textveil_training.data import FormatName
+from textveil_training.progress import bars
 from textveil_training.tables import aligned
 
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
 
+
+@app.command()
 def fairness(
     data: Annotated[
         list[Path],
         typer.Argument(metavar="PATH", help="The texts; of a sanitized corpus one copy or several."),
     ],
-    format_name: FormatOption,
+    format_name: Annotated[FormatName, typer.Option("--format", help="Format of the data; one with attributes.")],
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", metavar="FOLDER", help="Of dpnr: vectors, through the device's release."),
@@ -38,7 +46,9 @@ def fairness(
         typer.Option("--clean-data", metavar="PATH", help="The raw texts for --clean, where PATH is sanitized."),
     ] = None,
     split: Annotated[str, typer.Option("--split", help="The split, or all for files that are one split.")] = "test",
-    epsilon: ReleaseEpsilons = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+    ] = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each text by --checkpoint.")] = 20,
     minimum: Annotated[
         int, typer.Option("--minimum", min=2, help="Texts a subgroup needs; smaller ones get no figures.")
@@ -46,9 +56,9 @@ def fairness(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, JSON.")
     ] = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = 0,
-    as_json: JsonOption = False,
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of tables.")] = False,
 ) -> None:
     """Measure accuracy with and without each private attribute, and whether a gap is more than chance.
 
@@ -59,23 +69,24 @@ def fairness(
 
     With --clean the change of each gap is measured, on the same texts.
     """
-    from textveil_training.fairness.run import Request, measure
-    from textveil_training.progress import bars
+    import torch
+    from fairness.measure import Request, measure
 
     request = Request(
-        data,
-        format_name,
-        None if split == "all" else split,
-        checkpoint,
-        model,
-        clean,
-        clean_data,
-        epsilon or (),
-        draws,
-        minimum,
-        device,
+        data=data,
+        format_name=format_name,
+        split=None if split == "all" else split,
+        checkpoint=checkpoint,
+        model=model,
+        clean=clean,
+        clean_data=clean_data,
+        levels=epsilon or (),
+        draws=draws,
+        minimum=minimum,
+        device=device,
     )
-    use_threads(threads)
+    if threads:
+        torch.set_num_threads(threads)
     with bars() as report:
         result = measure(request, output, report)
     print(json.dumps(result) if as_json else "\n\n".join(_blocks(result["lines"])))
@@ -134,3 +145,7 @@ def _gap(gap: dict[str, Any] | None) -> str:
 
 def _interval(gap: dict[str, Any]) -> str:
     return "-" if gap["interval"] is None else "[{:+.4f}, {:+.4f}]".format(*gap["interval"])
+
+
+if __name__ == "__main__":
+    sys.exit(run(app, "fairness"))

@@ -1,25 +1,32 @@
-"""``textveil-train grid``: many heads on one encoder's features, each beside its bounds; one JSON line for each."""
+"""The tables of private representations: many heads on one encoder's features, each beside its bounds.
 
+    python benchmarks/bounds/run.py RECIPE --data PATH --start CHECKPOINT --cache FOLDER -o RECORDS [OPTION...]
+
+``channels.py`` has the bounds, ``grid.py`` trains heads and writes one JSON line for each, ``figures.py`` measures
+them: the records behind docs/results/dpnr.md.
+"""
+
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from textveil_training.cli.options import (
-    LabelKeyOption,
-    OtherFormat,
-    RecipeData,
-    TextKeyOption,
-    ThreadsOption,
-    use_threads,
-)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bounds.channels import Mode
+from textveil_cli import run
+from textveil_training.errors import RecipeError
+from textveil_training.progress import bars
+
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
 
 
+@app.command()
 def grid(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of kind dpnr: what the heads share.")],
-    data: RecipeData,
+    data: Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")],
     start: Annotated[
         Path, typer.Option("--start", metavar="CHECKPOINT", help="A checkpoint without privacy: the encoder.")
     ],
@@ -45,43 +52,32 @@ def grid(
     attack: Annotated[
         bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
     ] = True,
-    format_name: OtherFormat = None,
-    text_key: TextKeyOption = "text",
-    label_key: LabelKeyOption = "label",
-    threads: ThreadsOption = 0,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
 ) -> None:
     """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
-    from dataclasses import replace
+    import torch
+    from bounds.grid import Cell, Grid
+    from textveil_training.attacks.vectors import Settings
+    from textveil_training.dpnr import StoredFeatures, holds_features, load_task, read_recipe, with_representation
 
-    from textveil_training.attacks.vectors.attribute_inference import Settings
-    from textveil_training.data import ReadOptions
-    from textveil_training.dpnr.grid import Cell, Grid
-    from textveil_training.dpnr.heads import with_representation
-    from textveil_training.dpnr.recipe import check, read_recipe
-    from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
-    from textveil_training.dpnr.task import load_task, of_format
-    from textveil_training.errors import RecipeError
-    from textveil_training.progress import bars
-
-    use_threads(threads)
+    if threads:
+        torch.set_num_threads(threads)
     chosen = read_recipe(recipe)
-    chosen = replace(chosen, data=of_format(chosen.data, format_name))
     part = chosen.representation
     if chosen.kind != "dpnr" or not chosen.training.placed_epochs + chosen.training.head_epochs:
         raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
     kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
     cells = [
-        Cell(kind, dimension, group, dropout, seed, delta)  # type: ignore[arg-type] # checked by named_mode
+        Cell(mode=kind, dimension=dimension, levels=group, word_dropout=dropout, seed=seed, delta=delta)
         for seed in range(seeds)
         for kind, dimension, delta in kinds
         for dropout in word_dropout or ["0"]
         for group in ([levels] if together else [(level,) for level in levels])
     ]
     for cell in cells:  # before anything is computed
-        values = {field: getattr(cell, field) for field in ("mode", "dimension", "levels", "delta", "word_dropout")}
-        check(with_representation(chosen, **values), "the grid")
-    task = load_task(chosen.data, data, ReadOptions(text_key=text_key, label_key=label_key))
+        with_representation(chosen, **cell.representation)
+    task = load_task(chosen.data, data)
     with bars() as report:
         stored = StoredFeatures(start, task, cache, features, report)
         runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)
@@ -92,18 +88,21 @@ def grid(
             runs.measure(folder.name, private.model, private.description, vectors)
 
 
-def named_mode(name: str) -> tuple[str, int, str]:
+def named_mode(name: str) -> tuple[Mode, int, str]:
     """Reads ``MODE:DIMENSION`` as mode, dimension and delta.
 
     Raises:
         RecipeError: There is no such mode or dimension.
     """
-    from textveil_training.errors import RecipeError
-
-    mode, _, number = name.partition(":")
-    if mode not in MODES or not (number.isascii() and number.isdigit() and len(number) <= 4):
+    prefix, _, number = name.partition(":")
+    mode = next((mode for mode in get_args(Mode) if mode == prefix), None)
+    if mode is None or not (number.isascii() and number.isdigit() and len(number) <= 4):
         raise RecipeError("--mode is l1, l2 or box, a colon, and the dimension")
     smallest, delta = MODES[mode]
     if int(number) < smallest:
         raise RecipeError("the dimension is too small for the mode")
     return mode, int(number), delta
+
+
+if __name__ == "__main__":
+    sys.exit(run(app, "grid"))

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 from overridden import overridden
-from textveil_training.bounds.placement import Search
+from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr.task import Split
 from textveil_training.errors import SubgroupError
 from textveil_training.fairness import run as fairness_run
-from textveil_training.fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
+from fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
 from textveil_training.tasks import dpnr as train_module
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 

@@ -19,15 +19,19 @@ sure the model is), and another extractor may be better.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, inf, isfinite, nextafter, sqrt
+from math import exp, nextafter, sqrt
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
-from textveil.errors import TextveilError
+from textveil_training.channels import checked, counts_channel, joint, shares_of
+from textveil_training.errors import InvalidChannel
 
 Floats = NDArray[np.float64]
+#: How a representation is bounded.
+Mode = Literal["l1", "l2", "box"]
 
 #: Slack, in standard errors, before an accuracy above the ceiling is called a fault.
 STANDARD_ERRORS = 4.0
@@ -39,12 +43,6 @@ _WHOLE = 1 << 53
 _DUST = 1e-9
 #: Shares of a constant row to try, smallest first; 1 is a channel that tells nothing.
 _SHARES = (0.0, *(2.0**-power for power in range(52, -1, -1)))
-
-
-class InvalidChannel(TextveilError):
-    """A prior, a confusion matrix, an epsilon or a delta that no program can be made from."""
-
-    code = "channel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
     shares = np.asarray(prior, dtype=np.float64)
     if shares.ndim != 1:
         raise InvalidChannel("a prior has one number for each class")
-    return best_channel(np.diag(_shares(shares)), epsilon, delta).accuracy
+    return best_channel(np.diag(shares_of(shares)), epsilon, delta).accuracy
 
 
 def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
@@ -118,29 +116,7 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
         InvalidChannel: As ``reference``.
     """
     gains = joint(confusion)
-    return float((gains.T @ response_channel(len(gains), epsilon)).max(axis=0).sum())
-
-
-def response_channel(classes: int, epsilon: float) -> Floats:
-    """Returns k-ary randomized response as a matrix ``Q(o|i)``, shape (classes, classes).
-
-    Raises:
-        InvalidChannel: Epsilon is negative or not a number.
-    """
-    ratio = exp(-_checked(epsilon, 0.0))
-    return (ratio + (1 - ratio) * np.eye(classes)) / (1 + (classes - 1) * ratio)
-
-
-def joint(confusion: ArrayLike) -> Floats:
-    """Computes ``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, summing to 1.
-
-    Raises:
-        InvalidChannel: The matrix is not square, or holds a negative or no positive number.
-    """
-    counts = np.asarray(confusion, dtype=np.float64)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise InvalidChannel("a confusion matrix has a row and a column for each class")
-    return _shares(counts).T
+    return float((gains.T @ counts_channel(len(gains), epsilon)).max(axis=0).sum())
 
 
 def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestChannel:
@@ -160,7 +136,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
     """
     gains = np.asarray(gains, dtype=np.float64)
     # Written with e^-epsilon: numbers of at most 1 keep the solver's tolerances meaningful at large epsilon.
-    ratio = exp(-min(_checked(epsilon, delta), _LARGEST_EPSILON))
+    ratio = exp(-min(checked(epsilon, delta), _LARGEST_EPSILON))
     inputs, classes = gains.shape
     pairs = [(i, other) for i in range(inputs) for other in range(inputs) if i != other]
     cells = inputs * classes
@@ -262,16 +238,3 @@ def _is_private(counts: NDArray[np.object_], epsilon: float, delta: float) -> bo
 def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> coo_array:
     row, column, value = zip(*entries, strict=True) if entries else ((), (), ())
     return coo_array((value, (row, column)), shape=(rows, columns))
-
-
-def _shares(counts: Floats) -> Floats:
-    total = counts.sum()
-    if not (np.isfinite(counts).all() and (counts >= 0).all() and total > 0):
-        raise InvalidChannel("counts of classes are finite, not negative, and not all zero")
-    return counts / total
-
-
-def _checked(epsilon: float, delta: float) -> float:
-    if not 0 <= epsilon <= inf or not (isfinite(delta) and 0 <= delta <= 1):
-        raise InvalidChannel("epsilon is a number of at least 0, delta one from 0 to 1")
-    return epsilon
