@@ -1,4 +1,4 @@
-"""Counts lines, files and imports of a checkout: how its three wheels are divided.
+"""Counts lines, files and imports of a checkout: how its wheels are divided.
 
     python benchmarks/structure.py [ROOT]
 
@@ -13,7 +13,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-WHEELS = {"runtime": "textveil", "export": "textveil_export", "server_training": "textveil_training"}
+WHEELS = {
+    "runtime": "textveil",
+    "cli": "textveil_cli",
+    "export": "textveil_export",
+    "server_training": "textveil_training",
+}
 OTHERS = ("tests", "benchmarks", "docs")
 
 

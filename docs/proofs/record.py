@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Where modules are looked for.
-SOURCES = tuple(ROOT / wheel / "src" for wheel in ("runtime", "export", "server_training"))
+SOURCES = tuple(ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training"))
 PROOFS = Path(__file__).resolve().parent
 
 _ROW = re.compile(r"^\| `(?P<module>[\w.]+):(?P<name>[\w.]+)` \| `(?P<hash>\w+)` \|$", re.M)

@@ -15,7 +15,7 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil.bundle import Bundle, open_index
 from textveil.mechanisms import Staircase, StaircaseLevel, StaircaseTable
-from textveil.mechanisms.staircase.staircase import staircase as staircase_module
+from textveil.mechanisms.staircase import staircase as staircase_module
 from textveil_export.cli.audit import audit as audit_command
 from textveil_export.errors import SamplerFault
 from textveil_export.sampler import audit, audit_sampler, lower, upper

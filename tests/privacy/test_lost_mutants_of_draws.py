@@ -18,7 +18,7 @@ from textveil.mechanisms.staircase.context import ContextTable
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseChannel, StaircaseLevel, realized_ratio
 from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 
-DRAWING = ("integer_sampling", "staircase", "staircase_table", "context")
+DRAWING = ("integer_sampling", "staircase.staircase", "staircase.table", "staircase.context")
 
 
 @pytest.mark.parametrize("name", [f"mechanisms.{module}" for module in DRAWING] + ["ledger.rows", "ledger.charging"])

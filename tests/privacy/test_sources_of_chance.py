@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 import textveil
+import textveil_cli
 
-SOURCES = sorted(Path(textveil.__file__).parent.rglob("*.py"))
+PACKAGES = [Path(package.__file__ or "").parent for package in (textveil, textveil_cli)]
+SOURCES = sorted(path for package in PACKAGES for path in package.rglob("*.py"))
 
 _MODULES = {"random", "secrets", "uuid", "_random", "numpy.random", "ssl"}
 _NAMES = {
@@ -43,17 +45,17 @@ def sources_of_chance(code: str) -> list[str]:
     return seen
 
 
-#: What is no noise and takes chance too: names of temporary files, keys and nonces of the ledger, tokens of the service
-#: and of a cluster, the name of a result. ``lazy.py`` imports modules of this package, by names that are written there.
+#: What is no noise and takes chance too: names of temporary files, keys and nonces of the ledger, tokens of the
+#: service, the name of a result. ``lazy.py`` and ``__main__.py`` import modules by names that are written there.
 NO_NOISE = {
-    "bundle/leftovers.py": ["urandom", "urandom"],
-    "cluster.py": ["secrets"],
-    "integrations/datasets.py": ["secrets"],
-    "ledger/crypto.py": ["urandom"],
-    "ledger/keys.py": ["urandom"],
-    "ledger/ledger.py": ["urandom"],
-    "lazy.py": ["import_module", "import_module"],
-    "serve/run.py": ["secrets", "ssl"],
+    "textveil/__main__.py": ["import_module", "import_module"],
+    "textveil/bundle/leftovers.py": ["urandom", "urandom"],
+    "textveil/ledger/crypto.py": ["urandom"],
+    "textveil/ledger/keys.py": ["urandom"],
+    "textveil/ledger/ledger.py": ["urandom"],
+    "textveil/lazy.py": ["import_module", "import_module"],
+    "textveil_cli/integrations/datasets.py": ["secrets"],
+    "textveil_cli/serve/run.py": ["secrets", "ssl"],
 }
 
 
@@ -61,17 +63,20 @@ def test_the_package_names_one_source() -> None:
     """``os.urandom``, once, in ``entropy.py``, for all that is drawn."""
     assert len(SOURCES) > 10
     found = {_place(path): sources_of_chance(path.read_text(encoding="utf-8")) for path in SOURCES}
-    assert {place: seen for place, seen in found.items() if seen} == {"mechanisms/entropy.py": ["urandom"], **NO_NOISE}
+    assert {place: seen for place, seen in found.items() if seen} == {
+        "textveil/mechanisms/entropy.py": ["urandom"],
+        **NO_NOISE,
+    }
 
 
 def _place(path: Path) -> str:
-    return path.relative_to(Path(textveil.__file__).parent).as_posix()
+    return next(path.relative_to(package.parent) for package in PACKAGES if package in path.parents).as_posix()
 
 
 def test_temporary_files_are_the_only_other_use_of_chance() -> None:
     """``tempfile`` draws names of files; it is imported where files are for this process alone."""
     named = [_place(path) for path in SOURCES if "tempfile" in path.read_text(encoding="utf-8")]
-    assert sorted(named) == ["cluster.py", "files/quarantine.py"]
+    assert sorted(named) == ["textveil_cli/files/quarantine.py"]
 
 
 @pytest.mark.parametrize(

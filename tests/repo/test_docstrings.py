@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scripts import ROOT
 
-SOURCES = {wheel: ROOT / wheel / "src" for wheel in ("runtime", "export", "server_training")}
+SOURCES = {wheel: ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")}
 
 #: Add one here if none of these says it. Plain verbs of what a function gives or does.
 VERBS = frozenset(

@@ -19,6 +19,7 @@ _FORBIDDEN = (
 )
 FORBIDDEN = _FORBIDDEN.split()
 SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
+COMMAND = Path(__file__).parents[2] / "cli" / "src" / "textveil_cli"
 
 
 def child(code: str, *arguments: str) -> str:
@@ -89,7 +90,7 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
 def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     use = (
-        "from textveil import IndexEncoder, IndexServer; from pathlib import Path; "
+        "from textveil import IndexEncoder; from textveil_cli.collector import IndexServer; from pathlib import Path; "
         f"e, s = IndexEncoder.load({str(folder)!r}), IndexServer(Path({str(folder)!r})); "
         "r = s.receive(e.encode('The market’s 17').line, 1); s.classify(r); s.counts([r])"
     )
@@ -103,7 +104,7 @@ def test_text_is_opened_without_what_vectors_need() -> None:
     patterns, which are made for the first text that is not ASCII.
     """
     modules = loaded("from textveil import Sanitizer; Sanitizer.load().sanitize('The doctor')")
-    unused = ("bundle.encoder_bundle", "bundle.onnx_check", "bundle.atomic", "mechanisms.vector_noise", "audit", "cli")
+    unused = ("bundle.encoder_bundle", "bundle.onnx.check", "bundle.atomic", "mechanisms.noise.vector", "audit")
     assert not {f"textveil.{name}" for name in unused} & modules
 
 
@@ -141,20 +142,22 @@ def opens_sockets(source: str) -> bool:
     return bool(_NETWORK.search(source.replace("from http import HTTPStatus", "")))
 
 
-def test_only_the_service_and_a_cluster_can_open_a_socket() -> None:
-    named = {path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())}
-    assert named == {"serve", "cluster.py"}
+def test_only_the_service_can_open_a_socket() -> None:
+    assert not [path for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())]
+    named = {path.relative_to(COMMAND).parts[0] for path in COMMAND.rglob("*.py") if opens_sockets(path.read_text())}
+    assert named == {"serve"}
     assert opens_sockets("import textveil\n    from urllib.request import urlopen\n")
 
 
 def test_nothing_on_a_device_starts_a_cluster() -> None:
-    assert not [path for path in SOURCE.rglob("*.py") if "textveil_export.cluster" in path.read_text()]
+    files = [*SOURCE.rglob("*.py"), *COMMAND.rglob("*.py")]
+    assert not [path for path in files if "textveil_export" in path.read_text()]
 
 
 def test_nothing_imports_the_service_but_its_command() -> None:
-    named = re.compile(r"^\s*(?:import|from) textveil\.serve\b", re.M)
-    files = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if named.search(path.read_text())]
-    assert {file.as_posix() for file in files if file.parts[0] != "serve"} == {"cli/serve.py"}
+    named = re.compile(r"^\s*(?:import|from) textveil_cli\.serve\b", re.M)
+    files = [path.relative_to(COMMAND) for path in COMMAND.rglob("*.py") if named.search(path.read_text())]
+    assert {file.as_posix() for file in files if file.parts[0] != "serve"} == {"commands/serve.py"}
     assert not {
         name for name in loaded("import textveil_cli.main") if name.startswith(("textveil_cli.serve", "uvicorn"))
     }

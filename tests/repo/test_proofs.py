@@ -10,14 +10,14 @@ record = load_script("docs/proofs/record.py")
 PROOFS = sorted(path for path in record.PROOFS.glob("*.md") if path.name != "README.md")
 #: Modules that implement a mechanism or its noise.
 MECHANISMS = (
-    "discrete_noise",
-    "fbdd",
+    "noise.discrete",
+    "baselines.fbdd",
     "integer_sampling",
-    "randomized_response",
-    "santext",
-    "santext_plus",
-    "vector_noise",
-    "zcdp",
+    "baselines.randomized_response",
+    "baselines.santext",
+    "baselines.santext_plus",
+    "noise.vector",
+    "noise.zcdp",
 )
 
 SOURCE = '''
@@ -149,4 +149,5 @@ def test_a_function_that_moved_is_found_and_one_that_is_gone_is_not(workplace: P
 
 
 def test_the_sources_are_the_wheels() -> None:
-    assert [source.relative_to(ROOT).parts[0] for source in record.SOURCES] == ["runtime", "export", "server_training"]
+    wheels = [source.relative_to(ROOT).parts[0] for source in record.SOURCES]
+    assert wheels == ["runtime", "cli", "export", "server_training"]

@@ -2,17 +2,20 @@
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 _INSTALL = "textveil: the command is not installed: pip install textveil-cli (in a clone: pip install ./runtime ./cli)"
 
 
 def main() -> None:
     """Runs the command, or says what to install where the library alone is installed."""
-    if find_spec("textveil_cli") is None:
+    try:
+        command = import_module("textveil_cli.main")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("textveil_cli", "typer"):
+            raise
         print(_INSTALL, file=sys.stderr)
         sys.exit(1)
-    import_module("textveil_cli.main").main()
+    command.main()
 
 
 if __name__ == "__main__":

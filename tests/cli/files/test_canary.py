@@ -110,7 +110,7 @@ def test_what_a_worker_meets_does_not_tell(tiny: Sanitizer, monkeypatch: pytest.
     monkeypatch.setattr(workers_module, "draw", fail)
     met = workers_module._work([SECRET], [1])
     assert isinstance(met, WorkerFailed)
-    assert str(met).startswith("internal: ValueError in test_files_canary.py line ")
+    assert str(met).startswith("internal: ValueError in test_canary.py line ")
     assert hidden(repr((met, met.args, met.__cause__, met.__context__)))
 
 

@@ -229,7 +229,7 @@ def test_many_different_options_do_not_pile_up(tiny_path: Path) -> None:
 def test_public_names() -> None:
     text = {"Options", "PrivacyStatement", "Result", "Sanitizer", "TextveilError", "__version__"}
     vectors = {"Encoder", "VectorRelease", "VectorStatement"}
-    indices = {"IndexEncoder", "IndexRelease", "IndexServer", "IndexStatement"}
+    indices = {"IndexEncoder", "IndexRelease", "IndexStatement"}
     known = {name for name, found in vars(errors).items() if isinstance(found, type)}
     assert set(textveil.__all__) == text | vectors | indices | known | {"Budget", "Ledger"}
 

@@ -3,8 +3,8 @@
     b_c(y) = b(y) W_c(class(y))
 
 A context ``c`` is what is public around one drawn mention: visible words, kinds and marks on both sides, and what was
-drawn before it (``textveil.mechanisms.staircase.context``). ``W_c`` are positive integers, so ``b_c(y) >= 1`` for every output in
-every context. The rest is the staircase with ``b_c`` for ``b``: it draws from the same stored rows, and loses no more.
+drawn before it (``mechanisms.staircase.context``). ``W_c`` are positive integers, so ``b_c(y) >= 1`` for every output
+in every context. The rest is the staircase with ``b_c`` for ``b``: it draws from the same rows, and loses no more.
 """
 
 from dataclasses import dataclass, replace

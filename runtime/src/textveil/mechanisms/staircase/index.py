@@ -2,7 +2,7 @@
 
     Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
 
-for codes ``x`` and indices ``y``. It is the staircase of ``textveil.mechanisms.staircase.staircase`` with stored ``a`` in place
+for codes ``x`` and indices ``y``. It is the staircase of ``mechanisms.staircase.staircase`` with stored ``a`` in place
 of neighbors, and nothing left over. Every channel with ``Q(y|x) <= exp(epsilon) Q(y|x')`` is one, up to the rounding of
 its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
 """
