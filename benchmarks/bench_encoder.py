@@ -34,8 +34,7 @@ def text_of(tokens: int) -> str:
 def torch_way(checkpoint: str) -> Callable[[Any], Any]:
     """The trained model by PyTorch."""
     import torch
-    from textveil_export.encoder.checkpoint import load_checkpoint
-    from textveil_export.encoder.onnx_graph import Reference
+    from textveil_export.encoder import Reference, load_checkpoint
 
     torch.set_num_threads(1)
     return Reference(load_checkpoint(Path(checkpoint)))
@@ -43,7 +42,7 @@ def torch_way(checkpoint: str) -> Callable[[Any], Any]:
 
 def onnx_way(graph: str) -> Callable[[Any], Any]:
     """A graph by onnxruntime, with the settings of a device."""
-    from textveil_export.encoder.session import Session
+    from textveil_export.encoder import Session
 
     return Session(Path(graph))
 
@@ -119,8 +118,7 @@ def main() -> None:
     bundle, checkpoint = sys.argv[1:]
     int8 = Path(bundle) / "model.onnx"
     with tempfile.TemporaryDirectory() as scratch:
-        from textveil_export.encoder.checkpoint import load_checkpoint
-        from textveil_export.encoder.onnx_graph import export_graph
+        from textveil_export.encoder import export_graph, load_checkpoint
 
         float32 = Path(scratch) / "float32.onnx"
         loaded = load_checkpoint(Path(checkpoint))

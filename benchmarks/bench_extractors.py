@@ -39,7 +39,7 @@ def main() -> None:
     """Measures both bundles named on the command line."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    from textveil.bundle.index_bundle import open_index
+    from textveil.bundle import open_index
     from textveil.vector import extractor_of
 
     static, minilm = (extractor_of(open_index(Path(folder)).extractor) for folder in sys.argv[1:])

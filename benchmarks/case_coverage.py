@@ -14,10 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from textveil import Sanitizer
-from textveil.text import is_gap, is_string, key, segments
-from textveil.text.mentions import MentionPlan
-from textveil.text.segmentation import LOWER, TITLE, case_pattern
-from textveil.text.skeleton import Role, sentence_start
+from textveil.text import MentionPlan, Role, is_gap, is_string, key, segments
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
@@ -42,7 +39,7 @@ def words(plan: MentionPlan, text: str) -> Iterator[tuple[str, bool, str]]:
         if is_gap(segment):
             gap = segment if gap is None else gap + segment
             continue
-        starts, gap = sentence_start(gap), ""
+        starts, gap = plan.starts_sentence(gap), ""
         if is_string(segment):
             continue
         token = plan.rule.classify(segment, starts_sentence=starts)[0]
@@ -58,6 +55,7 @@ def main() -> None:
     data = parser.parse_args().data
     plan = Sanitizer.load()._plan({})
     assert isinstance(plan, MentionPlan)
+    lower = plan.rule.classify("word", starts_sentence=False)[0].case
     print(f"{'':<24}{'words':>8}" + "".join(f"{what:>10}" for what in WHAT))
     for name, of_set in texts(data):
         for case, written in CASES.items():
@@ -73,16 +71,16 @@ def main() -> None:
             for word, starts, what in words(plan, text)
             if starts and is_title(word)
         ]
-        only = Counter(
-            what for word, what in first if what not in WHAT and plan.rule.kinds.of_word(word, LOWER) is None
-        )
+        of_kinds = [(word, what) for word, what in first if what not in WHAT]
+        only = Counter(what for word, what in of_kinds if plan.rule.kinds.of_word(word, lower) is None)
         kinds = ", ".join(f"{what} {count}" for what, count in only.most_common())
         print(f"{name:<10} {only.total()} of {len(first)}   {kinds}")
 
 
 def is_title(word: str) -> bool:
     """Tells whether a word begins with a capital, and has no other or is not whole in capitals."""
-    return case_pattern(word) == TITLE
+    letters = [letter for letter in word if letter.isalpha()]
+    return word[:1].isupper() and not (len(letters) > 1 and all(map(str.isupper, letters)))
 
 
 if __name__ == "__main__":

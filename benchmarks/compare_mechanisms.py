@@ -35,15 +35,12 @@ from textveil.mechanisms import (
     Integers,
     RandomizedResponse,
     Table,
-    entropy,
+    random_uint64,
 )
 from textveil.text import Lexicon, segments
 from textveil_export.certify import AllScores
 from textveil_export.progress import no_progress
-from textveil_export.text.calibrate_epsilon import by_certified_epsilon
-from textveil_export.text.flatten import flat_base, in_steps
-from textveil_export.text.neighbors import smallest
-from textveil_export.text.weights import Setting, level_parameters
+from textveil_export.text import Setting, by_certified_epsilon, flat_base, in_steps, level_parameters, smallest
 from textveil_training.data import load
 
 KS = (16, 64, 256, 1024)
@@ -139,7 +136,7 @@ class Comparison:
         features, labels = {}, {}
         for name, (sentences, gold) in self.sets.items():
             inputs = np.concatenate(sentences)
-            outputs = inputs if mechanism is None else mechanism.draw(inputs, entropy.random_uint64)
+            outputs = inputs if mechanism is None else mechanism.draw(inputs, random_uint64)
             lengths = np.array([len(sentence) for sentence in sentences])
             vectors = np.zeros((len(sentences), self.unit.shape[1]), dtype=np.float32)
             np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])

@@ -8,10 +8,12 @@ import torch
 from bounds.channels import exceeds
 from numpy.typing import NDArray
 from textveil.vector import vector_statement
-from textveil_training.dpnr import DRAWS, Classifier, Description, Model, Split, Task, decided, release_parameters
+from textveil_training.dpnr import Classifier, Description, Model, Split, Task, decided, release_parameters
 from torch import Tensor
 
 Decisions = NDArray[np.int64]
+#: Releases of each text.
+DRAWS = 20
 
 
 def private_figures(

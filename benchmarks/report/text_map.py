@@ -26,11 +26,8 @@ from report.charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from textveil_training.data import FORMATS, FormatName
-from textveil_training.dpnr.measure import release_parameters, released
-from textveil_training.dpnr.recipe import DataPart
-from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
-from textveil_training.dpnr.task import load_task
-from textveil_training.engine.loop import no_report
+from textveil_training.dpnr import DataPart, StoredFeatures, holds_features, load_task, release_parameters, released
+from textveil_training.engine import no_report
 
 Panel = tuple[str, NDArray[np.floating]]
 Coloring = tuple[str, NDArray[np.integer], Sequence[str]]

@@ -30,15 +30,18 @@ from textveil.bundle import HeldOut
 from textveil.mechanisms import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.bounds.decisions import counts_channel
-from textveil_training.encoder.codebook import different_texts
-from textveil_training.encoder.codebook_extractors import static_codebook
-from textveil_training.encoder.extractors import train_static_extractor
-from textveil_training.encoder.grouped_split import divide, group_texts
-from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Part, Task
-from textveil_training.encoder.teacher import NO_TEACHER
+from textveil_training.channels import counts_channel
+from textveil_training.data import divide, group_texts
+from textveil_training.encoder import (
+    NO_TEACHER,
+    MinilmSettings,
+    Part,
+    StaticSettings,
+    Task,
+    different_texts,
+    static_codebook,
+    train_static_extractor,
+)
 from vectors import labeled
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,13 +23,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil_export.encoder import PooledModel
-from textveil_export.encoder.evaluation import prepare, vectors
-from textveil_export.encoder.int8 import RECIPES, graph_name, quantize
-from textveil_export.encoder.onnx_graph import export_graph
-from textveil_export.encoder.session import Session
-from textveil_training.engine.encoders import MINILM, load_encoder
-from textveil_training.engine.tokens import Tokenizer
+from textveil_export.encoder import (
+    RECIPES,
+    PooledModel,
+    Session,
+    export_graph,
+    graph_name,
+    prepare,
+    quantize,
+    vectors,
+)
+from textveil_training.engine import MINILM, Tokenizer, load_encoder
 from vectors.extractors import STRENGTH, Extractors
 from vectors.minilm import MAX_TOKENS
 from vectors.run import CACHE, ROOT

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_training.data import LabeledText
-from textveil_training.data.attributed import AG_ENTITIES, read_ag_entities
-from textveil_training.data.tables import read_table
-from textveil_training.encoder.task import Part, Task, divided
+from textveil_training.data import AG_ENTITIES, LabeledText, read_ag_entities, read_table
+from textveil_training.encoder import Part, Task, divided
 
 #: Train and test file of each task below the data folder.
 FILES = {

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil_training.data import LabeledText
-from textveil_training.data.attributed import read_ag_entities
-from textveil_training.encoder.grouped_split import group_texts
-from textveil_training.encoder.task import Part
+from textveil_training.data import LabeledText, group_texts, read_ag_entities
+from textveil_training.encoder import Part
 from vectors import labeled
 from vectors.extractors import STRENGTH, Extractors, static_extractor
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr import grid as grid_module
+from textveil_training.dpnr.placement import Search
 from textveil_training.tasks import dpnr as train_module
 from tiny_training import private_recipe, recipe_text, sentences, write_data, write_encoder
 

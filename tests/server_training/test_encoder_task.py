@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_training.data import LabeledText
-from textveil_training.encoder.grouped_split import divide, fold, group_texts
+from textveil_training.data.grouped_split import divide, fold, group_texts
 from textveil_training.encoder.task import MIN_CLASS_TEXTS, divided
 from textveil_training.errors import ClassError
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bounds import channels
+from bounds.channels import best_channel, ceiling, exceeds, randomized_response, reference, standard_error
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from bounds import channels
-from bounds.channels import best_channel, ceiling, exceeds, randomized_response, reference, standard_error
-from textveil_training.channels import counts_channel, joint
-from textveil_training.errors import InvalidChannel
+from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_training.channels import accuracy_channel, counts_channel, joint
 from textveil_training.data import load
+from textveil_training.errors import InvalidChannel
 
 Floats = NDArray[np.float64]
 AG = Path(__file__).parents[4] / "shared" / "data" / "ag_private" / "ag_data.txt"
@@ -240,3 +241,29 @@ def test_slack_is_four_standard_errors() -> None:
     assert not exceeds(0.7 + 3.99 * error, 2500, 0.7)
     assert not exceeds(1.0, 2500, 1.0)
     assert not exceeds(0.7 + 4.01 * error, 1000, 0.7)
+
+
+def counted(classes: int, seed: int) -> np.ndarray:
+    """Counts of a classifier that is right more often than not, with classes of different sizes."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(5, 400, classes)
+    rows = generator.dirichlet(np.ones(classes), classes) + 2 * np.eye(classes)
+    return np.stack([generator.multinomial(n, row / row.sum()) for n, row in zip(sizes, rows, strict=True)])
+
+
+def accuracy(counts: np.ndarray, channel: np.ndarray) -> float:
+    return float((joint(counts) * channel).sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_channel_that_ships_is_as_accurate_as_any_and_integers_lose_next_to_nothing(seed: int) -> None:
+    counts = counted(2 + seed, seed)
+    for level in ("0.5", "1", "2", "4", "8"):
+        epsilon = drawn_epsilon(level)
+        found = accuracy_channel(counts, epsilon)
+        best = best_channel(joint(counts), epsilon).accuracy
+        assert accuracy(counts, found) == pytest.approx(best, abs=1e-6)
+        drawn = integer_channel("accuracy", found, level).matrix
+        assert accuracy(counts, drawn) == pytest.approx(best, abs=1e-6)
+        response = integer_channel("counts", counts_channel(len(counts), epsilon), level).matrix
+        assert accuracy(counts, response) <= best + 1e-6

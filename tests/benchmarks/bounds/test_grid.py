@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from textveil_training.attacks.vectors.attribute_inference import Settings
-from bounds.channels import ceiling, reference
-from textveil_training.dpnr.placement import Search, place
 from bounds import grid as grid_module
+from bounds.channels import ceiling, reference
 from bounds.figures import private_figures
-from textveil_training.dpnr import measure
 from bounds.grid import Cell, Grid, read_lines
+from textveil_training.attacks.vectors.attribute_inference import Settings
+from textveil_training.dpnr import measure
 from textveil_training.dpnr.heads import train_head, with_representation
 from textveil_training.dpnr.networks import Classifier
+from textveil_training.dpnr.placement import Search, place
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.task import Split, Task
 
@@ -117,7 +117,10 @@ def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: 
 @pytest.mark.slow
 def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path) -> None:
     output = tmp_path / "runs.jsonl"
-    cells = [Cell(mode="l1", dimension=1, levels=("2",)), Cell(mode="l1", dimension=1, levels=("2", "6"), word_dropout="0.5", seed=1)]
+    cells = [
+        Cell(mode="l1", dimension=1, levels=("2",)),
+        Cell(mode="l1", dimension=1, levels=("2", "6"), word_dropout="0.5", seed=1),
+    ]
     grid(recipe, task, features, clean, output).run(cells)
     lines = read_lines(output)
     kinds = [line["kind"] for line in lines.values()]

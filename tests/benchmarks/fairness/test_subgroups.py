@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from fairness.subgroups import Gap, SubgroupError, Subgroups, subgroups
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
-from fairness.subgroups import Gap, SubgroupError, Subgroups, subgroups
 
 Floats = NDArray[np.float64]
 

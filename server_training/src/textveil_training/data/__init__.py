@@ -19,6 +19,7 @@ from textveil_training.data.formats import (
     format_named,
     load,
 )
+from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.data.hash_split import share_of, split
 from textveil_training.data.release import release_of
 from textveil_training.data.summary import Summary, summarize
@@ -38,8 +39,10 @@ __all__ = [
     "ScoredPair",
     "Summary",
     "available_splits",
+    "divide",
     "files_of",
     "format_named",
+    "group_texts",
     "load",
     "read_ag_entities",
     "read_table",

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from textveil_training.data import AttributedText, Example, LabeledText, ReadOptions, available_splits, load, split
 from textveil_training.data.formats import format_named
+from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.dpnr.recipe import DataPart
-from textveil_training.encoder.grouped_split import divide, group_texts
 from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.errors import MissingSplit, RecipeError
 

@@ -4,13 +4,15 @@ from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
+# Two modules are called as what they are for: the names of the package are the functions.
+from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
+from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
+
 if TYPE_CHECKING:
     from textveil_training.encoder.codebook import different_texts, main_space, texts_needed
     from textveil_training.encoder.codebook_extractors import static_codebook
     from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
-    from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
     from textveil_training.encoder.minilm_settings import MinilmSettings
-    from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
     from textveil_training.encoder.static import StaticSettings
     from textveil_training.encoder.task import Part, Task, divided
     from textveil_training.encoder.teacher import NO_TEACHER, asked
@@ -49,7 +51,6 @@ __getattr__ = lazy_names(
     "codebook",
     "codebook_extractors",
     "extractors",
-    "k_means",
     "minilm_settings",
     "public_words",
     "static",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.encoder.grouped_split import fold
+from textveil_training.data.grouped_split import fold
 from textveil_training.encoder.k_means import k_means, main_directions, sums_of, unit
 from textveil_training.errors import ClassError
 

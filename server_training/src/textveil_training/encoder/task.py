@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms import MAX_CODES
 
 from textveil_training.data import LabeledText
-from textveil_training.encoder.grouped_split import Groups, divide, group_texts
+from textveil_training.data.grouped_split import Groups, divide, group_texts
 from textveil_training.errors import ClassError
 
 #: A class of fewer texts cannot be learned, calibrated and measured.

@@ -21,13 +21,13 @@ from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
+from textveil_training.data.grouped_split import SHARED_WORDS
 from textveil_training.encoder.extractors import (
     STATIC,
     TrainedExtractor,
     train_minilm_extractor,
     train_static_extractor,
 )
-from textveil_training.encoder.grouped_split import SHARED_WORDS
 from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
