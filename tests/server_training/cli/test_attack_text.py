@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from neighbor_models import write_bert
 from small_bundles import contents, pieces, scattered, small_bundle, spellings
+from small_staircase import WORDS as SAID
+from small_staircase import small_staircase
 from textveil.bundle.text_bundle import EMBEDDINGS
 from textveil_export.text.write import write_bundle
 from textveil_training.attacks.text import run as run_module
@@ -19,6 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 COUNT = 40
 WORDS = spellings(COUNT)
 ATTACK = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "words", "--threads", 1)
+STAIRCASE = ("attack", "text", "said.tsv", "--format", "tsv", "-b", "staircase", "--threads", 1, "--known", "more.tsv")
 NO_MODEL = "nearest,bayes,repeated"
 
 
@@ -35,6 +38,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     generator = np.random.default_rng(6)
     rows = [f"{n % 2}\t{' '.join(generator.choice(WORDS, 6))}, quokkasecret\n" for n in range(20)]
     (folder / "rows.tsv").write_text("".join(rows))
+    known = [f"0\t{' '.join(generator.choice(WORDS, 6))}\n" for _ in range(400)]
+    (folder / "known.tsv").write_text("".join(known))
+    small_staircase(folder / "staircase")
+    said = [f"0\tthe {' '.join(generator.choice(SAID, 6))}, quokkasecret\n" for _ in range(430)]
+    (folder / "said.tsv").write_text("".join(said[:30]))
+    (folder / "more.tsv").write_text("".join(said[30:]))
     (folder / "gaps.tsv").write_text("1\t...\n0\t!\n")
     write_bert(folder / "lm", [*WORDS, ",", "q", "##uokkasecret"])
     write_bert(folder / "headless", WORDS, head=False)
@@ -50,7 +59,10 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     record = tmp_path / "record.json"
     options = ("--model", place / "lm", "--max-tokens", 32, "--precision", "float32", "--statistics")
     code, out, err = run(*ATTACK, *options, "-o", record)
-    assert (code, err) == (0, "")
+    assert (code, err) == (
+        0,
+        "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known)\n",
+    )
     lines = [line.split() for line in out.splitlines()]
     assert [line[0] for line in lines[:3]] == ["attack", "unchanged", "nearest"]
     assert {line[0] for line in lines[1:-1]} == {"unchanged", "nearest", "bayes", "repeated", "mask", "contextual"}
@@ -65,7 +77,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     result = found["result"]
     assert (result["tokens"], result["sampled_tokens"], result["texts"]) == (140, 140, 20)
     assert result["unknown_share"] == pytest.approx(1 / 7, abs=1e-6)
-    assert result["skipped"] == {}
+    assert set(result["skipped"]) == {"words"}
     assert 0 <= result["mask"]["defense"] <= 1
     assert list(result["repeated"]) == ["1", "2", "5", "10", "20"]
     assert found["settings"]["model"] == "lm"
@@ -74,13 +86,14 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
 
 
 def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
-    code, out, err = run(*ATTACK, "--json", "--tokens", 10)
+    code, out, err = run(*ATTACK, "--json", "--tokens", 10, "--known", "known.tsv")
     assert code == 0
     assert err.splitlines() == [
         f"textveil-train: {name} was left out: no masked language model was named" for name in ("mask", "contextual")
     ]
     result = json.loads(out)["result"]
     assert set(result["skipped"]) == {"mask", "contextual"}
+    assert result["words"]["known_texts"] == 400
     assert result["sampled_tokens"] == 10
     assert result["nearest"]["tokens"] == 140
 
@@ -88,10 +101,35 @@ def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
 def test_a_mechanism_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> None:
     options = ("-m", "fbdd", "-e", "20", "--model", "lm", "--max-tokens", 32, "--json")
     code, out, err = run(*ATTACK, *options)
-    assert (code, err.count("fbdd has no table of weights")) == (0, 3)
+    assert (code, err.count("fbdd has no table of weights")) == (0, 4)
     result = json.loads(out)["result"]
-    assert set(result["skipped"]) == {"bayes", "repeated", "contextual"}
+    assert set(result["skipped"]) == {"bayes", "repeated", "contextual", "words"}
     assert {"nearest", "mask"} <= set(result)
+
+
+def test_the_staircase_is_attacked_by_naming_words(run: Run) -> None:
+    code, out, err = run(*STAIRCASE, "--json")
+    record = json.loads(out)
+    assert (code, err.count("the staircase does not work token by token")) == (0, 5)
+    assert record["release"]["mechanism"] == "staircase"
+    assert set(record["data"]) == {"format", "splits", "known"}
+    found = record["result"]["words"]
+    assert found["known_texts"] == 400
+    for name in ("unchanged", "bayes", "chain", "counts"):
+        assert 0 <= found["known"][name] <= 1
+        assert found["known"]["standard_errors"][name] > 0
+    assert "network" not in found["known"], "the bundle has no vectors"
+    assert "quokka" not in out
+
+
+def test_a_network_learns_from_vectors_that_are_named(run: Run, tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    rows = np.random.default_rng(1).integers(-9, 10, (len(SAID), 8)).tolist()
+    lines = (f"{word} {' '.join(map(str, row))}\n" for word, row in zip(SAID, rows, strict=True))
+    vectors.write_text("".join(lines))
+    code, out, err = run(*STAIRCASE, "--attacks", "words", "--vectors", vectors)
+    assert (code, err) == (0, "")
+    assert "counts and network" in out
 
 
 def test_without_rows_there_is_no_nearest_symbol(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
 
 def run(channel: TextChannel, rows: Sequence[str], **settings: Any) -> dict[str, Any]:
     chosen = Settings(**{"attacks": LM, "model": "planted", "max_tokens": 16, "precision": "float32"} | settings)
-    return attack(channel, [(text,) for text in rows], chosen, lambda stage, done, total: None)
+    subject: Any = SimpleNamespace(channel=channel, plan=channel.plan, bundle=channel.bundle)
+    return attack(subject, [(text,) for text in rows], chosen, lambda stage, done, total: None)
 
 
 def copies(count: int, seed: int = 0) -> list[str]:
