@@ -1,6 +1,6 @@
 """Tables and pictures of docs/results/dpnr.md, from the files ``benchmarks/results/dpnr_*.jsonl``.
 
-``textveil-train grid`` writes them. A file holds a line of baselines (the clean model, the majority class), bounds by
+``benchmarks/bounds/run.py`` writes them. A file holds a line of baselines (the clean model, the majority class), bounds by
 level, and a line for each head that was trained, with its figures by level.
 """
 

@@ -98,7 +98,7 @@ class Attacker(Known):
         return seen, np.where(right.any(axis=1), right.argmax(axis=1), -1)
 
     def network_scores(self, target: Reading, outputs: Ints, found: Candidates, chained: Ints) -> dict[str, Ints]:
-        """Scores candidates by the network: from all outputs; from what is visible and the word's own output alone."""
+        """Returns scores by the network: from all outputs; from what is visible and the output of the word alone."""
         if self.network is None:
             return {}
         seen = Seen.of(self.vectors, target, outputs, found, chained)

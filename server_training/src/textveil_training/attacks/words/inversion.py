@@ -124,7 +124,7 @@ class Inversion:
         self._second: Floats | None = None
 
     def learn(self, reading: Reading, outputs: Ints, found: Candidates, chained: Floats) -> None:
-        """Learns the weights on texts that are not among those that were counted."""
+        """Fits the weights on texts that are not among those that were counted."""
         truth = reading.word[found.places]
         first = self._features(reading, outputs, found, chained)
         self._first = _fit(first, found.words == truth[:, None])

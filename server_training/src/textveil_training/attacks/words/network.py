@@ -78,7 +78,7 @@ class Seen:
 
     @classmethod
     def of(cls, vectors: Tensor, reading: Reading, outputs: Ints, found: Candidates, chained: Ints) -> "Seen":
-        """Prepares a release.
+        """Returns what it sees of a release.
 
         Args:
             vectors: Vectors of words, ``word_vectors``.

@@ -172,7 +172,7 @@ def _lower_alone(lower: Ints, copies: Ints) -> Ints:
 
 
 def of_mentions(words: Words, plan: MentionPlan) -> Release:
-    """The staircase, or what else draws under its skeleton."""
+    """Returns the staircase, or what else draws under its skeleton."""
 
     def elements(segment: str, starts: bool) -> list[Element]:
         found: list[Element] = []
@@ -213,7 +213,7 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
 
 
 def of_words(words: Words, plan: Plan, bundle: Bundle) -> Release:
-    """SanText and SanText+: a draw for every word, without a skeleton."""
+    """Returns SanText or SanText+: a draw for every word, without a skeleton."""
     lexicon = Lexicon(bundle)
 
     def elements(segment: str, starts: bool) -> list[Element]:
@@ -235,7 +235,7 @@ def of_words(words: Words, plan: Plan, bundle: Bundle) -> Release:
 
 
 def constant(release: Release, output: int) -> Release:
-    """Blanks or deletes what another release draws."""
+    """Returns a release that blanks or deletes what another one draws."""
     return Release(
         release.words,
         release.elements,
