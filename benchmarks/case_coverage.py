@@ -50,7 +50,7 @@ def words(plan: MentionPlan, text: str) -> Iterator[tuple[str, bool, str]]:
 
 def main() -> None:
     """Prints both tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     data = parser.parse_args().data
     plan = Sanitizer.load()._plan({})

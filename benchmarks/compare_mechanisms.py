@@ -41,7 +41,7 @@ from textveil.text import Lexicon, segments
 from textveil_export.certify import AllScores
 from textveil_export.progress import no_progress
 from textveil_export.text import Setting, by_certified_epsilon, flat_base, in_steps, level_parameters, smallest
-from textveil_training.data import load
+from textveil_training.data import LabeledText, load
 
 KS = (16, 64, 256, 1024)
 CERTIFIED, PURE = "certified", "pure LDP"
@@ -80,6 +80,8 @@ class Comparison:
         lexicon = Lexicon(self.bundle)
         sentences, labels = [], []
         for example in load("sst2", folder, name):
+            assert isinstance(example, LabeledText)
+            assert example.label is not None
             words = [
                 lexicon.word(segment, sanitize_punctuation=False, carry_case=False)
                 for segment in segments(example.text)
@@ -208,7 +210,7 @@ class Comparison:
             alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
             return self.finished(EXACT, Setting(alpha)), float(alpha)
         tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
-        alpha, base = target / 1.2, None
+        alpha, base, mechanism = target / 1.2, None, None
         for step in range(8):
             if name == "full" and step < 2:
                 q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)
@@ -281,7 +283,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("bundle", type=Path, nargs="?", help="a bundle with embedding rows")
     parser.add_argument("--sst2", type=Path, help="folder with train.tsv and dev.tsv of SST-2 (GLUE)")
     parser.add_argument("-o", "--output", type=Path, help="records, one JSON object a line")

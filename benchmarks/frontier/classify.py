@@ -62,7 +62,7 @@ def accuracy(train: Reading, train_out: Ints, labels: Ints, test: Reading, test_
     tfidf = TfIdf.of(train, train_out)
     model = LinearSVC(C=_STRENGTH)
     model.fit(tfidf(train, train_out), labels)
-    return float((model.predict(tfidf(test, test_out)) == gold).mean())
+    return float(np.mean(model.predict(tfidf(test, test_out)) == gold))
 
 
 def pearson(train: Reading, train_out: Ints, scores: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:

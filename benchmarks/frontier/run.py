@@ -205,7 +205,7 @@ def kept(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any
 
 def main() -> None:
     """Parses the command line and measures everything that the records lack."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
     parser.add_argument("--santext", type=Path, help="a bundle with SanText; the built-in one if left out")

@@ -128,14 +128,15 @@ def _name_groups(axes: Axes, places: NDArray[np.floating], groups: NDArray[np.in
             best = of_group[same[of_group].sum(axis=1).argmax()]
             right = places[best, 0] > places[:, 0].mean()  # the name goes towards the middle
             axes.annotate(
-                name, places[best], (0, 7), textcoords="offset points", ha="right" if right else "left",
-                fontsize=SMALL, weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")],
+                name, (places[best, 0], places[best, 1]), (0, 7), textcoords="offset points",
+                ha="right" if right else "left", fontsize=SMALL, weight="bold",
+                path_effects=[withStroke(linewidth=3, foreground="white")],
             )  # fmt: skip
 
 
 def main() -> None:
     """Parses the command line and writes the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("data", type=Path, help="the texts: a file of a format with attributes")
     parser.add_argument("--format", choices=sorted(FORMATS), required=True, help="format of the data")
     parser.add_argument("--clean", type=Path, required=True, help="a checkpoint without privacy")

@@ -93,7 +93,7 @@ def counted(extractors: Extractors, task: Task, known: tuple[Ids, Part], test: t
 class Known:
     """MiniLM's vectors of the texts that a teacher is asked about, in the place of a folder that keeps them."""
 
-    def __init__(self, vectors: Floats) -> None:
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
 
     def part(self, name: str, make: Callable[[], object]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bounds.channels import Mode
 from report import vectors as page
 from report.vectors_floors import FLOORS
 from scipy.special import betainc
@@ -121,7 +122,8 @@ def test_the_area_counts_ties_half() -> None:
 
 @pytest.mark.parametrize("classes", [2, 4, 6])
 def test_corners_are_apart_and_inside_the_set(classes: int) -> None:
-    for mode, size in (("l1", lambda p: np.abs(p).sum(axis=1)), ("l2", lambda p: np.linalg.norm(p, axis=1))):
+    sizes: dict[Mode, Any] = {"l1": lambda p: np.abs(p).sum(axis=1), "l2": lambda p: np.linalg.norm(p, axis=1)}
+    for mode, size in sizes.items():
         points = releases._corners(mode, classes)
         assert size(points) == pytest.approx(np.ones(classes))
         assert len(np.unique(points.round(9), axis=0)) == classes

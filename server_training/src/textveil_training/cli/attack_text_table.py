@@ -45,7 +45,7 @@ def table(result: Mapping[str, Any]) -> str:
     Args:
         result: The ``result`` of a record.
     """
-    rows = [list(_HEADER)]
+    rows: list[list[str]] = [list(_HEADER)]
     if "unchanged" in result:
         rows.append(_row("unchanged", "tokens that came out as they were", result, "unchanged"))
     for attack, names in (("nearest", _NEAREST), ("bayes", {}), ("repeated", {}), ("mask", _MASK)):

@@ -106,11 +106,11 @@ class Settings:
 
 def describe(settings: Settings, subject: Subject) -> dict[str, Any]:
     """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
-    terms, channel = subject.plan.terms, subject.channel
-    promised = asdict(terms) | {"bundle_name": subject.bundle.manifest.get("name")}
+    channel = subject.channel
+    promised = asdict(subject.plan.terms) | {"bundle_name": subject.bundle.manifest.get("name")}
     if channel is None:
-        promised["epsilon"] = str(terms.epsilon)
-    elif terms.mechanism in ("krr", "random"):
+        promised["epsilon"] = str(promised["epsilon"])
+    elif (terms := channel.plan.terms).mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
     elif channel.plan.coin is None and channel.bundle.certificate is not None and terms.level is not None:
         proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism][terms.tail]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[Any]
-Cut = Sequence[Sequence[str]]
+Cut = Sequence[list[str]]
 """Texts, each as its segments."""
 #: Texts are near each other if they share this many words in a row.
 _NEAR = 4

@@ -69,7 +69,7 @@ class Reading:
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
         arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "lower"))
-        return Reading(number[self.document[kept]], *arrays, len(chosen))
+        return Reading(number[self.document[kept]], *arrays, documents=len(chosen))
 
 
 Element = tuple[int, int, int, bool, bool]
@@ -128,7 +128,7 @@ class Release:
                 rows += [(document, number, *element) for element in self._memory[at]]
                 gap = ""
         table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
-        return Reading(*table[:5], *table[5:].astype(bool), len(cut))
+        return Reading(*table[:5], *table[5:].astype(bool), documents=len(cut))
 
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word, or NOTHING."""
