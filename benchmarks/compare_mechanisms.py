@@ -210,7 +210,8 @@ class Comparison:
             alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
             return self.finished(EXACT, Setting(alpha)), float(alpha)
         tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
-        alpha, base, mechanism = target / 1.2, None, None
+        alpha, base = target / 1.2, None
+        mechanism: Any = None
         for step in range(8):
             if name == "full" and step < 2:
                 q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)

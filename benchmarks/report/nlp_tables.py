@@ -177,7 +177,8 @@ def _release(run: Column) -> list[str]:
 
 
 def _bundle(run: Column) -> str:
-    return BUNDLES.get(run.bundle_name, run.bundle_name)
+    name: str = run.bundle_name
+    return BUNDLES.get(name, name)
 
 
 def _count(runs: Frame) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 
 #: Tables and columns of pandas, which has no types of its own.
-Frame = Column = Any
+Frame = Any
+Column = Any
 
 FORMAT, VERSION = "textveil-run", 2
 KINDS = ("finetune", "attack-text", "pretrain", "fairness")
