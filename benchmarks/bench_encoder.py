@@ -34,8 +34,7 @@ def text_of(tokens: int) -> str:
 def torch_way(checkpoint: str) -> Callable[[Any], Any]:
     """The trained model by PyTorch."""
     import torch
-    from textveil_export.encoder.checkpoint import load_checkpoint
-    from textveil_export.encoder.onnx_graph import Reference
+    from textveil_export.encoder import Reference, load_checkpoint
 
     torch.set_num_threads(1)
     return Reference(load_checkpoint(Path(checkpoint)))
@@ -43,7 +42,7 @@ def torch_way(checkpoint: str) -> Callable[[Any], Any]:
 
 def onnx_way(graph: str) -> Callable[[Any], Any]:
     """A graph by onnxruntime, with the settings of a device."""
-    from textveil_export.encoder.session import Session
+    from textveil_export.encoder import Session
 
     return Session(Path(graph))
 
@@ -51,9 +50,9 @@ def onnx_way(graph: str) -> Callable[[Any], Any]:
 def pinned(bundle: str) -> Any:
     """The encoder of a bundle, pinned to the identity that it has."""
     from textveil import Encoder
-    from textveil.bundle import open_encoder
+    from textveil.bundle import open_bundle
 
-    return Encoder.load(bundle, expect_id=open_encoder(Path(bundle))[0].identity)
+    return Encoder.load(bundle, expect_id=open_bundle(Path(bundle)).identity)
 
 
 def encoder_way(bundle: str) -> Callable[[Any], Any]:
@@ -124,8 +123,7 @@ def main() -> None:
     bundle, checkpoint = sys.argv[1:]
     int8 = Path(bundle) / "model.onnx"
     with tempfile.TemporaryDirectory() as scratch:
-        from textveil_export.encoder.checkpoint import load_checkpoint
-        from textveil_export.encoder.onnx_graph import export_graph
+        from textveil_export.encoder import export_graph, load_checkpoint
 
         float32 = Path(scratch) / "float32.onnx"
         loaded = load_checkpoint(Path(checkpoint))

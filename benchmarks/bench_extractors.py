@@ -40,7 +40,7 @@ def main() -> None:
     """Measures both bundles named on the command line."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    from textveil.bundle.index import IndexBundle
+    from textveil.bundle import IndexBundle
     from textveil.vector import extractor_of
 
     static, minilm = (extractor_of(open_bundle(Path(folder), IndexBundle).extractor) for folder in sys.argv[1:])

@@ -21,7 +21,7 @@ one_core()
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.mechanisms import entropy
+from textveil.mechanisms import random_uint64
 from textveil.mechanisms.baselines import Fbdd, laplace_noise
 from textveil.text import segments
 
@@ -60,22 +60,22 @@ def main() -> None:
     def double_precision() -> None:
         for start in range(0, _BATCH, _BLOCK):
             part = fbdd.metric.rows[inputs[start : start + _BLOCK]].astype(np.float64)
-            points = laplace_noise(len(part), dimension, entropy.random_uint64) + scale * part
+            points = laplace_noise(len(part), dimension, random_uint64) + scale * part
             scores = points @ outputs.T
             scores -= scale * halves
             fbdd.outputs.ids[scores.argmax(axis=1)]
 
     def one_by_one() -> None:
         for token in inputs[:_ONE_BY_ONE]:
-            fbdd.draw(np.array([token]), entropy.random_uint64)
+            fbdd.draw(np.array([token]), random_uint64)
 
     def reference() -> None:
         for token in inputs[:_REFERENCE]:
-            point = fbdd.metric.rows[token] + laplace_noise(1, dimension, entropy.random_uint64)[0] / scale
+            point = fbdd.metric.rows[token] + laplace_noise(1, dimension, random_uint64)[0] / scale
             fbdd.outputs.ids[np.linalg.norm(outputs - point, axis=1).argmin()]
 
     screen = np.ones((_BLOCK, dimension + 1), dtype=np.float32)
-    measure("fbdd's draw", _BATCH, lambda: fbdd.draw(inputs, entropy.random_uint64))
+    measure("fbdd's draw", _BATCH, lambda: fbdd.draw(inputs, random_uint64))
     measure("fbdd's draw, double precision alone", _BATCH, double_precision)
     measure("fbdd's draw, one call per word", _ONE_BY_ONE, one_by_one)
     measure("baseline: fbdd word by word, all distances", _REFERENCE, reference)

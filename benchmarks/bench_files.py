@@ -14,18 +14,18 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from measure import REPETITIONS, one_core, report
 
 one_core()
 
 from textveil import Sanitizer
-from textveil.bundle.atomic import atomic_output
+from textveil.bundle import atomic_output
 from textveil_cli.files import Drawer, Selection, find_sources, sanitize_files
-from textveil_cli.files.rows import Drawn
-from textveil_cli.files.workers import NOTHING
 from textveil_cli.rewriting.plain import sanitize_lines
 
 Run = Callable[[], object]
@@ -55,12 +55,11 @@ def write_tables(lines: list[str], folder: Path) -> dict[str, tuple[str, Path]]:
     return tables
 
 
-class NothingDrawn(Drawer):
+class Unchanged(Sanitizer):
     """Gives back every text as it is."""
 
-    def draw_all(self, steps):  # type: ignore[no-untyped-def]
-        for step, work in steps:
-            yield step, NOTHING if work is None else Drawn(work.texts, [0] * len(work.sizes))
+    def sanitize_batch(self, texts: Iterable[str], **options: Any) -> Any:
+        return [SimpleNamespace(text=text, tokens=0) for text in texts]
 
 
 def main() -> None:
@@ -76,8 +75,8 @@ def main() -> None:
         for what, (format_name, path) in write_tables(lines, folder).items():
             columns = Selection(format_name, ("note",))
             sources = find_sources([str(path)], format_name, folder / f"out-{path.name}")
-            for drawer, way in ((Drawer, what), (NothingDrawn, f"limit: {what}, nothing drawn")):
-                drawing = drawer(sanitizer, bundle, {}, 1)
+            for of, way in ((sanitizer, what), (Unchanged.load(bundle), f"limit: {what}, nothing drawn")):
+                drawing = Drawer(of, bundle, {}, 1)
                 runs[way] = lambda sources=sources, columns=columns, drawing=drawing: sanitize_files(
                     sources, columns, drawing
                 )

@@ -1,21 +1,17 @@
 """A staircase table of made-up words by tasks of a Ray cluster: seconds, processor seconds, memory.
 
-    python benchmarks/bench_ray_table.py table 400000 RECORDS.jsonl
-    python benchmarks/bench_ray_table.py block 2500000
+    python benchmarks/bench_ray_table.py 400000 RECORDS.jsonl
 
-``table`` makes the vectors, runs ``textveil-export table --ray`` on them and adds to the records what it took so far,
-once a minute and at the end. ``block`` times one block of each step in one process, and says what all blocks of such a
-table would take. Of 300 dimensions, 64 neighbors, on all cores.
+Makes the vectors, runs ``textveil-export table --ray`` on them and adds to the records what it took so far, once a
+minute and at the end. Of 300 dimensions, 64 neighbors, on all cores.
 """
 
 import json
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from measure import one_core
 from process_tree import Spent, watch
 
 DIMENSION, NEIGHBORS = 300, 64
@@ -46,45 +42,7 @@ def table(words: int, records: Path) -> None:
     print(records.read_text(encoding="utf-8").splitlines()[-1])
 
 
-def block(words: int) -> None:
-    """Times one block of each step in one process on one core."""
-    one_core()
-    import numpy as np
-    from textveil_export.certify.staircase import certify_rows
-    from textveil_export.parallel import SPAN
-    from textveil_export.text.build_staircase import LEVELS
-    from textveil_export.text.near_duplicates import close_pairs
-    from textveil_export.text.nearest_words import inverse_norms, nearest_of_block
-
-    random = np.random.default_rng(16)
-    rows = np.empty((words, DIMENSION), dtype=np.int8)
-    for start in range(0, words, SPAN):
-        rows[start : start + SPAN] = random.integers(-100, 101, (min(SPAN, words - start), DIMENSION))
-    norms, ids, hubs = inverse_norms(rows), np.arange(words), np.zeros(words, dtype=np.int64)
-    neighbors = np.empty((words, NEIGHBORS), dtype=np.uint32)
-    neighbors[:] = (ids[:, None] + np.arange(NEIGHBORS)) % words
-    base, roles = np.ones(words, dtype=np.uint32), np.full(words, 63, dtype=np.uint8)
-    blocks = -(-words // SPAN)
-    middle = words // 2 // SPAN * SPAN  # a row is compared with those before it: the middle block is the mean one
-    steps = {
-        "near-duplicates": lambda: close_pairs(rows, 10_000.0, middle, middle + SPAN),
-        "neighbors": lambda: nearest_of_block(rows, ids, hubs, norms, NEIGHBORS - 1, 1, middle, middle + SPAN),
-        "certificate": lambda: certify_rows(neighbors, base, roles, LEVELS, middle, middle + SPAN),
-    }
-    print(f"{words:,} words, {DIMENSION} dimensions, {NEIGHBORS} neighbors: {blocks:,} blocks of {SPAN:,} rows")
-    for step, work in steps.items():
-        start = time.process_time()
-        work()
-        spent = time.process_time() - start
-        print(f"{step:16} {spent:8.2f} processor seconds a block, {spent * blocks / 3600:7.2f} hours for all")
-        about = {"words": words, "step": step, "block_s": round(spent, 2), "blocks": blocks}
-        print(json.dumps({"benchmark": "ray_block", **about}), flush=True)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "table":
-        table(int(sys.argv[2]), Path(sys.argv[3]))
-    elif len(sys.argv) == 3 and sys.argv[1] == "block":
-        block(int(sys.argv[2]))
-    else:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
+    table(int(sys.argv[1]), Path(sys.argv[2]))

@@ -184,7 +184,8 @@ def main() -> None:
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
     sanitizer = Sanitizer.load()
     staircase, ids = staircase_of(sanitizer), sanitizer.bundle.ids
-    exact = sanitizer._plan({"mechanism": "santext"}).mechanism.law
+    plan: Any = sanitizer._plan({"mechanism": "santext"})
+    exact = plan.mechanism.law
     middle = {word: np.median([timed(exact, ids[word])(0) for _ in range(200)]) for word in ("the", "doctor", "zebra")}
     fast, slow = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)
     doctor = ids["doctor"]

@@ -34,7 +34,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from textveil.bundle import TextBundle, open_bundle
-from textveil.mechanisms import entropy
+from textveil.mechanisms import random_uint64
 from textveil.mechanisms.baselines import Fbdd
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Calibration of FBDD.")
@@ -86,7 +86,7 @@ def calibrate(fbdd: Fbdd, ids: NDArray[np.intp], draws: int) -> tuple[NDArray[np
     start = time.perf_counter()
     for first in range(0, len(ids), words_at_once):
         part = slice(first, first + words_at_once)
-        drawn = fbdd.draw(np.repeat(ids[part], draws), entropy.random_uint64).reshape(-1, draws)
+        drawn = fbdd.draw(np.repeat(ids[part], draws), random_uint64).reshape(-1, draws)
         unchanged[part] = (drawn == ids[part, None]).sum(axis=1)
         distinct[part] = 1 + (np.diff(np.sort(drawn, axis=1), axis=1) != 0).sum(axis=1)
         done = min(first + words_at_once, len(ids))
@@ -111,7 +111,7 @@ def ranks(
     _, mechanisms, ids = _sample(bundle, epsilons, words)
     outputs = mechanisms[0].outputs.ids
     for fbdd in mechanisms:
-        drawn = fbdd.draw(np.repeat(ids, draws), entropy.random_uint64).reshape(-1, draws)
+        drawn = fbdd.draw(np.repeat(ids, draws), random_uint64).reshape(-1, draws)
         nearer = []  # for every changed output, how many outputs are nearer to the word, the word itself among them
         for (_, (squared,)), own, row in zip(fbdd.metric.squared_to_all(ids, block=1), ids, drawn, strict=True):
             nearer.append(np.searchsorted(np.sort(squared[outputs]), squared[row[row != own]]))

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from textveil import Sanitizer
 from textveil.text import Plan, Role, is_gap, is_string, key, segments
-from textveil.text.segmentation import LOWER, TITLE, case_pattern
-from textveil.text.skeleton import sentence_start
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
@@ -41,7 +39,7 @@ def words(plan: Plan, text: str) -> Iterator[tuple[str, bool, str]]:
         if is_gap(segment):
             gap = segment if gap is None else gap + segment
             continue
-        starts, gap = sentence_start(gap), ""
+        starts, gap = plan.starts_sentence(gap), ""
         if is_string(segment):
             continue
         token = plan.rule.tokens(segment, starts_sentence=starts)[0][1]
@@ -52,7 +50,7 @@ def words(plan: Plan, text: str) -> Iterator[tuple[str, bool, str]]:
 
 def main() -> None:
     """Prints both tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     data = parser.parse_args().data
     plan = Sanitizer.load()._plan({})
@@ -71,16 +69,16 @@ def main() -> None:
             for word, starts, what in words(plan, text)
             if starts and is_title(word)
         ]
-        only = Counter(
-            what for word, what in first if what not in WHAT and plan.rule.kinds.of_word(word, LOWER) is None
-        )
+        of_kinds = [(word, what) for word, what in first if what not in WHAT]
+        only = Counter(what for word, what in of_kinds if plan.rule.kinds.of_word(word, lower) is None)
         kinds = ", ".join(f"{what} {count}" for what, count in only.most_common())
         print(f"{name:<10} {only.total()} of {len(first)}   {kinds}")
 
 
 def is_title(word: str) -> bool:
     """Tells whether a word begins with a capital, and has no other or is not whole in capitals."""
-    return case_pattern(word) == TITLE
+    letters = [letter for letter in word if letter.isalpha()]
+    return word[:1].isupper() and not (len(letters) > 1 and all(map(str.isupper, letters)))
 
 
 if __name__ == "__main__":

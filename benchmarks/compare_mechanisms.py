@@ -23,15 +23,13 @@ from typing import Any
 import numpy as np
 import torch
 from textveil.bundle import TextBundle, open_bundle
-from textveil.mechanisms import Integers, entropy
+from textveil.mechanisms import Integers, random_uint64
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT, RandomizedResponse, SanText
 from textveil.text import is_gap, make_plan, segments
 from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_export.progress import no_progress
-from textveil_export.text.calibrate_epsilon import by_certified_epsilon
-from textveil_export.text.flatten import flat_base, in_steps
-from textveil_export.text.weights import Setting, level_parameters
-from textveil_training.data import load
+from textveil_export.text import Setting, by_certified_epsilon, flat_base, in_steps, level_parameters
+from textveil_training.data import LabeledText, load
 
 CERTIFIED, PURE = "certified", "pure LDP"
 TRAINING_SENTENCES = 20_000
@@ -58,6 +56,8 @@ class Comparison:
         plan = make_plan(self.bundle, mechanism="random")
         sentences, labels = [], []
         for example in load("sst2", folder, name):
+            assert isinstance(example, LabeledText)
+            assert example.label is not None
             words = [segment for segment in segments(example.text) if not is_gap(segment)]
             pieces = [piece for word in words for piece in plan.rule.tokens(word, starts_sentence=False)]
             tokens = [plan.symbol(token) for _, token in pieces]
@@ -104,7 +104,7 @@ class Comparison:
         features, labels = {}, {}
         for name, (sentences, gold) in self.sets.items():
             inputs = np.concatenate(sentences)
-            outputs = inputs if mechanism is None else mechanism.draw(inputs, entropy.random_uint64)
+            outputs = inputs if mechanism is None else mechanism.draw(inputs, random_uint64)
             lengths = np.array([len(sentence) for sentence in sentences])
             vectors = np.zeros((len(sentences), self.unit.shape[1]), dtype=np.float32)
             np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])
@@ -171,6 +171,7 @@ class Comparison:
             alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
             return self.finished(Setting(alpha)), float(alpha)
         alpha, base = target / 1.2, None
+        mechanism: Any = None
         for step in range(8):
             if name == "full" and step < 2:
                 q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)
@@ -237,7 +238,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("bundle", type=Path, nargs="?", help="a bundle with SanText")
     parser.add_argument("--sst2", type=Path, help="folder with train.tsv and dev.tsv of SST-2 (GLUE)")
     parser.add_argument("-o", "--output", type=Path, help="records, one JSON object a line")

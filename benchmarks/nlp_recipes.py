@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
-from textveil_training.engine.settings import from_table, read_toml
-from textveil_training.finetune import settings as finetuning
+from textveil_training.engine import from_table, read_toml
+from textveil_training.finetune import Settings, read_recipe
 
 RECIPES = Path(__file__).parents[1] / "server_training" / "recipes"
 MINILM = "minilm"
@@ -48,7 +48,7 @@ class Cell:
     """
 
     recipe: Path
-    settings: finetuning.Settings
+    settings: Settings
     data: str
     release: Release | None
     seed: int
@@ -135,7 +135,7 @@ def runs_of(name: str) -> list[Cell] | list[Attack]:
     if content["kind"] == "attack-text":
         recipe = from_table(AttackRecipe, content, path.name)
         return [Attack(known[release], runs) for runs in recipe.runs for release in runs.releases]
-    chosen = finetuning.read_recipe(path)
+    chosen = read_recipe(path)
     cells = [
         Cell(path, chosen.training, data, None if release == "raw" else known[release], seed, start)
         for runs in chosen.runs

@@ -29,7 +29,7 @@ from textveil.mechanisms.baselines import SanText
 from textveil.text import LevelSummary, summaries
 from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_training.data import share_of
-from textveil_training.pretrain import settings as pretraining
+from textveil_training.pretrain import read_recipe
 
 COPIES = 3
 """Independent outputs of every corpus: seed s trains on copy s + 1."""
@@ -189,7 +189,7 @@ class Workshop:
             record = folder / "record.json"
             if not (record.exists() and json.loads(record.read_text(encoding="utf-8"))["finished"]):
                 again = ("--resume",) if (folder / "unfinished.safetensors").exists() else ()
-                recipe = pretraining.read_recipe(RECIPES / f"{name}.toml")
+                recipe = read_recipe(RECIPES / f"{name}.toml")
                 start = recipe.training.start
                 parts = [source.split(":", 1) for source in recipe.runs.data]
                 self._run(

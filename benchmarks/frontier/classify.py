@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import MARK, NOTHING, Reading
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
+from textveil_training.attacks.words import MARK, NOTHING, Reading
 
 Ints = NDArray[Any]
 _PAIR = 1 << 31
@@ -62,7 +62,7 @@ def accuracy(train: Reading, train_out: Ints, labels: Ints, test: Reading, test_
     tfidf = TfIdf.of(train, train_out)
     model = LinearSVC(C=_STRENGTH)
     model.fit(tfidf(train, train_out), labels)
-    return float((model.predict(tfidf(test, test_out)) == gold).mean())
+    return float(np.mean(model.predict(tfidf(test, test_out)) == gold))
 
 
 def pearson(train: Reading, train_out: Ints, scores: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:

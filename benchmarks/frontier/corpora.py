@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.text import segments
+from textveil_training.attacks.words import held_out_rows, near
 
 #: What each part of the benchmark reads below the data folder.
 FILES = {
@@ -22,9 +23,6 @@ FILES = {
 }
 #: Rows of train that ``--quick`` trains on, and those that it measures on.
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
-#: Rows of train that are near one that is measured on share this many words in a row with it.
-_NEAR = 4
-_START = 3
 
 
 @dataclass(frozen=True)
@@ -69,67 +67,6 @@ def _inside(train: Part, name: str) -> tuple[Part, Part]:
         return Part([texts[row * step + n] for row in rows.tolist() for n in range(step)], train.labels[rows])
 
     return part(rest), part(held_out)
-
-
-def held_out_rows(cut: list[list[str]], count: int, seed: int = 1) -> NDArray[Any]:
-    """Returns rows to hold out: whole sentences rather than phrases, the same every time."""
-    lengths = np.array([len(segments_) for segments_ in cut])
-    long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
-    rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
-    return np.sort(rows)
-
-
-def near(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tells which texts share four words in a row with some, or are part of one: SST-2 has phrases of sentences."""
-    words = [[segment.lower() for segment in text if not segment.isspace()] for text in cut]
-    seen: set[tuple[str, ...]] = set()
-    for row in rows.tolist():
-        for size in range(1, _NEAR + 1):
-            seen.update(tuple(words[row][at : at + size]) for at in range(len(words[row]) - size + 1))
-    found = np.zeros(len(cut), dtype=bool)
-    for number, text in enumerate(words):
-        size = min(_NEAR, len(text))
-        # A phrase of one or two words is in many sentences and tells nothing of one.
-        found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
-    return found
-
-
-def folds(cut: list[list[str]], rows: NDArray[Any], count: int) -> NDArray[Any]:
-    """Divides rows into folds at random; texts that share five words in a row are in one fold."""
-    parent = list(range(len(rows)))
-
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = number = parent[parent[number]]
-        return number
-
-    seen: dict[tuple[str, ...], int] = {}
-    for number, row in enumerate(rows.tolist()):
-        words = [part.lower() for part in cut[row] if not part.isspace()]
-        for at in range(len(words) - _NEAR):
-            other = seen.setdefault(tuple(words[at : at + _NEAR + 1]), number)
-            parent[root(number)] = root(other)
-    groups, group = np.unique([root(number) for number in range(len(rows))], return_inverse=True)
-    return np.random.default_rng(3).permutation(np.arange(len(groups)) % count)[group]
-
-
-def whole(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[Any]:
-    """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
-    words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
-    seen: dict[tuple[str, ...], list[str]] = {}
-    kept: list[int] = []
-    for row in sorted(words, key=lambda row: -len(words[row])):
-        of, text = words[row], f" {' '.join(words[row])} "
-        if any(text in other for other in seen.get(tuple(of[:_START]), ())):
-            continue
-        kept.append(row)
-        # Every start that a phrase of this row may have; shorter phrases have shorter ones.
-        starts = {tuple(of[at : at + size]) for size in range(1, _START + 1) for at in range(len(of) - size + 1)}
-        for start in starts:
-            found = seen.setdefault(start, [])
-            if len(start) == _START or not found:
-                found.append(text)
-    return np.sort(np.array(kept))
 
 
 def _sst2(path: Path) -> Part:

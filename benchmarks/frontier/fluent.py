@@ -1,24 +1,22 @@
 """The staircase with a base that follows the text: its draws, and what an attacker knows of each output's context."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from candidates import Candidates
 from numpy.typing import NDArray
-from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_plan
-from textveil.mechanisms import Elements, random_uint64
-from textveil.mechanisms.staircase import FluentSlots, SlotStaircase
+from release import of_plan
+from textveil.mechanisms import CONTEXT_POSITIONS, Elements, random_uint64
 from textveil.mechanisms.protocol import Surroundings
-from textveil.mechanisms.staircase import FluentStaircase
-from textveil.mechanisms.staircase.staircase import Staircase
+from textveil.mechanisms.staircase import FluentSlots, FluentStaircase, SlotStaircase
 from textveil.text import Plan
 from textveil.text.rewrite.context import Layout, draw_before
-from textveil.text.segmentation import LOWER
+from textveil_training.attacks.words import DRAWN, KIND, MARK, SHOWN, Candidates, Reading, Release, Words, of_plan
 
 Ints = NDArray[Any]
-_BEFORE, _BLOCK = 1, 128
+#: Every so manyth of an unbroken run of drawn words is drawn as if the one before were not known.
+_RUN = 32
+_BEFORE, _BLOCK = CONTEXT_POSITIONS.index(-1), 128
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,6 @@ class FluentRelease(Release):
 
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word."""
-        assert self.fluent is not None
         assert self.kinds is not None
         outputs, members = reading.word.copy(), np.flatnonzero(reading.role == KIND)
         outputs[members] = self.kinds(reading.index[members])
@@ -60,9 +57,8 @@ class FluentRelease(Release):
         outputs[places] = self.printed[drawn]
         return outputs
 
-    def _layout(self, reading: Reading) -> Layout:
-        assert self.fluent is not None
-        assert self.ids is not None
+    def _around(self, reading: Reading, places: Ints) -> Ints:
+        """What the skeleton shows around some places, shape ``(n, 4)``."""
         at, spelled = self.fluent.strict.context.elements, self.words.spelled
         symbol = np.array([self.ids.get(word, at.other) for word in spelled])
         mark = np.array([at.mark(word[:1]) for word in spelled])
@@ -71,22 +67,28 @@ class FluentRelease(Release):
             [mark[reading.word], symbol[reading.word], at.first_kind + reading.index],
             at.drawn,
         )
-        return Layout(shown, reading.document, np.arange(len(shown)))
+        found = np.full((len(places), len(CONTEXT_POSITIONS)), at.edge)
+        for column, offset in enumerate(CONTEXT_POSITIONS):
+            there = places + offset
+            inside = (there >= 0) & (there < len(shown))
+            there = np.where(inside, there, places)
+            inside &= reading.document[there] == reading.document[places]
+            found[inside, column] = shown[there[inside]]
+        return found
 
     def in_context(self, reading: Reading, outputs: Ints, found: Candidates) -> Candidates:
         """Returns candidates with their exact probabilities in the contexts that the released text shows.
 
         Which words are considered at all comes from the staircase without contexts.
         """
-        assert self.fluent is not None
         rows = np.flatnonzero(reading.role[found.places] == DRAWN)
-        places, at = found.places[rows], self.fluent.strict.context.elements
+        places = found.places[rows]
         symbol = np.full(len(self.words.spelled), self.symbols)
         symbol[self.printed] = np.arange(self.symbols)
-        contexts, before = self._layout(reading).around(places, at.edge), np.maximum(places - 1, 0)
+        contexts, before = self._around(reading, places), np.maximum(places - 1, 0)
         drawn = (reading.document[before] == reading.document[places]) & (reading.role[before] == DRAWN) & (places > 0)
         contexts[drawn, _BEFORE] = symbol[outputs[before[drawn]]]
-        likelihood, lower = found.likelihood.copy(), reading.case[places] == LOWER
+        likelihood, lower = found.likelihood.copy(), reading.lower[places]
         for law, slots in ((self.fluent.strict, ~lower), (self.fluent.lower, lower)):
             chosen = np.flatnonzero(slots)
             for part in np.array_split(chosen, len(chosen) // _BLOCK + 1):
@@ -97,29 +99,22 @@ class FluentRelease(Release):
 
 
 def _given(law: FluentStaircase, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
-    """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
+    """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point.
+
+    Args:
+        law: The staircase.
+        inputs: Symbols x, shape ``(n, candidates)``.
+        outputs: Symbols y, shape ``(n,)``.
+        contexts: Contexts c, shape ``(n, 4)``.
+    """
     plain, context = law.plain, law.context
     factors = context.factors(contexts).astype(float)
-    total = factors @ np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
+    total = (factors @ np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1]))[:, None]
     row = np.arange(len(inputs))
 
     def mass(symbols: Ints) -> Ints:
         return plain.base[symbols] * factors[row.reshape(-1, *[1] * (symbols.ndim - 1)), context.classes[symbols]]
 
-    return exact(plain, inputs, outputs, mass, total)
-
-
-def exact(plain: Staircase, inputs: Ints, outputs: Ints, mass: Callable[[Ints], Ints], total: Ints) -> Ints:
-    """Returns ``Pr[M_c(x) = y]`` of a staircase with other bases, from the definition, in floating point.
-
-    Args:
-        plain: Its rows and level.
-        inputs: Symbols x, shape ``(n, candidates)``.
-        outputs: Symbols y, shape ``(n,)``.
-        mass: Gives ``b_c`` of symbols, where the first axis is that of the contexts.
-        total: Sum of each ``b_c``, shape ``(n,)``.
-    """
-    total = total[:, None]
     budget = np.maximum(1, np.floor(float(plain.level.share) * total))
     known = inputs < plain.table.symbols
     stored = plain.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)

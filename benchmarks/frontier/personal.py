@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from release import Release
 from textveil.text import is_gap, segments
+from textveil_training.attacks.words import Release
 
 #: Spans by the name in the data, as the table calls them.
 SPANS = {

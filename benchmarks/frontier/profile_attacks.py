@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import MARK, NOTHING, Reading, Release
+from textveil_training.attacks.words import MARK, NOTHING, Reading, Release
 
 Ints = NDArray[Any]
 ARTICLES = 50

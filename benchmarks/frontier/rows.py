@@ -9,22 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import fluent
 import numpy as np
-import release
-from frontier_rows import Row
+from frontier import fluent
 from numpy.typing import NDArray
-from release import NOTHING, Release, Words
+from report.frontier_rows import Row
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import Everywhere
-from textveil.mechanisms.staircase import SlotStaircase
 from textveil.mechanisms.baselines import SanText
-from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.table import StaircaseTable, output_role
-from textveil.text import make_plan, segments
+from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLevel, StaircaseTable, output_role
+from textveil.text import segments
 from textveil.text.rewrite import Rewriter
-from textveil_export.text.weights import Setting, level_parameters
+from textveil_export.text import Setting, level_parameters
+from textveil_training.attacks.words import NOTHING, Release, Words, constant, unchanged
 
 FUNCTION_WORDS = ("function-words",)
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
@@ -123,9 +120,9 @@ class Releases:
     def _of_plan(self, row: Row) -> Release:
         made = release.of_plan(self.words, self.plan(row))
         if row.name == "raw":
-            return release.unchanged(made)
+            return unchanged(made)
         if row.name in ("delete", "blank"):
-            return release.constant(made, NOTHING if row.name == "delete" else self.words.id("_"))
+            return constant(made, NOTHING if row.name == "delete" else self.words.id("_"))
         return made
 
     def _of_words(self, name: str) -> Release:

@@ -21,18 +21,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks" / "report"))  # what the rows are called
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
-import attacks
-import classify
-import corpora
-import personal
-import profile_attacks
-import tuned
-from frontier_rows import ROWS, Row
-from release import Reading, Release
-from rows import Releases
-from samples import SENTENCES
+from frontier import classify, corpora, personal, profile_attacks, tuned
+from frontier.rows import Releases
+from frontier.samples import SENTENCES
+from report.frontier_rows import ROWS, Row
+from textveil_training.attacks.words import Asked, Attacker, Reading, Release, attack, read_vectors
 
 TASKS = ("trec", "sick", "ag", "sst2")
 #: Draws of each task, and of personal data: few spans are of organizations, and drawing them is cheap.
@@ -69,7 +64,7 @@ class Run:
     def __init__(self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16") -> None:
         self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
-        self._attacker: attacks.Attacker | None = None
+        self._attacker: Attacker | None = None
         self._paragraphs: tuple[list[list[str]], Any, dict[str, Reading]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
@@ -90,9 +85,9 @@ class Run:
             readings[release.rule] = {name: release.read(part.cut) for name, part in parts.items()}
         return readings[release.rule]
 
-    def _asked(self, part: corpora.Part) -> attacks.Asked:
+    def _asked(self, part: corpora.Part) -> Asked:
         known = self.releases.staircase.bundle.ids
-        return attacks.Asked(part.cut, self.releases.function_words, known)
+        return Asked(part.cut, self.releases.function_words, known)
 
     def task(self, row: Row, job: Job) -> dict[str, Any]:
         parts, readings = self._parts(job["task"])
@@ -113,12 +108,12 @@ class Run:
         if self._attacker is None or encoder != bool(self._attacker.reader):
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
             general = corpora.general(self.data)
-            self._attacker = attacks.Attacker(parts["train"], general, learned, VECTORS, encoder=encoder)
+            self._attacker = Attacker(parts["train"].cut, general, learned, read_vectors(VECTORS), encoder=encoder)
         release = self.releases.of(row)
         if release.rule not in readings:
             readings[release.rule] = {"test": release.read(parts["test"].cut)}
         target = readings[release.rule]["test"]
-        return attacks.attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
+        return attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
 
     minilm = attack
 
@@ -210,7 +205,7 @@ def kept(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any
 
 def main() -> None:
     """Parses the command line and measures everything that the records lack."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
     parser.add_argument("--santext", type=Path, help="a bundle with SanText; the built-in one if left out")

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from corpora import FILES
-from frontier_rows import Row
-from rows import Releases
+from frontier.corpora import FILES
+from frontier.rows import Releases
+from report.frontier_rows import Row
 
 #: Rows of train: one in twenty of them is held out, and does not decide anything after a single pass.
 SUBSET = 10_000

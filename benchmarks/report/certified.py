@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pandas as pd
-from pages import bound, table
-from records import read_objects
+from report.pages import bound, table
+from report.records import Frame, read_objects
 
 COLUMNS = {
     "mechanism": "mechanism",
@@ -27,7 +27,7 @@ def tables(results: Path) -> dict[str, str]:
 
 def compared(path: Path) -> str:
     """Returns a table for each criterion and target of one file."""
-    found = pd.DataFrame([record for _, record in read_objects(path)])
+    found: Frame = pd.DataFrame([record for _, record in read_objects(path)])
     clean = found[found.mechanism == "unsanitized"].iloc[0]
     parts = [f"Unsanitized text: SST-2 {clean.sst2:.3f}"]
     measured = found[found.mechanism != "unsanitized"]

@@ -19,7 +19,7 @@ from sklearn.isotonic import isotonic_regression
 
 INK, GRAY = "#1b1f24", "#6e7781"
 BLUE, ORANGE, GREEN, PINK = "#0072b2", "#d55e00", "#009e73", "#b0558f"
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "savefig.dpi": 150, "font.size": 11, "axes.titlesize": 11.5, "axes.titlelocation": "left",
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#d8dee4",
     "grid.linewidth": 0.7, "lines.linewidth": 1.8, "lines.markersize": 6.5, "text.color": INK, "axes.labelcolor": INK,

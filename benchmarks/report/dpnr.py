@@ -1,7 +1,7 @@
 """Tables and pictures of docs/results/dpnr.md, from the files ``benchmarks/results/dpnr_*.jsonl``.
 
-``textveil-train grid`` writes them. A file holds a line of baselines (the clean model, the majority class), bounds by
-level, and a line for each head that was trained, with its figures by level.
+``bounds/run.py`` writes them. A file holds a line of baselines (the clean model, the majority class), bounds by level,
+and a line for each head that was trained, with its figures by level.
 """
 
 import json
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import vectors
-from dpnr_chart import accuracy_of_vectors
 from matplotlib.figure import Figure
-from pages import points, spread, table
-from records import RecordError, read_objects
+from report import vectors
+from report.dpnr_chart import accuracy_of_vectors
+from report.pages import points, spread, table
+from report.records import Column, Frame, RecordError, read_objects
 
 PERSONS = ("George W. Bush", "John Kerry", "Yasser Arafat", "Tony Blair", "Ariel Sharon")
 BOUNDS = ["mode", "delta", "word_dropout", "level"]
@@ -35,7 +35,7 @@ class Grid:
     """
 
     baselines: dict[str, Any]
-    heads: pd.DataFrame
+    heads: Frame
 
 
 def read_grid(*paths: Path) -> Grid:
@@ -62,10 +62,10 @@ def read_grid(*paths: Path) -> Grid:
         raise RecordError("there are no baselines or no heads")
     if any(_origin(line) != _origin(baselines[0]) for line in baselines):
         raise RecordError("the grids are of different data or of different clean models")
-    known = pd.DataFrame(
+    known: Frame = pd.DataFrame(
         bounds, columns=[*BOUNDS, "ceiling", "reference", "label_randomized_response", "best_codes", "clean"]
     )
-    merged = pd.DataFrame(heads).merge(known.drop_duplicates(BOUNDS), on=BOUNDS, how="left")
+    merged: Frame = pd.DataFrame(heads).merge(known.drop_duplicates(BOUNDS), on=BOUNDS, how="left")
     if merged.ceiling.isna().any():
         raise RecordError("an accuracy has no ceiling and no reference beside it")
     return Grid(baselines[0], merged.assign(epsilon=merged.level.astype(float)).sort_values("epsilon", kind="stable"))
@@ -116,7 +116,7 @@ def pictures(results: Path) -> dict[str, Figure]:
     return {name: accuracy_of_vectors(_drawn(grid.heads), grid.baselines) for name, grid in drawn.items()}
 
 
-def _drawn(heads: pd.DataFrame) -> pd.DataFrame:
+def _drawn(heads: Frame) -> Frame:
     return pd.concat([_one_head_for_all(heads), heads[heads["mode"] != "l1"]])
 
 
@@ -124,7 +124,7 @@ def _sst2(results: Path) -> Grid:
     return read_grid(results / "dpnr_sst2.jsonl", results / "dpnr_sst2_shared.jsonl")
 
 
-def _groups(heads: pd.DataFrame) -> Iterable[pd.DataFrame]:
+def _groups(heads: Frame) -> Iterable[Frame]:
     """Heads that differ in their seed only, by level, in the order of the files."""
     return [group for _, group in heads.groupby(["epsilon", "name", "word_dropout"], sort=False)]
 
@@ -190,18 +190,18 @@ def attackers(grid: Grid) -> str:
     return table(columns, rows)
 
 
-def _one_head_for_all(heads: pd.DataFrame) -> pd.DataFrame:
+def _one_head_for_all(heads: Frame) -> Frame:
     """The one l1 head for all levels, and l1 heads of their own at the levels that it does not serve."""
     l1 = heads[heads["mode"] == "l1"]
     shared = l1.name.str.endswith("for all")
     return l1[shared | ~l1.level.isin(l1[shared].level)]
 
 
-def _leak(attacks: "pd.Series[Any]") -> list[str]:
+def _leak(attacks: Column) -> list[str]:
     return [spread(attacks.str[name].astype(float)) for name in ("privacy", "demographic_privacy", "f_tuned", "auc")]
 
 
-def _difference(more: "pd.Series[Any]", figure: str) -> str:
+def _difference(more: Column, figure: str) -> str:
     error = "auc_standard_error" if figure == "auc" else "f_standard_error"
     return f"{100 * more.str[figure].mean():+.1f} ± {100 * more.str[error].mean():.1f}"
 
@@ -219,7 +219,7 @@ def persons(grid: Grid) -> str:
 def person_privacy(grid: Grid) -> str:
     """What the attacker with the vectors finds out of each person: the area under the curve and F, tuned on dev."""
 
-    def cells(attacks: "pd.Series[Any]") -> list[str]:
+    def cells(attacks: Column) -> list[str]:
         each = [attacks.str[name] for name in ("auc_each", "f_tuned_each")]
         return [
             " / ".join(points(one.str[number].astype(float).mean()) for one in each) for number in range(len(PERSONS))
@@ -263,5 +263,5 @@ def repeated(results: Path) -> str:
     raise RecordError("there is no record of repeated texts")
 
 
-def _with_and_without(figures: "pd.Series[Any]") -> str:
+def _with_and_without(figures: Column) -> str:
     return " / ".join(points(figures.str[side].astype(float).mean()) for side in ("present", "absent"))

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-import pandas as pd
-from charts import (
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from report.charts import (
     GRAY,
     GREEN,
     INK,
@@ -20,8 +21,7 @@ from charts import (
     percent,
     titled,
 )
-from matplotlib import rc_context
-from matplotlib.figure import Figure
+from report.records import Frame
 
 BOUNDS = (
     ("ceiling of any release", "ceiling", ":", "", INK),
@@ -39,7 +39,7 @@ AT = 4.0
 """The epsilon of the title."""
 
 
-def accuracy_of_vectors(heads: pd.DataFrame, baselines: Mapping[str, Any]) -> Figure:
+def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
     """Draws accuracy of released vectors by whole-text epsilon. Bars are the deviation over seeds.
 
     Args:
@@ -76,7 +76,7 @@ def accuracy_of_vectors(heads: pd.DataFrame, baselines: Mapping[str, Any]) -> Fi
         return figure
 
 
-def finding(heads: pd.DataFrame, clean: float) -> str:
+def finding(heads: Frame, clean: float) -> str:
     """Returns the title: what an ``l1`` vector is worth, beside nothing hidden and beside a label."""
     found = heads[(heads["mode"] == "l1") & (heads.epsilon == AT)]
     if found.empty:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pages import points, short, table
-from records import RecordError, read_runs
+from report.pages import points, short, table
+from report.records import Frame, RecordError, read_runs
 
 Attribute = dict[str, Any]
 Cell = Callable[[Attribute], str]
@@ -35,7 +35,7 @@ def tables(results: Path) -> dict[str, str]:
     }
 
 
-def read_lines(path: Path) -> pd.DataFrame:
+def read_lines(path: Path) -> Frame:
     """Returns the measurements of a record, a row for each model and level.
 
     The private model without noise is the same at every level, so only its first line is kept.
@@ -59,21 +59,21 @@ def read_lines(path: Path) -> pd.DataFrame:
     return lines.assign(order=order).sort_values("order", kind="stable").drop_duplicates("label")
 
 
-def _names(lines: pd.DataFrame) -> list[str]:
+def _names(lines: Frame) -> list[str]:
     return [one["name"] for one in lines.attributes.iloc[0]]
 
 
-def _with_all(lines: pd.DataFrame, cell: Cell) -> str:
+def _with_all(lines: Frame, cell: Cell) -> str:
     columns = ["epsilon of the whole text", "all texts", *_names(lines)]
     return table(columns, _lines(lines, "", cell, whole=True))
 
 
-def _by_person(lines: pd.DataFrame, cell: Cell) -> str:
+def _by_person(lines: Frame, cell: Cell) -> str:
     rows = [[label, *rest] for label, _, *rest in _lines(lines, "", cell)]
     return table(["epsilon", *_names(lines)], rows)
 
 
-def _lines(lines: pd.DataFrame, more: str, cell: Cell, *, whole: bool = False) -> list[list[str]]:
+def _lines(lines: Frame, more: str, cell: Cell, *, whole: bool = False) -> list[list[str]]:
     return [
         [
             f"{line.label}{more}",

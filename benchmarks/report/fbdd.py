@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pandas as pd
-from pages import table
-from records import read_objects
+from report.pages import table
+from report.records import Frame, read_objects
 
 
 def tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page by name."""
-    found = pd.DataFrame([record for _, record in read_objects(results / "fbdd_calibration.jsonl")])
+    found: Frame = pd.DataFrame([record for _, record in read_objects(results / "fbdd_calibration.jsonl")])
     rows = [
         [
             f"PCA to {row.dimension}" if "PCA" in row.bundle else "as they are",

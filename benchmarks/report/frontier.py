@@ -7,12 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import frontier_rows as rows
 import pandas as pd
-from frontier_chart import LINES, accuracy_by_attack
 from matplotlib.figure import Figure
-from pages import points, spread, table
-from records import read_objects
+from report import frontier_rows as rows
+from report.frontier_chart import LINES, accuracy_by_attack
+from report.pages import points, spread, table
+from report.records import Column, read_objects
 
 NAME = "frontier.jsonl"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2": "SST-2"}
@@ -34,11 +34,11 @@ class Frontier:
         """Returns the records of a job and a row."""
         return [record for record in self.records if record["job"] == job and record["row"] == row]
 
-    def scores(self, row: str, task: str) -> "pd.Series[float]":
+    def scores(self, row: str, task: str) -> Column:
         """Returns accuracy, or for SICK Pearson's r, of each draw."""
         return pd.Series([r["score"] for r in self.of("task", row) if r["task"] == task], dtype=float)
 
-    def tuned(self, row: str, *, on_all: bool = False) -> "pd.Series[float]":
+    def tuned(self, row: str, *, on_all: bool = False) -> Column:
         """Returns the accuracy of an encoder, tuned on a part of train or on all of it, of each seed."""
         return pd.Series([r["score"] for r in self.of("tuned_on_all" if on_all else "tuned", row)], dtype=float)
 

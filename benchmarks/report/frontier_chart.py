@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-from charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, percent, titled
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from report.charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, percent, titled
+from report.records import Column
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ LINES = (
     Line("k-RR,\nfunction words seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-", 1, Place(1, (9, -7))),
     Line("SanText,\nSanText+", _SANTEXT, PINK, "^", "", 0, Place(0, (9, -3))),
 )
-Series = tuple[Line, list[tuple[float, list["pd.Series[float]"]]]]
+Series = tuple[Line, list[tuple[float, list[Column]]]]
 
 
 def accuracy_by_attack(
@@ -73,7 +73,7 @@ def accuracy_by_attack(
         return figure
 
 
-def _draw(axes: Axes, panel: int, line: Line, places: list[tuple[float, list["pd.Series[float]"]]]) -> None:
+def _draw(axes: Axes, panel: int, line: Line, places: list[tuple[float, list[Column]]]) -> None:
     at, scores = [x for x, _ in places], [of_tasks[panel] for _, of_tasks in places]
     means = [each.mean() for each in scores]
     axes.errorbar(

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import nlp_chart
 import pandas as pd
 from matplotlib.figure import Figure
-from pages import bound, points, short, spread, table
-from pretraining import defense_of_starts, masked_lms, starts
-from records import read_runs
+from report import nlp_chart
+from report.pages import bound, points, short, spread, table
+from report.pretraining import defense_of_starts, masked_lms, starts
+from report.records import Column, Frame, read_runs
 
 LEVELS = ("noise", "strict", "firm", "balanced", "light", "veil")
 DEFAULT_BUNDLE = "English words, version 2"
@@ -55,7 +55,7 @@ def pictures(results: Path) -> dict[str, Figure]:
     }
 
 
-def only(runs: pd.DataFrame, **where: object) -> pd.DataFrame:
+def only(runs: Frame, **where: object) -> Frame:
     """Returns the runs with these values, which must be of one condition.
 
     Raises:
@@ -68,7 +68,7 @@ def only(runs: pd.DataFrame, **where: object) -> pd.DataFrame:
     return runs
 
 
-def equal_proven_epsilon(tuned: pd.DataFrame) -> str:
+def equal_proven_epsilon(tuned: Frame) -> str:
     """SanText by its own analysis and calibrated, tuned on all rows."""
     plain = tuned[tuned.model == "minilm"]
     labels = {
@@ -83,7 +83,7 @@ def equal_proven_epsilon(tuned: pd.DataFrame) -> str:
     return table(["proven epsilon, per unit of distance", "10", "12", "14"], rows)
 
 
-def equal_pure_ldp(subset: pd.DataFrame) -> str:
+def equal_pure_ldp(subset: Frame) -> str:
     """Mechanisms at two pure LDP levels, tuned on 9,502 rows."""
     bundles = {
         "pure-full": "SanText, full table",
@@ -99,7 +99,7 @@ def equal_pure_ldp(subset: pd.DataFrame) -> str:
     return table(["pure LDP level", "10", "12"], [*rows, [METHODS["krr"], *response], ["unsanitized", raw, ""]])
 
 
-def attempts(runs: pd.DataFrame, erased: pd.DataFrame) -> str:
+def attempts(runs: Frame, erased: Frame) -> str:
     """What was tried at the default level, best known first."""
     three_passes = {"settings.num_epochs": 3, "settings.learning_rate": 1e-4}
     as_the_paper = {"settings.num_epochs": 3, "settings.learning_rate": 2e-5}
@@ -130,7 +130,7 @@ def attempts(runs: pd.DataFrame, erased: pd.DataFrame) -> str:
     return table(["attempt", "training rows", "accuracy", "seeds"], rows)
 
 
-def mechanisms(frozen: pd.DataFrame) -> str:
+def mechanisms(frozen: Frame) -> str:
     """Table 1 of Yue et al. (2021): three tasks with frozen features, all mechanisms."""
     first = frozen[(frozen.bundle_name != DEFAULT_BUNDLE) & ~frozen.name.str.contains("share-|pieces")]
     others = frozen[frozen.mechanism.isna() | frozen.mechanism.isin(["random", "fbdd"])]
@@ -147,7 +147,7 @@ def mechanisms(frozen: pd.DataFrame) -> str:
     return table(["mechanism", "epsilon", "pure LDP", "SST-2", "SICK", "QNLI"], [row for _, row, _ in sorted(rows)])
 
 
-def _order(release: pd.Series) -> tuple[object, ...]:
+def _order(release: Column) -> tuple[object, ...]:
     """Unsanitized, random words, FBDD; then by kind of epsilon, SanText before SanText+ at each."""
     if not isinstance(release.mechanism, str):
         return (0,)
@@ -159,27 +159,27 @@ def _order(release: pd.Series) -> tuple[object, ...]:
     return place, last, place == 2 and of_paper, release.epsilon, release.mechanism
 
 
-def _method(release: pd.Series) -> str:
+def _method(release: Column) -> str:
     if not isinstance(release.mechanism, str):
         return "unsanitized"
     more = f" (p {release.p:g}, w {release.w:g})".replace("0.", ".") if release.mechanism == "santext+" else ""
     return METHODS[release.mechanism] + more
 
 
-def _epsilon(release: pd.Series) -> str:
+def _epsilon(release: Column) -> str:
     if pd.isna(release.epsilon) or release.epsilon == 0:
         return ""
     said = f"{release.epsilon_kind} {short(release.epsilon)}"
     return f"paper's {PAPER[short(release.epsilon)]}, {said}" if short(release.epsilon) in PAPER else said
 
 
-def _pure_ldp(release: pd.Series) -> str:
+def _pure_ldp(release: Column) -> str:
     if release.mechanism == "random":
         return "0"
     return bound(release.pure_ldp)
 
 
-def w_and_p(frozen: pd.DataFrame) -> str:
+def w_and_p(frozen: Frame) -> str:
     """Figure 3 of Yue et al. (2021): accuracy of SanText+ by w and p, certified 10."""
     runs = frozen[frozen.name.str.contains("share-")]
     grid = runs.pivot(index="w", columns="p", values=ACCURACY)
@@ -187,7 +187,7 @@ def w_and_p(frozen: pd.DataFrame) -> str:
     return table(["", *(f"p {p:g}" for p in grid.columns)], rows)
 
 
-def _by_level(frozen: pd.DataFrame, attacks: pd.DataFrame) -> pd.DataFrame:
+def _by_level(frozen: Frame, attacks: Frame) -> Frame:
     """Accuracy with frozen features, statistics of words and attacks, for each level of the default bundle."""
     keys = ["mechanism", "tail", "level"]
     learned = frozen[(frozen.bundle_name == DEFAULT_BUNDLE) & frozen.level.notna()]
@@ -200,16 +200,16 @@ def _by_level(frozen: pd.DataFrame, attacks: pd.DataFrame) -> pd.DataFrame:
     return merged.sort_values(["mechanism", "tail", "epsilon"], ascending=[False, False, True])
 
 
-def _raw(frozen: pd.DataFrame) -> float:
+def _raw(frozen: Frame) -> float:
     return only(frozen, data_name="sst2", mechanism=None)[ACCURACY].iloc[0]
 
 
-def _statistics(row: pd.Series) -> list[str]:
+def _statistics(row: Column) -> list[str]:
     medians = [row[f"result.statistics.{name}_median"] for name in ("unchanged", "outputs", "inputs")]
     return [points(medians[0]), *(f"{median:,.0f}" for median in medians[1:])]
 
 
-def levels(frozen: pd.DataFrame, attacks: pd.DataFrame) -> str:
+def levels(frozen: Frame, attacks: Frame) -> str:
     """Figure 5: accuracy and statistics of words at every level of the default bundle."""
     rows = [
         [
@@ -222,7 +222,7 @@ def levels(frozen: pd.DataFrame, attacks: pd.DataFrame) -> str:
     return table(columns, rows)
 
 
-def wordpiece_levels(frozen: pd.DataFrame, attacks: pd.DataFrame) -> str:
+def wordpiece_levels(frozen: Frame, attacks: Frame) -> str:
     """The same for the WordPiece table."""
     rows = []
     for level in LEVELS:
@@ -233,7 +233,7 @@ def wordpiece_levels(frozen: pd.DataFrame, attacks: pd.DataFrame) -> str:
     return table(["level", "textbook epsilon", "pure LDP", "accuracy", "N, per cent", "S", "S\\*"], rows)
 
 
-def all_attacks(attacks: pd.DataFrame) -> str:
+def all_attacks(attacks: Frame) -> str:
     """Every attack at every level of the default bundle, and on SanText of the first table."""
     runs = attacks[(attacks.model == "mlm-raw") & attacks["result.mask.defense"].notna()]
     figures = (
@@ -252,7 +252,7 @@ def all_attacks(attacks: pd.DataFrame) -> str:
     return table(columns, rows)
 
 
-def rare_words(attacks: pd.DataFrame) -> str:
+def rare_words(attacks: Frame) -> str:
     """Attacks on the tokens of SanText+ that the coin never keeps."""
     column = "result.mask.sensitive.defense"
     runs = attacks[(attacks.model == "mlm-raw") & attacks[column].notna()]
@@ -270,7 +270,7 @@ def rare_words(attacks: pd.DataFrame) -> str:
     return table(columns, rows)
 
 
-def _in_order(runs: pd.DataFrame, mechanisms: Sequence[str]) -> list[pd.Series]:
+def _in_order(runs: Frame, mechanisms: Sequence[str]) -> list[Column]:
     """Runs of the default bundle by mechanism and tail, exact first, then the others; each by epsilon."""
     return [
         run

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
-from charts import (
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from report.charts import (
     BLUE,
     INK,
     ORANGE,
@@ -18,10 +22,7 @@ from charts import (
     percent,
     titled,
 )
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from report.records import Column, Frame
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ Places = Sequence[Place | None]
 """Where the label of each line is; none where the same look has a label in the other panel."""
 
 
-def accuracy_by_epsilon(levels: pd.DataFrame, raw: float) -> Figure:
+def accuracy_by_epsilon(levels: Frame, raw: float) -> Figure:
     """Draws accuracy by certified epsilon, and for SanText by its pure LDP level.
 
     Bars are standard errors over the test texts.
@@ -70,7 +71,7 @@ def accuracy_by_epsilon(levels: pd.DataFrame, raw: float) -> Figure:
         return figure
 
 
-def accuracy_and_attacks(levels: pd.DataFrame, raw: float) -> Figure:
+def accuracy_and_attacks(levels: Frame, raw: float) -> Figure:
     """Draws accuracy over the tokens that an attacker misses: a masked language model, and the contextual attack.
 
     Bars are standard errors over the test texts.
@@ -82,7 +83,8 @@ def accuracy_and_attacks(levels: pd.DataFrame, raw: float) -> Figure:
     with rc_context(STYLE):
         figure = titled(attack_finding(levels), (10, 4.8))
         panels = figure.subplots(1, 2, sharey=True)
-        figure.get_layout_engine().set(wspace=0.05)
+        layout: Any = figure.get_layout_engine()
+        layout.set(wspace=0.05)
         shown = _missed(levels)
         clean = (1 - levels["result.mask.clean_top1"].mean(), 0)
         for axes, x, of_panel, at in zip(panels, ("mask", "contextual"), places, clean, strict=True):
@@ -97,7 +99,7 @@ def accuracy_and_attacks(levels: pd.DataFrame, raw: float) -> Figure:
         return figure
 
 
-def words_by_epsilon(levels: pd.DataFrame) -> Figure:
+def words_by_epsilon(levels: Frame) -> Figure:
     """Draws N and S of the median word by certified epsilon."""
     places = (
         (Place(3, (10, -10)), Place(3, (10, -14)), Place(3, (-12, -4), "right"), Place(2, (-16, 4), "right")),
@@ -119,7 +121,7 @@ def words_by_epsilon(levels: pd.DataFrame) -> Figure:
         return figure
 
 
-def epsilon_finding(levels: pd.DataFrame) -> str:
+def epsilon_finding(levels: Frame) -> str:
     """Returns the title: what the capped tail of SanText costs and gains, on average over the shared epsilons."""
     found = [
         mean_difference(*(_curve(levels, "santext", tail, x) for tail in ("capped", "exact")))
@@ -134,7 +136,7 @@ def epsilon_finding(levels: pd.DataFrame) -> str:
     )
 
 
-def attack_finding(levels: pd.DataFrame) -> str:
+def attack_finding(levels: Frame) -> str:
     """Returns the title: SanText beside SanText+ where an attacker misses as many tokens, both with exact tails."""
     found = [
         mean_difference(*(_curve(_missed(levels), mechanism, "exact", x) for mechanism in ("santext", "santext+")))
@@ -149,7 +151,7 @@ def attack_finding(levels: pd.DataFrame) -> str:
     )
 
 
-def words_finding(levels: pd.DataFrame) -> str:
+def words_finding(levels: Frame) -> str:
     """Returns the title: the ranges of N and of S, and which level has the fewest outputs."""
     stays, outputs = levels[UNCHANGED], levels[OUTPUTS]
     title = f"By level, the median word stays in {100 * stays.min():.0f} to {100 * stays.max():.0f} % of its draws."
@@ -163,26 +165,26 @@ def words_finding(levels: pd.DataFrame) -> str:
     )
 
 
-def _missed(levels: pd.DataFrame) -> pd.DataFrame:
+def _missed(levels: Frame) -> Frame:
     """Adds what share of the tokens each attacker does not name."""
     return levels.assign(mask=levels["result.mask.defense"], contextual=1 - levels["result.contextual.top1"])
 
 
-def _of(levels: pd.DataFrame, mechanism: str, tail: str) -> pd.DataFrame:
+def _of(levels: Frame, mechanism: str, tail: str) -> Frame:
     return levels[(levels.mechanism == mechanism) & (levels["tail"] == tail)].sort_values("epsilon")
 
 
-def _errors(found: pd.DataFrame) -> "pd.Series[float]":
+def _errors(found: Frame) -> Column:
     """Standard errors of accuracy over test texts: the records have one copy of the texts a level."""
     return (found[ACCURACY] * (1 - found[ACCURACY]) / found["data.splits.test.examples"]) ** 0.5
 
 
-def _curve(levels: pd.DataFrame, mechanism: str, tail: str, x: str) -> Curve:
+def _curve(levels: Frame, mechanism: str, tail: str, x: str) -> Curve:
     found = _of(levels, mechanism, tail)
     return list(zip(found[x].astype(float), found[ACCURACY], _errors(found), strict=True))
 
 
-def _draw(axes: Axes, levels: pd.DataFrame, x: str, y: str, places: Places) -> None:
+def _draw(axes: Axes, levels: Frame, x: str, y: str, places: Places) -> None:
     for line, place in zip(LINES, places, strict=True):
         found = _of(levels, line.mechanism, line.tail)
         xs, ys = found[x].astype(float).tolist(), found[y].tolist()

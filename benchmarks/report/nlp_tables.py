@@ -6,9 +6,9 @@ Runs that differ in their seed only are averaged (with frozen features, those th
 from pathlib import Path
 
 import pandas as pd
-from nlp import METHODS
-from pages import bound, points, short, spread, table
-from records import read_runs
+from report.nlp import METHODS
+from report.pages import bound, points, short, spread, table
+from report.records import Column, Frame, read_runs
 
 BUNDLES = {"English words, version 2": "english-v2"}
 RELEASE = ["mechanism", "bundle", "epsilon", "pure LDP"]
@@ -61,7 +61,7 @@ def _with_prior(columns: dict[str, str], prior: str) -> dict[str, str]:
     return {title: path.format(prior) for title, path in columns.items()}
 
 
-def counted(runs: pd.DataFrame) -> str:
+def counted(runs: Frame) -> str:
     """How many runs of what."""
     mode = runs["settings.tuned"].map({True: "tuned", False: "frozen features"}).fillna("")
     rows = []
@@ -77,7 +77,7 @@ def counted(runs: pd.DataFrame) -> str:
     )
 
 
-def data(runs: pd.DataFrame) -> str:
+def data(runs: Frame) -> str:
     """Numbers of examples and hashes of raw text, and how many sanitized copies there are."""
     rows = []
     for (name, kind), group in runs[runs.data_name.notna()].groupby(["data_name", "kind"], sort=False):
@@ -92,7 +92,7 @@ def data(runs: pd.DataFrame) -> str:
     return table(columns, rows) + "\nHashes are of raw text, with its labels where those were read too.\n"
 
 
-def bundles(runs: pd.DataFrame) -> str:
+def bundles(runs: Frame) -> str:
     """Bundles with their identities."""
     rows = []
     for identity, group in runs[runs.mechanism.notna()].groupby("release.bundle"):
@@ -104,14 +104,14 @@ def bundles(runs: pd.DataFrame) -> str:
     return table(["bundle", "w", "mechanisms", "identity"], sorted(rows))
 
 
-def software(runs: pd.DataFrame) -> str:
+def software(runs: Frame) -> str:
     """Versions of packages."""
     columns = [column for column in runs if column.startswith("software.")]
     rows = [[c.removeprefix("software."), ", ".join(sorted(runs[c].dropna().unique()))] for c in columns]
     return table(["package", "versions"], rows)
 
 
-def utility(finetuned: pd.DataFrame) -> str:
+def utility(finetuned: Frame) -> str:
     """Accuracy or correlation by release: a table for each data set, size, encoder and way of training."""
     parts = []
     keys = ["data_name", "train", "model", "settings.tuned"]
@@ -144,12 +144,12 @@ def _error(scores: str) -> str:
     return "result.test.standard_error" if scores == "accuracy" else "result.test.pearson_standard_error"
 
 
-def _conditions(runs: pd.DataFrame) -> list[pd.DataFrame]:
+def _conditions(runs: Frame) -> list[Frame]:
     """Runs that may be averaged, raw text first, then by mechanism, tail, kind of epsilon, bundle and epsilon."""
     place = {"random": 0, "krr": 1, "fbdd": 2, "santext": 3, "santext+": 4}
     groups = [group for _, group in runs.groupby("condition", sort=False)]
 
-    def order(group: pd.DataFrame) -> tuple[object, ...]:
+    def order(group: Frame) -> tuple[object, ...]:
         first = group.iloc[0]
         of_release = (
             place.get(first.mechanism, -1),
@@ -163,7 +163,7 @@ def _conditions(runs: pd.DataFrame) -> list[pd.DataFrame]:
     return sorted(groups, key=order)
 
 
-def _release(run: pd.Series) -> list[str]:
+def _release(run: Column) -> list[str]:
     if not isinstance(run.mechanism, str):
         return ["unsanitized", "", "", ""]
     parts = [METHODS[run.mechanism], *([run["tail"]] if isinstance(run["tail"], str) else [])]
@@ -176,16 +176,17 @@ def _release(run: pd.Series) -> list[str]:
     return [", ".join(parts), _bundle(run), epsilon, bound(run.pure_ldp, 2)]
 
 
-def _bundle(run: pd.Series) -> str:
-    return BUNDLES.get(run.bundle_name, run.bundle_name)
+def _bundle(run: Column) -> str:
+    name: str = run.bundle_name
+    return BUNDLES.get(name, name)
 
 
-def _count(runs: pd.DataFrame) -> str:
+def _count(runs: Frame) -> str:
     seeds = ", ".join(f"{seed:.0f}" for seed in sorted(runs.seed.dropna()))
     return f"{len(runs)}" + (f" ({seeds})" if seeds else "")
 
 
-def attacked(attacks: pd.DataFrame, columns: dict[str, str]) -> str:
+def attacked(attacks: Frame, columns: dict[str, str]) -> str:
     """Success of attacks by release, in per cent; behind some figures the 95 % interval that the record has."""
     rows = []
     for runs in _conditions(attacks):
@@ -196,7 +197,7 @@ def attacked(attacks: pd.DataFrame, columns: dict[str, str]) -> str:
     return table([*RELEASE[:3], "attacker's model", *(title.strip() for title in columns)], rows)
 
 
-def _with_interval(run: pd.Series, path: str) -> str:
+def _with_interval(run: Column, path: str) -> str:
     value, interval = run.get(f"result.{path}"), run.get(f"result.{INTERVALS.get(path, '')}")
     if value is None or pd.isna(value):
         return ""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
+from report.records import Column
 from textveil.release import round_up
 
 PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -46,7 +47,7 @@ def points(share: float | None, digits: int = 1) -> str:
     return "" if share is None or pd.isna(share) else f"{100 * share:.{digits}f}"
 
 
-def spread(values: "pd.Series[float]", *, shares: bool = True) -> str:
+def spread(values: Column, *, shares: bool = True) -> str:
     """Returns the mean over runs, and behind ± their standard deviation where there are several.
 
     Args:

@@ -2,8 +2,8 @@
 
 import math
 
-import pandas as pd
-from pages import points, short, signed, spread, table
+from report.pages import points, short, signed, spread, table
+from report.records import Frame
 from scipy.stats import t as student
 
 STARTS = {
@@ -17,7 +17,7 @@ STARTS = {
 ACCURACY = "result.test.accuracy"
 
 
-def paired(first: pd.DataFrame, second: pd.DataFrame, figure: str) -> tuple[float, float, float]:
+def paired(first: Frame, second: Frame, figure: str) -> tuple[float, float, float]:
     """Returns the mean difference of two conditions over the seeds they share, and its errors.
 
     The standard error is ``sd(d_s) / sqrt(n)`` of the differences ``d_s`` by seed; the third value is half the 95 %
@@ -38,7 +38,7 @@ def paired(first: pd.DataFrame, second: pd.DataFrame, figure: str) -> tuple[floa
     return differences.mean(), error, error * float(student.ppf(0.975, len(differences) - 1))
 
 
-def masked_lms(pretrained: pd.DataFrame) -> str:
+def masked_lms(pretrained: Frame) -> str:
     """Pretrained models: words masked in held-out texts and predicted right."""
     names = {
         ("minilm", True): "raw text",
@@ -58,7 +58,7 @@ def masked_lms(pretrained: pd.DataFrame) -> str:
     return table(["trained on", "words masked", "in raw text", "in sanitized text"], rows)
 
 
-def starts(finetuned: pd.DataFrame) -> str:
+def starts(finetuned: Frame) -> str:
     """Accuracy from every start at the same release and rows, with two paired differences and their 95 % intervals."""
     runs = finetuned[(finetuned.bundle_name == "certified") & finetuned["settings.tuned"]]
     rows = []
@@ -81,7 +81,7 @@ def starts(finetuned: pd.DataFrame) -> str:
     return table(columns, rows)
 
 
-def defense_of_starts(attacks: pd.DataFrame) -> str:
+def defense_of_starts(attacks: Frame) -> str:
     """Attackers with different models on the same sanitized texts."""
     keys = ["mechanism", "bundle_name", "epsilon"]
     runs = attacks[attacks["result.mask.defense"].notna()]

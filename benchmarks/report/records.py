@@ -12,6 +12,10 @@ from typing import Any
 
 import pandas as pd
 
+#: Tables and columns of pandas, which has no types of its own.
+Frame = Any
+Column = Any
+
 FORMAT, VERSION = "textveil-run", 2
 KINDS = ("finetune", "attack-text", "pretrain", "fairness")
 NEEDED = {
@@ -72,7 +76,7 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"JSON has no {name}")
 
 
-def read_runs(*paths: Path) -> pd.DataFrame:
+def read_runs(*paths: Path) -> Frame:
     """Reads finished runs.
 
     Args:

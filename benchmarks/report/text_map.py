@@ -7,26 +7,26 @@ checkpoint's folder holds are used, others are computed.
 """
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
 import torch
-from charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
+from report.charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from textveil_training.data import FORMATS, FormatName
-from textveil_training.dpnr.measure import release_parameters, released
-from textveil_training.dpnr.recipe import DataPart
-from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
-from textveil_training.dpnr.task import load_task
+from textveil_training.dpnr import DataPart, StoredFeatures, holds_features, load_task, release_parameters, released
 from textveil_training.progress import no_report
 
 Panel = tuple[str, NDArray[np.floating]]
@@ -130,14 +130,15 @@ def _name_groups(axes: Axes, places: NDArray[np.floating], groups: NDArray[np.in
             best = of_group[same[of_group].sum(axis=1).argmax()]
             right = places[best, 0] > places[:, 0].mean()  # the name goes towards the middle
             axes.annotate(
-                name, places[best], (0, 7), textcoords="offset points", ha="right" if right else "left",
-                fontsize=SMALL, weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")],
+                name, (places[best, 0], places[best, 1]), (0, 7), textcoords="offset points",
+                ha="right" if right else "left", fontsize=SMALL, weight="bold",
+                path_effects=[withStroke(linewidth=3, foreground="white")],
             )  # fmt: skip
 
 
 def main() -> None:
     """Parses the command line and writes the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("data", type=Path, help="the texts: a file of a format with attributes")
     parser.add_argument("--format", choices=sorted(FORMATS), required=True, help="format of the data")
     parser.add_argument("--clean", type=Path, required=True, help="a checkpoint without privacy")

@@ -7,11 +7,11 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import vectors_floors as floors
 from matplotlib.figure import Figure
-from pages import points, table
-from records import read_objects
-from vectors_chart import LINES, accuracy_of_rows
+from report import vectors_floors as floors
+from report.pages import points, table
+from report.records import read_objects
+from report.vectors_chart import LINES, accuracy_of_rows
 
 NAME, INT8 = "vectors.jsonl", "int8.jsonl"
 SHIPPED = Path(__file__).resolve().parents[2] / "artifacts" / "ag-minilm" / "manifest.json"

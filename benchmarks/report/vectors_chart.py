@@ -3,9 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, End, by_epsilon, height, label_ends, percent, titled
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from report.charts import (
+    BLUE,
+    GRAY,
+    GREEN,
+    INK,
+    ORANGE,
+    PINK,
+    STYLE,
+    End,
+    by_epsilon,
+    height,
+    label_ends,
+    percent,
+    titled,
+)
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,15 @@ A page without a record of its own (sanitize.md) is written by hand. The t-SNE m
 which are not stored, by ``text_map.py``.
 """
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import certified
-import dpnr
-import fairness
-import fbdd
-import frontier
-import nlp
-import nlp_tables
-import vectors
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from matplotlib.figure import Figure
-from pages import filled
+from report import certified, dpnr, fairness, fbdd, frontier, nlp, nlp_tables, vectors
+from report.pages import filled
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "benchmarks" / "results"

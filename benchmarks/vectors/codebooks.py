@@ -5,30 +5,35 @@
 - ``minilm``: the same k-means over the main directions of MiniLM's vectors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-from extractors import Extractors
 from numpy.typing import NDArray
-from releases import Codes
-from textveil_export.index import static_parts
-from textveil_training.encoder.codebook import different_texts, learn_codebook, main_space, texts_needed
-from textveil_training.encoder.extractors import codes_of
-from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
-from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
-from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Part, Task
-from textveil_training.encoder.teacher import asked
-from textveil_training.encoder.word_rows import (
+from textveil_training.encoder import (
     DECAY,
     DIRECTIONS,
+    NO_TEACHER,
     PAIR_WEIGHT,
+    PUBLIC_NUMBERS,
     RARE_NUMBERS,
-    rare_rows,
-    taught_rows,
-    word_ids,
+    RESTARTS,
+    STEPS,
+    MinilmSettings,
+    Part,
+    StaticSettings,
+    Task,
+    asked,
+    different_texts,
+    k_means,
+    main_space,
+    static_codebook,
+    texts_needed,
+    unit,
 )
 from textveil_training.errors import ClassError
+from vectors.extractors import Extractors
+from vectors.releases import Codes
 
 Floats, Ids = NDArray[np.float64], NDArray[np.int64]
 KINDS = ("static", "taught", "minilm")
@@ -85,23 +90,26 @@ def counted(extractors: Extractors, task: Task, known: tuple[Ids, Part], test: t
     return Codes(*found, *present)
 
 
+class Known:
+    """MiniLM's vectors of the texts that a teacher is asked about, in the place of a folder that keeps them."""
+
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
+        self._vectors = vectors
+
+    def part(self, name: str, make: Callable[[], object]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return {"vectors": self._vectors}, {}
+
+
 def shipped(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
     """Learns a codebook as a bundle has it. It may have fewer codes: each has 20 texts at least."""
-    settings = StaticSettings()
-    public = public_words(RARE_NUMBERS if kind == "static" else PUBLIC_NUMBERS)
-    ids = word_ids(seen, public, settings.max_characters)
-    if kind == "static":
-        rows = rare_rows(ids, public, settings.min_texts)
-    else:
-        chosen = asked(len(seen))
-        vectors = extractors.vectors("minilm", [seen[at] for at in chosen])
-        rows = taught_rows([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
-    book = learn_codebook(rows.vectors(ids), codes, seed, lambda *_: None)
-    words, pairs = rows.words.astype(np.float32), rows.pairs.astype(np.float32)
-    parts = static_parts(public.words, words, pairs, settings.max_characters)
-    return lambda texts: codes_of(texts, parts, book.weight, book.bias, lambda *_: None)
+    known: Any = None
+    if kind == "taught":
+        known = Known(extractors.vectors("minilm", [seen[at] for at in asked(len(seen))]))
+    minilm = MinilmSettings() if kind == "taught" else MinilmSettings(encoder=NO_TEACHER)
+    trained = static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None).trained
+    return lambda texts: trained.codes(texts, lambda *_: None)
 
 
 def of_minilm(

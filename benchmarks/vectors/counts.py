@@ -16,27 +16,33 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import labeled
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.bounds.decisions import counts_channel
-from textveil_training.data.grouped_split import divide, group_texts
-from textveil_training.encoder.codebook import different_texts
-from textveil_training.encoder.codebook_extractors import static_codebook
-from textveil_training.encoder.extractors import train_static_extractor
-from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Part, Task
-from textveil_training.encoder.teacher import NO_TEACHER
+from textveil_training.channels import counts_channel
+from textveil_training.data import divide, group_texts
+from textveil_training.encoder import (
+    NO_TEACHER,
+    MinilmSettings,
+    Part,
+    StaticSettings,
+    Task,
+    different_texts,
+    static_codebook,
+    train_static_extractor,
+)
+from vectors import labeled
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("trec", "ag", "sst2", "ag-16-codes")

@@ -9,17 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import labeled
-import minilm
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from textveil.vector import words_of
-from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
-from textveil_training.encoder.public_words import PublicWords, public_words
-from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Part, Task
-from textveil_training.encoder.word_rows import RARE_NUMBERS
+from textveil_training.encoder import (
+    RARE_NUMBERS,
+    Part,
+    PublicWords,
+    StaticSettings,
+    Task,
+    TrainedExtractor,
+    public_words,
+    train_static_extractor,
+)
+from vectors import labeled, minilm
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]

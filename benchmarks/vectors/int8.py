@@ -14,22 +14,29 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
-from extractors import STRENGTH, Extractors
-from minilm import MAX_TOKENS
 from numpy.typing import NDArray
-from run import CACHE, ROOT
 from sklearn.linear_model import LogisticRegression
-from textveil_export.encoder import PooledModel
-from textveil_export.encoder.evaluation import prepare, vectors
-from textveil_export.encoder.int8 import RECIPES, graph_name, quantize
-from textveil_export.encoder.onnx_graph import export_graph
-from textveil_export.encoder.session import Session
-from textveil_training.engine.encoders import MINILM, load_encoder
-from textveil_training.engine.tokens import Tokenizer
+from textveil_export.encoder import (
+    RECIPES,
+    PooledModel,
+    Session,
+    export_graph,
+    graph_name,
+    prepare,
+    quantize,
+    vectors,
+)
+from textveil_training.engine import MINILM, Tokenizer, load_encoder
+from vectors.extractors import STRENGTH, Extractors
+from vectors.minilm import MAX_TOKENS
+from vectors.run import CACHE, ROOT
 
 #: What a bundle may get: the others are there to be compared with.
 TRIED = tuple(recipe for recipe in RECIPES if not recipe.attention and recipe.tool == "onnxruntime")

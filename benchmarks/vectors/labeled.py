@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from textveil_training import data as published
-from textveil_training.data import AttributedText, LabeledText
-from textveil_training.data.tables import read_table
-from textveil_training.encoder.task import Part, Task, divided
+from textveil_training.data import AttributedText, LabeledText, read_table
+from textveil_training.encoder import Part, Task, divided
 
 #: Train and test file of each task below the data folder.
 FILES = {

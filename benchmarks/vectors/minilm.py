@@ -11,10 +11,17 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil_training.encoder.task import Part
-from textveil_training.engine.encoders import MINILM, load_encoder, mean_pooled, precision_for
-from textveil_training.engine.optimizer import adamw
-from textveil_training.engine.tokens import Tokenizer, bucketed, vectors_of
+from textveil_training.encoder import Part
+from textveil_training.engine import (
+    MINILM,
+    Tokenizer,
+    adamw,
+    bucketed,
+    load_encoder,
+    mean_pooled,
+    precision_for,
+    vectors_of,
+)
 from torch import Tensor, nn
 from torch.nn import functional
 

@@ -14,12 +14,12 @@ from functools import lru_cache
 from math import exp
 
 import numpy as np
-from codebooks import unit
-from extractors import Extractors
 from numpy.typing import NDArray
-from releases import EPSILONS, Figures, Floats, area
 from scipy.special import betaincinv
 from sklearn.linear_model import LogisticRegression
+from vectors.codebooks import unit
+from vectors.extractors import Extractors
+from vectors.releases import EPSILONS, Figures, Floats, area
 
 #: Directions of the training texts that a vector is projected to, releases of each test text, and the inverse strength
 #: of the classifiers' decay.

@@ -5,14 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import labeled
 import numpy as np
-from extractors import STRENGTH, Extractors, static_extractor
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil_training.data import LabeledText
-from textveil_training.data.grouped_split import group_texts
-from textveil_training.encoder.task import Part
+from textveil_training.data import LabeledText, group_texts
+from textveil_training.encoder import Part
+from vectors import labeled
+from vectors.extractors import STRENGTH, Extractors, static_extractor
 
 Bits = NDArray[np.bool_]
 

@@ -22,17 +22,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import codebooks
-import extractors as of_texts
-import labeled
-import minilm
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import numpy as np
-import privunit
-import releases
-import repeated
-from extractors import Extractors
-from releases import Codes
 from textveil.bundle import DEFAULT_BUNDLE, layout
+from vectors import codebooks, labeled, minilm, privunit, releases, repeated
+from vectors import extractors as of_texts
+from vectors.extractors import Extractors
+from vectors.releases import Codes
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path.home() / ".cache" / "textveil-vectors"

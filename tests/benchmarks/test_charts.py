@@ -6,18 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import charts
-import dpnr
-import dpnr_chart
-import frontier
-import nlp
-import nlp_chart
 import numpy as np
 import pandas as pd
 import pytest
-import vectors
-import write
 from matplotlib.figure import Figure
+from report import charts, dpnr, dpnr_chart, frontier, nlp, nlp_chart, vectors, write
+from report.records import Frame
 
 Fault = Callable[[dict[str, Any]], None]
 
@@ -69,7 +63,7 @@ def test_another_record_makes_another_title(
     assert all(title.count("\n") <= 1 for title in (before | after).values())
 
 
-def heads(accuracy: float) -> pd.DataFrame:
+def heads(accuracy: float) -> Frame:
     seeds = [accuracy - 0.01, accuracy, accuracy + 0.01]
     return pd.DataFrame({"mode": "l1", "epsilon": 4.0, "accuracy": seeds, "label_randomized_response": 0.7})
 
@@ -87,7 +81,7 @@ def test_a_title_is_neutral_where_the_records_do_not_say() -> None:
     assert nlp_chart.epsilon_finding(levels(shift=9)) == "Accuracy by certified epsilon and by pure LDP level"
 
 
-def levels(shift: float, accuracy: float = 0.7, level: str = "veil") -> pd.DataFrame:
+def levels(shift: float, accuracy: float = 0.7, level: str = "veil") -> Frame:
     exact = pd.DataFrame({
         "mechanism": "santext", "tail": "exact", "level": ["noise", level], "epsilon": [7.0, 12.0],
         "pure_ldp": [7.0, 12.0], nlp_chart.ACCURACY: 0.6, "data.splits.test.examples": 900.0,

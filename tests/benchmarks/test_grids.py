@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpnr import LABELS, PERSONS, accuracy, attackers, persons, read_grid, word_dropout
-from records import RecordError
+from report.dpnr import LABELS, PERSONS, accuracy, attackers, persons, read_grid, word_dropout
+from report.records import RecordError
 
 Line = dict[str, Any]
 LEAK = {"privacy": 0.6, "demographic_privacy": 0.25, "f_tuned": 0.41, "auc": 0.61}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import RecordError, read_runs
+from report.records import RecordError, read_runs
 from run_records import attack, finetune, record, release
 
 Record = dict[str, Any]

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import write
 from matplotlib.figure import Figure
-from pages import filled
+from report import write
+from report.pages import filled
 
 
 @pytest.mark.slow

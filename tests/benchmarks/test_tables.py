@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from nlp import only
-from pages import filled, points, short, signed, spread, table
-from pretraining import paired
-from records import read_runs
+from report.nlp import only
+from report.pages import filled, points, short, signed, spread, table
+from report.pretraining import paired
+from report.records import Frame, read_runs
 from run_records import finetune, release
 
 ACCURACY = "result.test.accuracy"
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> pd.DataFrame:
+def runs(tmp_path: Path) -> Frame:
     path = tmp_path / "runs.jsonl"
     pretrained = {"encoder": "/somewhere/mlm-raw"}
     records = [
@@ -28,20 +28,20 @@ def runs(tmp_path: Path) -> pd.DataFrame:
     return read_runs(path)
 
 
-def test_a_cell_is_mean_and_deviation_over_seeds(runs: pd.DataFrame) -> None:
+def test_a_cell_is_mean_and_deviation_over_seeds(runs: Frame) -> None:
     # mean .73; deviations -.03, -.01, .04: sqrt(.0026 / 2) = .03606
     assert spread(only(runs, model="minilm", mechanism="santext")[ACCURACY]) == "73.0 ± 3.6"
     assert spread(only(runs, mechanism=None)[ACCURACY]) == "90.0"
 
 
-def test_what_may_not_be_averaged_is_not(runs: pd.DataFrame) -> None:
+def test_what_may_not_be_averaged_is_not(runs: Frame) -> None:
     with pytest.raises(LookupError, match="2 conditions"):
         only(runs, mechanism="santext")
     with pytest.raises(LookupError, match="0 conditions"):
         only(runs, mechanism="krr")
 
 
-def test_differences_are_paired_by_seed(runs: pd.DataFrame) -> None:
+def test_differences_are_paired_by_seed(runs: Frame) -> None:
     first, second = (only(runs, model=model, mechanism="santext") for model in ("minilm", "mlm-raw"))
     mean, error, interval = paired(first, second.iloc[::-1], ACCURACY)
     # .02, .01, .04: mean .02333, sd .015275, over sqrt(3): .008819; t of two degrees of freedom 4.3027

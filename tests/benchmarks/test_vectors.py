@@ -7,21 +7,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import codebooks
-import counts
 import numpy as np
-import privunit
 import pytest
-import releases
-import repeated
-import vectors as page
-from releases import Codes, Release, area, noisy_corners
+from bounds.channels import Mode
+from report import vectors as page
+from report.vectors_floors import FLOORS
 from scipy.special import betainc
 from textveil_export.index import integer_channel
 from textveil_training.data import LabeledText
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.word_rows import DIRECTIONS
-from vectors_floors import FLOORS
+from vectors import codebooks, counts, privunit, releases, repeated
+from vectors.releases import Codes, Release, area, noisy_corners
 
 CONFUSION = np.array([[80.0, 15, 5], [10, 85, 5], [20, 10, 70]])
 
@@ -125,7 +122,8 @@ def test_the_area_counts_ties_half() -> None:
 
 @pytest.mark.parametrize("classes", [2, 4, 6])
 def test_corners_are_apart_and_inside_the_set(classes: int) -> None:
-    for mode, size in (("l1", lambda p: np.abs(p).sum(axis=1)), ("l2", lambda p: np.linalg.norm(p, axis=1))):
+    sizes: dict[Mode, Any] = {"l1": lambda p: np.abs(p).sum(axis=1), "l2": lambda p: np.linalg.norm(p, axis=1)}
+    for mode, size in sizes.items():
         points = releases._corners(mode, classes)
         assert size(points) == pytest.approx(np.ones(classes))
         assert len(np.unique(points.round(9), axis=0)) == classes

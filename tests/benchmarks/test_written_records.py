@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 import small_pretraining
-from dpnr import LABELS, read_grid
+from bounds import grid
 from neighbor_models import write_bert
-from records import FORMAT, RELEASE, SHARES, VERSION, read_runs
+from report.dpnr import LABELS, read_grid
+from report.records import FORMAT, RELEASE, SHARES, VERSION, read_runs
 from textveil_cli.console import run as run_command
-from textveil_training import cli
-from textveil_training.bounds.placement import Search
-from textveil_training.dpnr import grid
 from textveil_training.dpnr import train as dpnr
+from textveil_training.dpnr.placement import Search
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 
 Command = Callable[..., None]
@@ -40,13 +39,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def command(place: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs ``textveil-train`` in the folder, which must succeed."""
+def command(place: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]) -> Command:
+    """Runs a command in the folder, which must succeed."""
     monkeypatch.chdir(place)
     monkeypatch.setattr(dpnr, "SEARCH", SEARCH)
     monkeypatch.setattr(grid, "_BOUND_SEARCH", SEARCH)
     monkeypatch.setattr(grid, "_HEAD_SEARCH", SEARCH)
-    return lambda *arguments: _succeed(run_command(cli.app, "textveil-train", [str(one) for one in arguments]))
+    return lambda *arguments: _succeed(run(*arguments)[0])
 
 
 def _succeed(code: int) -> None:

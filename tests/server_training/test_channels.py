@@ -1,250 +1,51 @@
-"""The programs that bound what any private release can achieve, against other ways to the same numbers."""
+"""Channels that release a decision: as accurate as any, private, whole after rounding; counts and their figures."""
 
-from decimal import Decimal, localcontext
-from fractions import Fraction
-from itertools import combinations, product
-from math import exp, inf, nan, sqrt
-from pathlib import Path
+import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
-from textveil_training.bounds import channels
-from textveil_training.bounds.channels import (
-    InvalidChannel,
-    best_channel,
-    ceiling,
-    exceeds,
-    joint,
-    randomized_response,
-    reference,
-    response_channel,
-    standard_error,
-)
-from textveil_training.data import load
+from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_training.channels import accuracy_channel, counts_channel, joint, label_probabilities, recalls
+from textveil_training.errors import InvalidChannel
 
-Floats = NDArray[np.float64]
-AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"
-
-shares = st.lists(st.floats(0.01, 1), min_size=2, max_size=5)
-epsilons = st.floats(0, 6)
+LEVELS = ("0.5", "1", "2", "4", "8")
 
 
-def confusions(largest: int = 4) -> st.SearchStrategy[Floats]:
-    row = st.integers(0, 50)
-    return st.integers(2, largest).flatmap(
-        lambda classes: st.lists(
-            st.lists(row, min_size=classes, max_size=classes), min_size=classes, max_size=classes
-        ).map(lambda rows: np.array(rows, dtype=float) + np.eye(len(rows)))
-    )
+def accuracy(counts: np.ndarray, channel: np.ndarray) -> float:
+    return float((joint(counts) * channel).sum())
 
 
-def by_enumeration(gains: Floats, epsilon: float) -> float:
-    """The same maximum without a solver of linear programs.
-
-    Extreme private channels are staircases (Kairouz, Oh and Viswanath 2016, "Extremal mechanisms for local differential
-    privacy", Theorem 2): the column of an output is ``theta`` times a vector of ones and ``e^epsilon``. So the maximum
-    is over non-negative weights of the ``2^K`` patterns that give every input the sum 1, and it is attained with at
-    most K patterns: all choices of K are tried.
-    """
-    inputs = len(gains)
-    patterns = np.array(list(product((1.0, exp(epsilon)), repeat=inputs)))
-    worth = (patterns @ gains).max(axis=1)
-    best = 0.0
-    for chosen in combinations(range(len(patterns)), inputs):
-        columns = patterns[list(chosen)].T
-        if abs(np.linalg.det(columns)) < 1e-9:
-            continue
-        weights = np.linalg.solve(columns, np.ones(inputs))
-        if (weights >= -1e-12).all():
-            best = max(best, float(weights @ worth[list(chosen)]))
-    return best
+def test_on_balanced_classes_randomized_response_is_the_most_accurate() -> None:
+    counts = 80 * np.eye(4) + 5
+    for level in LEVELS:
+        epsilon = drawn_epsilon(level)
+        response = accuracy(counts, counts_channel(4, epsilon))
+        assert response == pytest.approx(accuracy(counts, accuracy_channel(counts, epsilon)), abs=1e-6)
 
 
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(confusion=confusions(), epsilon=st.floats(0.05, 6))
-def test_the_program_agrees_with_an_enumeration_of_staircases(confusion: Floats, epsilon: float) -> None:
-    gains = joint(confusion)
-    assert best_channel(gains, epsilon).accuracy == pytest.approx(by_enumeration(gains, epsilon), abs=1e-7)
-    prior = confusion.sum(axis=1)
-    assert ceiling(prior, epsilon) == pytest.approx(by_enumeration(np.diag(prior / prior.sum()), epsilon), abs=1e-7)
+def test_a_rare_class_is_given_up_at_a_small_epsilon() -> None:
+    counts = np.array([[500, 0, 0], [0, 480, 0], [0, 0, 2]])
+    channel = integer_channel("accuracy", accuracy_channel(counts, drawn_epsilon("0.5")), "0.5")
+    assert channel.base[2] == 0
+    assert np.linalg.matrix_rank(channel.matrix) < 3
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 4.0, 8.0, 12.0])
-@pytest.mark.parametrize("classes", [2, 3, 7])
-def test_for_equal_classes_randomized_response_is_the_ceiling(classes: int, epsilon: float) -> None:
-    """Kairouz, Bonawitz and Ramage 2016; for two classes Warner's coin."""
-    known = 1 / (1 + (classes - 1) * exp(-epsilon))
-    assert ceiling([1] * classes, epsilon) == pytest.approx(known, abs=1e-9)
-    assert randomized_response(np.eye(classes), epsilon) == pytest.approx(known, abs=1e-12)
+def test_what_is_no_confusion_matrix_is_refused() -> None:
+    for wrong in ([[1, 2]], [[0, 0], [0, 0]], [[-1, 2], [1, 1]]):
+        with pytest.raises(InvalidChannel):
+            accuracy_channel(wrong, 1.0)
 
 
-@pytest.mark.parametrize(("prior", "epsilon"), [(0.9, 1.0), (0.9, 3.0), (0.6, 0.2), (0.6, 2.0)])
-def test_two_unequal_classes(prior: float, epsilon: float) -> None:
-    """Always the larger class, or the coin: whichever is right more often."""
-    assert ceiling([prior, 1 - prior], epsilon) == pytest.approx(max(prior, 1 / (1 + exp(-epsilon))), abs=1e-9)
-
-
-@settings(max_examples=40)
-@given(prior=shares, epsilon=epsilons, delta=st.floats(0, 1))
-def test_delta_adds_at_most_delta(prior: list[float], epsilon: float, delta: float) -> None:
-    pure = ceiling(prior, epsilon)
-    approximate = ceiling(prior, epsilon, delta)
-    assert pure - 1e-7 <= approximate <= min(1.0, pure + delta) + 1e-7
-
-
-def test_delta_for_two_classes_is_the_known_mechanism() -> None:
-    """With probability delta the class itself, else the coin (Kairouz, Oh and Viswanath 2015): attained exactly."""
-    for epsilon, delta in ((0.0, 0.3), (1.0, 0.1), (3.0, 0.02)):
-        known = delta + (1 - delta) / (1 + exp(-epsilon))
-        assert ceiling([0.5, 0.5], epsilon, delta) == pytest.approx(known, abs=1e-8)
-
-
-@settings(max_examples=40)
-@given(confusion=confusions(), epsilon=epsilons, more=epsilons)
-def test_the_order_of_the_figures(confusion: Floats, epsilon: float, more: float) -> None:
-    """Majority and randomized response cannot beat the reference, which beats neither ceiling nor clean model."""
-    prior = confusion.sum(axis=1)
-    held = reference(confusion, epsilon)
-    majority = prior.max() / prior.sum()
-    assert max(majority, randomized_response(confusion, epsilon)) <= held + 1e-7
-    assert held <= ceiling(prior, epsilon) + 1e-7
-    assert held <= joint(confusion).max(axis=1).sum() + 1e-7
-    assert held <= reference(confusion, epsilon + more) + 1e-7
-
-
-def exact(channel: Floats) -> list[list[Fraction]]:
-    return [[Fraction(entry) for entry in row] for row in channel.tolist()]
-
-
-def largest_excess(rows: list[list[Fraction]], epsilon: float) -> Fraction:
-    """``max_{i,i'} sum_o max(0, Q(o|i) - e^epsilon Q(o|i'))``, with a hundred digits of ``e^epsilon``."""
-    with localcontext(prec=100):
-        ratio = Fraction(Decimal(epsilon).exp())
-    return max(
-        sum((max(Fraction(0), p - ratio * q) for p, q in zip(row, other, strict=True)), Fraction(0))
-        for row, other in product(rows, repeat=2)
-    )
-
-
-def assert_private_channel(confusion: Floats, epsilon: float, delta: float) -> None:
-    gains = joint(confusion)
-    found = best_channel(gains, epsilon, delta)
-    rows = exact(found.channel)
-    assert [sum(row) for row in rows] == [1] * len(rows)
-    assert min(map(min, rows)) >= 0
-    assert largest_excess(rows, epsilon) <= Fraction(delta)
-    assert (gains * found.channel).sum() == pytest.approx(found.accuracy, abs=2e-6)
-
-
-#: The solver's solution for it holds -1e-9.
-DUSTY = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 1, 0], [0, 0, 0, 1]], dtype=float)
-
-
-@settings(max_examples=60)
-@given(
-    confusion=confusions(),
-    epsilon=st.one_of(epsilons, st.floats(1e-12, 1e-3), st.floats(6, 30)),
-    delta=st.sampled_from([0.0, 0.0, 1e-5, 0.05]),
-)
-@example(confusion=DUSTY, epsilon=1e-9, delta=0.0)
-@example(confusion=np.eye(4), epsilon=16.5, delta=0.0)  # the smallest entries are below the solver's tolerance
-@example(confusion=np.array([[1, 2], [2, 1.0]]), epsilon=0.0, delta=0.0)
-def test_the_solution_is_a_private_channel(confusion: Floats, epsilon: float, delta: float) -> None:
-    """In rational arithmetic: no tolerance for signs, for the sums of rows, or for the promise."""
-    assert_private_channel(confusion, epsilon, delta)
-
-
-def test_rounding_errors_of_a_solver_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test above rejects a solution with errors of 1e-9, which solvers of linear programs allow themselves."""
-    dust = 1e-9 * (np.roll(np.eye(4), 1, axis=1) - np.eye(4))
-    monkeypatch.setattr(channels, "_private", lambda gains, solution, epsilon, delta: solution + dust)
-    with pytest.raises(AssertionError):
-        assert_private_channel(DUSTY, 1e-9, 0.0)
-
-
-def test_without_privacy_the_reference_is_the_clean_model() -> None:
-    confusion = np.array([[50, 3], [9, 38]])
-    for epsilon in (30.0, 500.0, inf):
-        assert reference(confusion, epsilon) == pytest.approx(0.88)
-        assert ceiling([53, 47], epsilon) == pytest.approx(1)
-        assert randomized_response(confusion, epsilon) == pytest.approx(0.88)
-
-
-def test_rows_are_true_classes() -> None:
-    """A model that always says 0 leaves nothing to release, however many texts are of class 1."""
-    assert reference([[10, 0], [30, 0]], 8.0) == pytest.approx(0.75)
-    assert reference([[10, 30], [0, 0]], 8.0) == pytest.approx(1)
-
-
-def test_the_channel_of_randomized_response() -> None:
-    channel = response_channel(3, 1.0)
-    assert channel.sum(axis=1) == pytest.approx(1)
-    assert channel.max() / channel.min() == pytest.approx(exp(1))
-    assert response_channel(4, 900.0) == pytest.approx(np.eye(4))
-
-
-def test_the_ceiling_of_the_ag_test_set() -> None:
-    if not AG.exists():
-        pytest.skip("the published data are not here: ag_private")
-    labels = [int(example.label or 0) for example in load("ag-entities", AG, "test")]
-    prior = np.bincount(labels, minlength=4)
-    found = [ceiling(prior, epsilon) for epsilon in (1, 2, 4, 8)]
-    assert found == pytest.approx([0.697, 0.840, 0.957, 0.999], abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    ("prior", "epsilon", "delta"),
-    [
-        ([], 1, 0),
-        ([0, 0], 1, 0),
-        ([1, -1], 1, 0),
-        ([1, nan], 1, 0),
-        ([[1, 2], [3, 4]], 1, 0),
-        ([1, 1], -1, 0),
-        ([1, 1], nan, 0),
-        ([1, 1], 1, -0.1),
-        ([1, 1], 1, 1.1),
-        ([1, 1], 1, nan),
-    ],
-)
-def test_what_no_program_can_be_made_from(prior: list[float], epsilon: float, delta: float) -> None:
-    with pytest.raises(InvalidChannel):
-        ceiling(prior, epsilon, delta)
-    with pytest.raises(InvalidChannel):
-        reference([[1, 2, 3], [4, 5, 6]], 1)
-
-
-def releases(scale: float, draws: int, dimension: int) -> tuple[float, float]:
-    """Accuracy of a made-up release with Laplace noise, and its ceiling at whole-text epsilon 1.
-
-    Two equal classes lie at opposite corners of the box, so that the L1 distance is the dimension.
-    """
-    generator = np.random.default_rng(20)
-    truth = generator.integers(0, 2, draws)
-    noisy = (2 * truth[:, None] - 1) / 2 + generator.laplace(scale=scale, size=(draws, dimension))
-    return float(((noisy.clip(-0.5, 0.5).sum(axis=1) > 0) == truth).mean()), ceiling([1, 1], 1.0)
-
-
-def test_an_accuracy_above_the_ceiling_is_found() -> None:
-    """Noise for one coordinate (scale 1 / epsilon) instead of all sixteen, as the published claim has it, is caught.
-
-    Its accuracy is above .9 where .731 is the ceiling; honest noise (scale 16 / epsilon) stays below with the same
-    4,000 decisions, whose standard error is .007.
-    """
-    accuracy, bound = releases(1.0, 4000, 16)
-    assert exceeds(accuracy, 4000, bound)
-    accuracy, bound = releases(16.0, 4000, 16)
-    assert not exceeds(accuracy, 4000, bound)
-
-
-def test_slack_is_four_standard_errors() -> None:
-    error = standard_error(0.7, 2500)
-    assert error == pytest.approx(sqrt(0.7 * 0.3 / 2500))
-    assert exceeds(0.7 + 4.01 * error, 2500, 0.7)
-    assert not exceeds(0.7 + 3.99 * error, 2500, 0.7)
-    assert not exceeds(1.0, 2500, 1.0)
-    assert not exceeds(0.7 + 4.01 * error, 1000, 0.7)
+def test_recalls_and_probabilities_by_hand() -> None:
+    counts, epsilon = np.array([[30, 10], [0, 60]]), math.log(3)
+    channel = counts_channel(2, epsilon)
+    np.testing.assert_allclose(channel, [[0.75, 0.25], [0.25, 0.75]])
+    np.testing.assert_allclose(recalls(counts, channel), [0.75 * 0.75 + 0.25 * 0.25, 0.75])
+    assert np.isnan(recalls([[0, 0], [1, 3]], channel)[0])
+    shares = label_probabilities(counts, channel)
+    smoothed = counts + 0.5
+    first = [0.75 * smoothed[k, 0] + 0.25 * smoothed[k, 1] for k in range(2)]
+    np.testing.assert_allclose(shares[0], np.array(first) / sum(first))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    never = label_probabilities(counts, [[1, 0], [1, 0]])
+    np.testing.assert_allclose(never[1], smoothed.sum(axis=1) / smoothed.sum())

@@ -214,7 +214,7 @@ class ClassError(TrainingError):
     code = "classes"
 
 
-class SubgroupError(TrainingError):
-    """Accuracy by subgroup cannot be measured: no attributes, too few texts, or models and data do not match."""
+class InvalidChannel(TrainingError):
+    """A prior, a confusion matrix, an epsilon or a delta that no channel on classes can be made from."""
 
-    code = "subgroup"
+    code = "channel"

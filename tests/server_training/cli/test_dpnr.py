@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.bounds.placement import Search
 from textveil_training.dpnr import grid as grid_module
 from textveil_training.dpnr import train as train_module
+from textveil_training.dpnr.placement import Search
 from tiny_training import private_recipe, recipe_text, sentences, write_data, write_encoder
 
 Capture = pytest.CaptureFixture[str]

@@ -13,7 +13,7 @@ from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
-from textveil_training.bounds.decisions import recalls
+from textveil_training.channels import recalls
 from textveil_training.data import LabeledText
 from textveil_training.encoder.extractors import codes_of
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words

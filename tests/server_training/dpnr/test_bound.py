@@ -6,9 +6,9 @@ import pytest
 import torch
 from scipy import stats
 from textveil.mechanisms.noise.vector import noise_for
-from textveil_training.bounds.noise import bounded, noisy, sensitivity
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.measure import release_parameters
+from textveil_training.dpnr.noise import bounded, noisy, sensitivity
 from textveil_training.dpnr.noise_levels import NoiseLevels
 
 MODES = ["l1", "l2", "box"]

@@ -10,10 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from textveil.errors import ResumeError, TextveilError
-from textveil_training.bounds.placement import Search
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
 from textveil_training.dpnr.noise_levels import NoiseLevels
+from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.stages import StageMaker, Texts
 from textveil_training.dpnr.task import load_task

@@ -9,7 +9,7 @@ import pytest
 from textveil.vector import IndexEncoder, pair_buckets, words_of
 from textveil_cli.collector import IndexServer
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.bounds.decisions import counts_channel
+from textveil_training.channels import counts_channel
 from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, different_texts, learn_codebook
 from textveil_training.encoder.k_means import k_means, unit

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textveil.text.result import Result
     from textveil.text.rewrite import Plan
     from textveil.text.sanitizer import Sanitizer
-    from textveil.text.segmentation import AUXILIARIES, CLITICS, is_gap, is_string, key, segments, split_clitic
+    from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
     from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms
     from textveil.text.wordpiece import WordPiece
@@ -24,6 +24,7 @@ __all__ = [
     "AUXILIARIES",
     "CERTIFIED",
     "CLITICS",
+    "LOWER",
     "PURE_LDP",
     "SHAPES",
     "TEXTBOOK",

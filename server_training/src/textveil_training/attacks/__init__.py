@@ -1,1 +1,1 @@
-"""Measures what an attacker learns from released vectors (``vectors``) and from sanitized text (``text``)."""
+"""Measures what an attacker learns: from released vectors (``vectors``), from sanitized text (``text``, ``words``)."""

@@ -12,7 +12,7 @@ from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsil
 from textveil_training.tables import aligned
 
 if TYPE_CHECKING:
-    from textveil_training.attacks.vectors.attribute_inference import Settings
+    from textveil_training.attacks.vectors import Settings
     from textveil_training.dpnr.task import Task
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
@@ -59,8 +59,7 @@ def attributes(
     These see a class released by randomized response, or by the most accurate private channel, at the same epsilon: the
     class that the vectors give without noise, or with --released the true one.
     """
-    from textveil_training.attacks.vectors.attribute_inference import Settings, infer_nothing
-    from textveil_training.dpnr.private_figures import attributes_of
+    from textveil_training.attacks.vectors import Settings, attributes_of, infer_nothing
     from textveil_training.dpnr.recipe import DataPart
     from textveil_training.dpnr.task import load_task
     from textveil_training.errors import RecipeError
@@ -89,8 +88,7 @@ def _from_checkpoint(
 ) -> dict[str, Any]:
     import tempfile
 
-    from textveil_training.attacks.vectors.attribute_inference import infer
-    from textveil_training.dpnr.private_figures import attacked, attributes_of
+    from textveil_training.attacks.vectors import attacked, attributes_of, infer
     from textveil_training.dpnr.stored_features import StoredFeatures
 
     with tempfile.TemporaryDirectory() as cache, progress_bars() as report:
@@ -108,10 +106,8 @@ def _from_checkpoint(
 
 
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
-    from textveil_training.attacks.vectors.attribute_inference import infer, infer_from_label
-    from textveil_training.attacks.vectors.released import read_released
-    from textveil_training.bounds.channels import response_channel
-    from textveil_training.dpnr.private_figures import attributes_of
+    from textveil_training.attacks.vectors import attributes_of, infer, infer_from_label, read_released
+    from textveil_training.channels import counts_channel
     from textveil_training.errors import InvalidJson
 
     read = {name: read_released(folder / f"{name}.jsonl", len(part.texts)) for name, part in task.splits().items()}
@@ -122,7 +118,7 @@ def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any
     epsilon = stated.pop()
     labels = {name: part.labels.numpy() for name, part in task.splits().items()}
     ours = infer(vectors.__getitem__, present, settings)
-    other = infer_from_label(labels, present, response_channel(len(task.labels), epsilon), seed=settings.seed)
+    other = infer_from_label(labels, present, counts_channel(len(task.labels), epsilon), seed=settings.seed)
     more = ours.exceeds(other)
     found = {"vectors": ours.to_dict(), "label_response": other.to_dict()}
     return {f"{epsilon:g}": found | {"over_label_response": vars(more) | {"significant": more.significant()}}}

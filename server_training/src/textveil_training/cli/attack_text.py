@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from textveil_cli.console import progress_bars, say
@@ -12,7 +12,10 @@ from textveil_cli.options import BundleOptions, LevelOptions
 from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption
 from textveil_training.errors import MissingSplit, SettingError
 
-NAMES = "nearest, bayes, repeated, mask, contextual"
+if TYPE_CHECKING:
+    from textveil_training.data import ReadOptions
+
+NAMES = "nearest, bayes, repeated, mask, contextual, words"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +33,15 @@ class RawText:
         str | None, typer.Option("--label", "--label-key", help="Key or column of the label (jsonl, table).")
     ] = None
 
-    def read(self) -> tuple[list[Any], str | None]:
-        """Reads the texts; returns them and the split that they are.
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--known", metavar="PATH", help="RAW texts that the attacker of words has; else the folder's train split."
+        ),
+    ] = None
+
+    def read(self) -> tuple[list[Any], str | None, "ReadOptions"]:
+        """Reads the texts; returns them, the split that they are, and how they are read.
 
         Raises:
             SettingError: A key is named, and the format has none.
@@ -46,10 +56,21 @@ class RawText:
         split = self.split
         if split is None and "dev" in available_splits(self.format_name, self.data):
             split = "dev"
-        examples = [example.texts for example in load(self.format_name, self.data, split, ReadOptions(**keys))]
+        options = ReadOptions(**keys)
+        examples = [example.texts for example in load(self.format_name, self.data, split, options)]
         if not examples:
             raise MissingSplit("a split is empty")
-        return examples, split
+        return examples, split, options
+
+    def of_the_attacker(self, split: str | None, options: "ReadOptions") -> list[str]:
+        """Returns the raw texts of the attacker: those that are named, or train texts beside another split."""
+        from textveil_training.data import available_splits, load
+
+        source = self.known or self.data
+        chosen = "train" if "train" in available_splits(self.format_name, source) else None
+        if self.known is None and (chosen is None or split in (None, chosen)):
+            return []
+        return [text for example in load(self.format_name, source, chosen, options) for text in example.texts]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +85,13 @@ class AttackOptions:
         ),
     ] = None
     attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all"
+    vectors: Annotated[
+        Path | None,
+        typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
+    ] = None
+    with_minilm: Annotated[
+        bool, typer.Option("--with-minilm", help="words: also tune MiniLM as an attacker, which takes hours.")
+    ] = False
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
     ] = False
@@ -94,9 +122,11 @@ def text(
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
-    Without --mechanism it is the bundle's SanText or SanText+: the staircase is not attacked yet.
+    The staircase is attacked by words alone, the strongest of all: the others work token by token.
 
     \b
+    words       from raw texts of the same kind: the best guess, bigrams over the whole text, counts over sanitized
+                copies, and a network; --known names the texts
     nearest     the symbol nearest to what came out, and the ten nearest
     bayes       the best guess from one output without context: in closed form, and checked on draws
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
@@ -107,24 +137,23 @@ def text(
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
     others on fresh draws.
     """
-    from textveil_training.attacks.text import ATTACKS, Settings, run_and_record
+    from textveil_training.attacks.text import ATTACKS, Settings, Subject, run_and_record
     from textveil_training.cli.attack_text_table import table
-    from textveil_training.text_channel import TextChannel
 
     listed = tuple(dict.fromkeys(part.strip() for part in attack.attacks.split(",")))
     chosen: dict[str, Any] = vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed}
+    chosen["vectors"] = None if attack.vectors is None else str(attack.vectors)
     settings = Settings(**chosen)
     if resume and output is None:
         raise SettingError("--resume needs the record: --output")
     device = machine.use()
-    channel = TextChannel(bundle.bundle, pins=bundle.must_be.pins, **level.given())
-    examples, split = raw.read()
-    what = (raw.format_name, split)
+    subject = Subject(bundle.bundle, pins=bundle.must_be.pins, **level.given())
+    examples, split, options = raw.read()
+    known = raw.of_the_attacker(split, options) if "words" in settings.attacks else []
+    how: dict[str, Any] = {"known": known, "output": output, "resume": resume, "device": device}
     try:
         with progress_bars() as report:
-            record = run_and_record(
-                channel, examples, settings, what, report, output=output, resume=resume, device=device
-            )
+            record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
     except KeyboardInterrupt:
         if output is not None:
             say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")
@@ -132,3 +161,4 @@ def text(
     print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
         say(f"textveil-train: {name} was left out: {reason}")
+

@@ -18,6 +18,16 @@ _MASK = {
     "clean_top1": "the same in the raw text",
     "defense": "defense rate: not predicted",
 }
+_WORDS = {
+    "unchanged": "came out as it was",
+    "bayes": "best guess without context",
+    "chain": "bigrams, forward and backward",
+    "counts": "counts over sanitized copies",
+    "network": "network over word vectors",
+    "both": "counts and network",
+    "minilm": "MiniLM, tuned to name words",
+    "all": "all three",
+}
 _CONTEXTUAL = {
     "top1": "contextual Bayes",
     "top10": "among the ten likeliest",
@@ -35,7 +45,9 @@ def table(result: Mapping[str, Any]) -> str:
     Args:
         result: The ``result`` of a record.
     """
-    rows = [list(_HEADER), _row("unchanged", "tokens that came out as they were", result, "unchanged")]
+    rows: list[list[str]] = [list(_HEADER)]
+    if "unchanged" in result:
+        rows.append(_row("unchanged", "tokens that came out as they were", result, "unchanged"))
     for attack, names in (("nearest", _NEAREST), ("bayes", {}), ("repeated", {}), ("mask", _MASK)):
         if (found := result.get(attack)) is not None:
             rows += [_row(attack, what, found, name) for name, what in names.items()]
@@ -46,6 +58,7 @@ def table(result: Mapping[str, Any]) -> str:
             rows += [_row("contextual", what, found, name) for name, what in _TARGETED.items()]
         for name in ("top1", "tuned_top1"):
             rows.append(_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
+    rows += _words(result.get("words", {}))
     lines = [aligned(rows)]
     if (found := result.get("statistics")) is not None:
         sources = "unknown" if found["inputs_median"] is None else found["inputs_median"]
@@ -54,6 +67,18 @@ def table(result: Mapping[str, Any]) -> str:
             f"outputs {found['outputs_median']:,}, inputs {sources}"
         )
     return "\n".join(lines)
+
+
+def _words(found: Mapping[str, Any]) -> list[list[str]]:
+    """The rates among content words, and in the last columns among those of them that the vocabulary has."""
+    rows: list[list[str]] = []
+    for name, what in _WORDS.items():
+        content, known = found.get("content", {}), found.get("known")
+        if name in content:
+            rows.append(_row("words", what, content | {"sensitive": known}, name))
+    if rows:
+        rows.insert(0, ["words", "of content words, known to the vocabulary at the right:", "", "", "", "", ""])
+    return rows
 
 
 def _row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[str]:

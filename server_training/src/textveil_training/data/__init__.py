@@ -9,8 +9,11 @@ from textveil_training.data.examples import (
     ScoredPair,
 )
 from textveil_training.data.formats import FORMATS, FormatName, available_splits, files_of, format_named, load
+from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.data.hash_split import share_of, split
 from textveil_training.data.published import Format, ReadOptions
+from textveil_training.data.release import release_of
+from textveil_training.data.tables import read_table
 
 __all__ = [
     "FORMATS",
@@ -24,9 +27,13 @@ __all__ = [
     "ReadOptions",
     "ScoredPair",
     "available_splits",
+    "divide",
     "files_of",
     "format_named",
+    "group_texts",
     "load",
+    "read_table",
+    "release_of",
     "share_of",
     "split",
 ]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from textveil_training.data import share_of
+from textveil_training.data.hash_split import share_of
 
 #: Words in a row that two texts of different sides never share.
 SHARED_WORDS = 8

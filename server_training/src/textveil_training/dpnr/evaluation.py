@@ -11,13 +11,15 @@ from torch import Tensor
 
 from textveil_training.data import ReadOptions
 from textveil_training.dpnr import checkpoint as files
-from textveil_training.dpnr.features import pooled_features
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.features import pooled_features, read_features
 from textveil_training.dpnr.measure import DRAWS, measured
 from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import load_split
+from textveil_training.dpnr.task import Split, load_split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.tokens import Tokenizer, Words
 from textveil_training.errors import CheckpointError
+from textveil_training.hashes import sha256
 from textveil_training.progress import Report, no_report
 
 MASKS = 5
@@ -74,6 +76,43 @@ def evaluate_checkpoint(
     words = [tokenizer.words(text) for text in part.texts]
     features = device_features(model, tokenizer, words, dropout, place, report)
     return measured(model, description, features, part, levels=levels, draws=draws)
+
+
+def features_of(
+    folder: Path,
+    model: Model,
+    description: Description,
+    part: Split,
+    split: str | None,
+    *,
+    device: str = "cpu",
+    report: Report = no_report,
+) -> list[Tensor]:
+    """Returns pooled vectors of a split, as ``device_features``, or those that a training left in the folder.
+
+    Args:
+        folder: The checkpoint.
+        model: Its networks, on the device.
+        description: What they are.
+        part: The split.
+        split: Its name.
+        device: Device that the networks are on.
+        report: Called with progress.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        DeviceError: The device is not there.
+    """
+    dropout = WordDropout(description.word_dropout)
+    stored = folder / f"features-{split}.safetensors"
+    if not dropout.exact and stored.is_file():
+        try:
+            return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
+        except CheckpointError:  # of other texts, or of another encoder: they are computed
+            pass
+    tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    words = [tokenizer.words(text) for text in part.texts]
+    return device_features(model, tokenizer, words, dropout, device_named(device), report)
 
 
 def device_features(

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from textveil_training.bounds.placement import Placement
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.recipe import Recipe
+from textveil_training.dpnr.placement import Placement
+from textveil_training.dpnr.recipe import Recipe, check
 from textveil_training.dpnr.stages import StageMaker, Stored
 from textveil_training.dpnr.task import Task
 from textveil_training.engine.loop import Loop, Position
@@ -48,10 +48,16 @@ class _NoEncoder(nn.Module):
 
 
 def with_representation(recipe: Recipe, **changes: Any) -> Recipe:
-    """Returns a recipe with another representation (mode, dimension, levels, delta, word dropout) or seed."""
+    """Returns a recipe with another representation (mode, dimension, levels, delta, word dropout) or seed.
+
+    Raises:
+        RecipeError: It is none that can be trained.
+    """
     seed = changes.pop("seed", recipe.training.seed)
     representation = replace(recipe.representation, **changes)
-    return replace(recipe, representation=representation, training=replace(recipe.training, seed=seed))
+    found = replace(recipe, representation=representation, training=replace(recipe.training, seed=seed))
+    check(found, "the representation")
+    return found
 
 
 def train_head(

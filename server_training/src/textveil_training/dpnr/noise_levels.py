@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.bounds.noise import noise_scale, noisy
+from textveil_training.dpnr.noise import noise_scale, noisy
 
 _KNOTS = 129
 
@@ -43,7 +43,7 @@ class NoiseLevels:
             Shape ``(draws, n, k)``, and ``ln epsilon`` of shape ``(draws, n, 1)``.
 
         Privacy:
-            None: continuous noise to train with; see ``textveil_training.bounds.noise``.
+            None: continuous noise to train with; see ``textveil_training.dpnr.noise``.
         """
         low, high = self._knots[0], self._knots[-1]
         log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
@@ -55,7 +55,7 @@ class NoiseLevels:
         """Does as ``sampled`` at one epsilon, with a generator of its own: to compare epochs on equal noise.
 
         Privacy:
-            None; see ``textveil_training.bounds.noise``.
+            None; see ``textveil_training.dpnr.noise``.
         """
         log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
         scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))

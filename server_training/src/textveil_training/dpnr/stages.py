@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textveil_training.bounds.noise import bounded
 from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.dpnr.noise import bounded
 from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.task import Split

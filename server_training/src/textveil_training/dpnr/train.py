@@ -16,13 +16,13 @@ import torch
 from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
-from textveil_training.bounds.placement import Search, place
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.evaluation import device_features
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
 from textveil_training.dpnr.measure import measured
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
+from textveil_training.dpnr.placement import Search, place
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.stages import StageMaker, Stored, Texts
 from textveil_training.dpnr.task import Task

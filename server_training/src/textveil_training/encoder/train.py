@@ -21,7 +21,7 @@ from textveil.bundle import HeldOut
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
-from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
+from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.data.grouped_split import SHARED_WORDS
 from textveil_training.encoder.extractors import (
     STATIC,

@@ -18,7 +18,7 @@ from textveil.bundle import HeldOut, layout
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
-from textveil_training.bounds.decisions import counts_channel, label_probabilities
+from textveil_training.channels import counts_channel, label_probabilities
 from textveil_training.encoder.codebook import different_texts
 from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
 from textveil_training.encoder.extractors import MINILM

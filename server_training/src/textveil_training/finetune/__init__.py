@@ -1,1 +1,21 @@
 """Fine-tuning on raw or sanitized text: classes of texts and of pairs, and scores of pairs."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil_training.finetune.measure import predictions
+    from textveil_training.finetune.network import read_model
+    from textveil_training.finetune.settings import Recipe, Runs, Settings, read_recipe
+
+__all__ = [
+    "Recipe",
+    "Runs",
+    "Settings",
+    "predictions",
+    "read_model",
+    "read_recipe",
+]
+
+__getattr__ = lazy_names(__name__, __all__, "measure", "network", "settings")

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from textveil_export.leakage import one_release
 
+from textveil_training.attacks.rates import rates_of, rounded, wilson_interval
 from textveil_training.attacks.text import priors
-from textveil_training.attacks.text.rates import rates_of, rounded, wilson_interval
 from textveil_training.attacks.text.released import Released
 from textveil_training.text_channel import TextChannel
 

@@ -28,9 +28,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from textveil_training.attacks.rates import rates_of
 from textveil_training.attacks.text.masked_lm import Reader
 from textveil_training.attacks.text.priors import TEXT, ZIPF
-from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released
 from textveil_training.text_channel import Doubles, Ids, TextChannel
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from textveil_training.attacks.rates import rates_of
 from textveil_training.attacks.text.masked_lm import Pieces, Reader
-from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released
 from textveil_training.text_channel import Ids
 

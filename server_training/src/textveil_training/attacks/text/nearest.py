@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from textveil.mechanisms import Metric
 
-from textveil_training.attacks.text.rates import rates_of
+from textveil_training.attacks.rates import rates_of
 from textveil_training.attacks.text.released import Released
 from textveil_training.text_channel import Ids
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from textveil.errors import OutputError, ResumeError
 
+from textveil_training.attacks.subject import Subject
 from textveil_training.attacks.text.run import Report, Settings, attack, describe, digest
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.record import FORMAT, RunRecord
-from textveil_training.text_channel import TextChannel
 
 KIND = "attack-text"
 #: Keys that have to be the same in a run that is continued; of the settings all but the list of attacks.
@@ -20,12 +20,13 @@ _SAME = ("format", "kind", "settings", "data", "release", "start")
 
 
 def run_and_record(
-    channel: TextChannel,
+    subject: Subject,
     examples: Sequence[Sequence[str]],
     settings: Settings,
     source: tuple[str, str | None],
     report: Report,
     *,
+    known: Sequence[str] = (),
     output: Path | None = None,
     resume: bool = False,
     device: str = "cpu",
@@ -33,11 +34,12 @@ def run_and_record(
     """Attacks some texts and keeps a record, which is written after each attack.
 
     Args:
-        channel: The mechanism.
+        subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
         source: Name of the format, and of the split or None.
         report: Called with a stage, the steps done and the steps in all.
+        known: Raw texts that the attacker of words has.
         output: File of the record, or None to write none.
         resume: Whether to continue the run that the file is the record of.
         device: Device of the masked language model, ``cpu`` or a CUDA device.
@@ -55,8 +57,10 @@ def run_and_record(
     """
     format_name, split = source
     data = {"format": format_name, "splits": {split or "all": {"examples": len(examples), "sha256": digest(examples)}}}
-    subject = describe(settings, channel) | {"kind": KIND, "data": data}
-    record = RunRecord(output or Path(), subject, device_named(device))
+    about = describe(settings, subject) | {"kind": KIND, "data": data}
+    if known:
+        data["known"] = {"texts": len(known), "sha256": digest([known])}
+    record = RunRecord(output or Path(), about, device_named(device))
     content = record.content
     content["settings"] = json.loads(json.dumps(content["settings"]))  # a tuple is a list when it comes back
     content |= {"wall_s": 0.0, "cpu_s": 0.0, "resumed": 0}
@@ -77,7 +81,7 @@ def run_and_record(
         if output is not None:
             record.write()
 
-    result = attack(channel, examples, settings, report, device=device, found=content["result"], save=save)
+    result = attack(subject, examples, settings, report, known=known, device=device, found=content["result"], save=save)
     content["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
     save(result)
     return content

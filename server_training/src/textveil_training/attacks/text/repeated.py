@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil_export.leakage import guess
 
+from textveil_training.attacks.rates import clustered_interval, rates_of
 from textveil_training.attacks.text.priors import TEXT, ZIPF
-from textveil_training.attacks.text.rates import clustered_interval, rates_of
 from textveil_training.attacks.text.released import Released
 from textveil_training.text_channel import Doubles, Ids, TextChannel
 

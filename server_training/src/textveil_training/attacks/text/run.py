@@ -1,20 +1,22 @@
 """All attacks on the texts of a split, sanitized by one mechanism."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from textveil_training.attacks.rates import rates_of
+from textveil_training.attacks.subject import Subject
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
 from textveil_training.attacks.text.nearest import nearest
-from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.spread import statistics
+from textveil_training.attacks.words import attack_words, read_vectors
 from textveil_training.engine.settings import PRECISIONS
 from textveil_training.errors import SettingError
 from textveil_training.hashes import sha256
@@ -23,13 +25,16 @@ from textveil_training.text_channel import Doubles, Ids, TextChannel
 Report = Callable[[str, int, int], None]
 
 #: Names of the attacks, in the order in which they run.
-ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual")
-_WITH_WEIGHTS = ("bayes", "repeated", "contextual")
+ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual", "words")
+_BY_TOKEN = ATTACKS[:-1]
+#: Texts that an attacker of words has at least.
+FEWEST_KNOWN = 40
+_WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
 _WITH_MODEL = ("mask", "contextual")
 _STATISTICS = "statistics"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings of an attack, apart from the mechanism and the data.
 
@@ -39,6 +44,8 @@ class Settings:
         texts: Largest number of examples, chosen by the seed; 0 for all.
         tokens: Largest number of tokens for ``mask``, ``contextual`` and ``repeated``, chosen by the seed; the other
             attacks take all tokens.
+        vectors: File of word vectors for ``words``: a word and its numbers a line; None for those of the bundle.
+        with_minilm: Whether MiniLM is tuned as an attacker too, in ``words``: hours.
         statistics: Whether to compute the spread statistics N, S and S* too.
         seed: Seed of the choice of examples and tokens; outputs are never seeded.
         batch_size: Number of texts that go through the model at a time.
@@ -51,6 +58,8 @@ class Settings:
 
     attacks: tuple[str, ...] = ATTACKS
     model: str | None = None
+    vectors: str | None = None
+    with_minilm: bool = False
     texts: int = 0
     tokens: int = 4000
     statistics: bool = False
@@ -76,31 +85,39 @@ class Settings:
         if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(_WITH_MODEL):
             raise SettingError(f"{' and '.join(_WITH_MODEL)} need a masked language model")
 
-    def possible(self, channel: TextChannel) -> tuple[list[str], dict[str, str]]:
+    def possible(self, subject: Subject, known: int) -> tuple[list[str], dict[str, str]]:
         """Returns the attacks that are possible on a mechanism, and by name why the others are not."""
         skipped: dict[str, str] = {}
         if self.model is None:
             skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
-        if not channel.weighted:
-            reason = f"{channel.plan.terms.mechanism} has no table of weights"
-            skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
-        if channel.bundle.metric is None:
+        if known < FEWEST_KNOWN:
+            skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
+        if subject.bundle.metric is None:
             skipped["nearest"] = "the bundle carries no embedding rows"
+        if subject.channel is None:
+            skipped |= dict.fromkeys(_BY_TOKEN, "the staircase does not work token by token")
+        elif not isinstance(subject.channel.plan.mechanism, WeightedMechanism):
+            reason = f"{subject.plan.terms.mechanism} has no table of weights"
+            skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
         chosen = [name for name in ATTACKS if name in self.attacks]
         return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
 
 
-def describe(settings: Settings, channel: TextChannel) -> dict[str, Any]:
+def describe(settings: Settings, subject: Subject) -> dict[str, Any]:
     """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
-    terms = channel.plan.terms
-    promised = channel.release | {"bundle_name": channel.bundle.manifest.get("name")}
-    if terms.mechanism in ("krr", "random"):
+    channel = subject.channel
+    promised = asdict(subject.plan.terms) | {"bundle_name": subject.bundle.manifest.get("name")}
+    if channel is None:
+        promised["epsilon"] = str(promised["epsilon"])
+    elif (terms := channel.plan.terms).mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
     elif terms.mechanism != "santext+" and channel.bundle.certificate is not None and terms.level is not None:
         proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism]
         promised["pure_ldp"] = proven.get("epsilon_pure_ldp")
     model = None if settings.model is None else Path(settings.model).name  # not where it lies
-    return {"settings": asdict(settings) | {"model": model}, "release": promised, "start": _model_hash(settings.model)}
+    vectors = None if settings.vectors is None else Path(settings.vectors).name
+    chosen = asdict(settings) | {"model": model, "vectors": vectors}
+    return {"settings": chosen, "release": promised, "start": _model_hash(settings.model)}
 
 
 def digest(examples: Sequence[Sequence[str]]) -> str:
@@ -121,11 +138,12 @@ def _model_hash(source: str | None) -> str | None:
 
 
 def attack(
-    channel: TextChannel,
+    subject: Subject,
     examples: Sequence[Sequence[str]],
     settings: Settings,
     report: Report,
     *,
+    known: Sequence[str] = (),
     device: str = "cpu",
     found: Mapping[str, Any] | None = None,
     save: Callable[[dict[str, Any]], None] = lambda result: None,
@@ -133,10 +151,11 @@ def attack(
     """Releases every text once and attacks the outputs.
 
     Args:
-        channel: The mechanism.
+        subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
         report: Called with a stage, the steps done and the steps in all.
+        known: Raw texts that the attacker of words has.
         device: Device of the masked language model.
         found: Result so far of a run with the same settings; attacks that are in it are not repeated.
         save: Called with the result so far after each attack.
@@ -151,12 +170,48 @@ def attack(
     Privacy:
         A release of every text, and several releases of some tokens: only for public text, or the caller's own.
     """
-    possible, skipped = settings.possible(channel)
+    possible, skipped = settings.possible(subject, len(known))
     result: dict[str, Any] = dict(found or {})
     result["skipped"] = skipped
     wanted = [name for name in possible if name not in result]
+    chosen = _chosen_examples(examples, settings)
+    if subject.channel is not None:
+        _by_token(subject.channel, chosen, settings, wanted, result, report, device, save)
+    if "words" in wanted:
+        result["words"] = attack_words(
+            subject.release(),
+            [text for texts in chosen for text in texts],
+            known,
+            function_words=subject.function_words,
+            vocabulary=subject.bundle.ids,
+            vectors=_vectors(subject, settings),
+            encoder=settings.with_minilm,
+            report=_stage(report, "words"),
+        )
+        save(result)
+    return result
+
+
+def _vectors(subject: Subject, settings: Settings) -> Iterable[tuple[str, Any]] | None:
+    if settings.vectors is not None:
+        return read_vectors(Path(settings.vectors))
+    metric = subject.bundle.metric
+    return None if metric is None else zip(subject.bundle.vocabulary, metric.rows.astype(np.float32), strict=False)
+
+
+def _by_token(
+    channel: TextChannel,
+    examples: Sequence[Sequence[str]],
+    settings: Settings,
+    wanted: Sequence[str],
+    result: dict[str, Any],
+    report: Report,
+    device: str,
+    save: Callable[[dict[str, Any]], None],
+) -> None:
+    """Adds to a result what the attacks find that work token by token."""
     reader = _reader(channel, settings, device) if set(wanted) & set(_WITH_MODEL) else None
-    released = release(channel, _chosen_examples(examples, settings))
+    released = release(channel, examples)
     sample = _chosen_tokens(released, settings)
     if "unchanged" not in result:
         stayed = rates_of({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
@@ -179,7 +234,6 @@ def attack(
     if reader is not None:
         result |= _with_model(channel, released, sample, unigrams, settings, wanted, reader, device, report)
         save(result)
-    return result
 
 
 def _stage(report: Report, name: str) -> Callable[[int, int], None]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT
 from textveil_export.leakage import LEFT_OUT, measure_spread
 
-from textveil_training.attacks.text.rates import rounded
+from textveil_training.attacks.rates import rounded
 from textveil_training.text_channel import TextChannel
 
 #: Words, and draws of each, where there are no weights.

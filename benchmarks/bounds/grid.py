@@ -1,0 +1,246 @@
+"""The tables of private representations: many heads on one encoder's stored features, each beside its bounds.
+
+One cell is one trained head: a mode, a dimension, a level (or several, for one head that serves them all), a word
+dropout, a seed. Each gives one line of JSON as soon as it is done; cells whose line is there are passed over, so that a
+grid can be stopped and taken up. Beside the cells stand, for every level and word dropout, the bounds: ceiling,
+reference, the best codes for the mode's noise, and randomized response.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from bounds.channels import Mode, best_channel, ceiling, randomized_response, reference
+from bounds.figures import accuracy_figures, clean_decisions, private_figures
+from textveil.bundle import atomic_output
+from textveil_training.attacks.vectors import Settings, attacked, attributes_of, infer, infer_nothing
+from textveil_training.channels import counts_channel, joint
+from textveil_training.dpnr import (
+    Classifier,
+    Description,
+    Model,
+    Placement,
+    Recipe,
+    Search,
+    Task,
+    best_placement,
+    place,
+    train_head,
+    with_representation,
+)
+from textveil_training.engine import software
+from textveil_training.progress import Report, no_report
+from torch import Tensor
+
+Features = Callable[[str], dict[str, Tensor]]
+"""Pooled vectors by split for a word dropout, shape (copies, texts, width)."""
+
+#: Dimensions in which codes are looked for; more never helped in the modes' noise.
+PLACED_DIMENSIONS = {"l1": (1, 2, 3), "l2": (1, 2, 3), "box": (2, 3, 4)}
+_BOUND_SEARCH = Search(restarts=2, steps=100, draws=512)
+_HEAD_SEARCH = Search(restarts=2, steps=80, draws=512, fresh_draws=4096)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One head.
+
+    Attributes:
+        mode: ``l1``, ``l2`` or ``box``.
+        dimension: Numbers in the vector, k.
+        levels: Whole-text epsilons it is trained for and measured at.
+        word_dropout: Decimal string.
+        seed: Seed of the training.
+        delta: Delta of ``l2``, a decimal string, else empty.
+    """
+
+    mode: Mode
+    dimension: int
+    levels: tuple[str, ...]
+    word_dropout: str = "0"
+    seed: int = 0
+    delta: str = ""
+
+    @property
+    def representation(self) -> dict[str, Any]:
+        """The part of a recipe that it decides."""
+        return {name: value for name, value in asdict(self).items() if name != "seed"}
+
+
+class Grid:
+    """Runs cells and writes their lines.
+
+    Args:
+        recipe: Settings that all cells share: a recipe of kind ``dpnr`` for heads.
+        task: The data.
+        features: Features of the clean encoder.
+        clean: The clean model's classifier on them.
+        output: A JSON Lines file; lines that are there are kept.
+        attack: The attacker, or None for no attack (and where the data have no private attributes).
+        report: Called with the cells done.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        task: Task,
+        features: Features,
+        clean: Classifier,
+        output: Path,
+        attack: Settings | None = None,
+        report: Report = no_report,
+    ) -> None:
+        self._recipe, self._task, self._features, self._clean = recipe, task, features, clean
+        self._output, self._report = output, report
+        self._attack = attack if task.test.attributes.shape[1] else None
+        self._lines = read_lines(output)
+        self._codes: dict[tuple[Any, ...], Placement] = {}
+        self._prior = np.bincount(task.test.labels.numpy(), minlength=len(task.labels))
+
+    def run(self, cells: Sequence[Cell]) -> None:
+        """Runs what is missing: bounds first, then the cells in their order.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        self._add("baselines", self._baselines)
+        for number, cell in enumerate(cells):
+            for level in cell.levels:
+                self._add(
+                    f"bounds {cell.mode} {level} {cell.delta} {cell.word_dropout}",
+                    lambda cell=cell, level=level: self._bounds(cell, level),
+                )
+            self._add(f"cell {json.dumps(asdict(cell))}", lambda cell=cell: self._cell(cell))
+            self._report("cells", number + 1, len(cells))
+
+    def measure(self, name: str, model: Model, description: Description, features: dict[str, Tensor]) -> None:
+        """Adds a line for a model that was trained elsewhere, end to end: at all of its levels, or without privacy.
+
+        Args:
+            name: Name of the line.
+            model: Head and classifier.
+            description: What they are.
+            features: Features of *its* encoder, by split.
+        """
+        key = f"checkpoint {name}"
+        if description.mode == "none":
+            self._add(
+                key, lambda: {"kind": "baseline", "name": name} | self._without_privacy(model.classifier, features)
+            )
+        else:
+            line = {"kind": "checkpoint", "name": name}
+            self._add(key, lambda: line | self._figures(model, description, features, seed=0))
+
+    def _add(self, key: str, make: Callable[[], dict[str, Any]]) -> None:
+        if key in self._lines:
+            return
+        self._lines[key] = {"key": key} | make()
+        with atomic_output(self._output) as write:
+            write("".join(json.dumps(line) + "\n" for line in self._lines.values()))
+
+    def _baselines(self) -> dict[str, Any]:
+        features, task = self._features("0"), self._task
+        majority = np.full((1, len(task.test.labels)), int(np.argmax(np.bincount(task.train.labels.numpy()))))
+        found: dict[str, Any] = {
+            "kind": "baselines",
+            "data": task.described(),
+            "labels": list(task.labels),
+            "recipe": asdict(self._recipe),
+            "software": software(),
+            "clean": self._without_privacy(self._clean, features),
+            "majority": accuracy_figures(majority, task.test),
+        }
+        if self._attack is not None:
+            found["majority"]["attack"] = infer_nothing(attributes_of(task)).to_dict()
+        return found
+
+    def _without_privacy(self, classifier: Classifier, features: dict[str, Tensor]) -> dict[str, Any]:
+        decisions = clean_decisions(classifier, features)
+        found = accuracy_figures(decisions["test"][None], self._task.test)
+        if self._attack is not None:
+            stored = {name: part[0].numpy() for name, part in features.items()}
+            found["attack"] = infer(stored.__getitem__, attributes_of(self._task), self._attack).to_dict()
+        return found
+
+    def _bounds(self, cell: Cell, level: str) -> dict[str, Any]:
+        epsilon, delta = float(level), float(cell.delta or 0)
+        confusion = self._confusion(cell.word_dropout, "test")
+        placed = best_placement(
+            confusion, [epsilon], cell.mode, delta, PLACED_DIMENSIONS[cell.mode], search=_BOUND_SEARCH
+        )
+        return {
+            "kind": "bounds",
+            "mode": cell.mode,
+            "level": level,
+            "delta": cell.delta,
+            "word_dropout": cell.word_dropout,
+            "clean": float(np.trace(confusion) / confusion.sum()),
+            "ceiling": ceiling(self._prior, epsilon, delta),
+            "reference": reference(confusion, epsilon, delta),
+            "label_randomized_response": randomized_response(confusion, epsilon),
+            "placed": placed.to_dict(),
+        }
+
+    def _cell(self, cell: Cell) -> dict[str, Any]:
+        recipe = with_representation(self._recipe, seed=cell.seed, **cell.representation)
+        features = self._features(cell.word_dropout)
+        head = train_head(recipe, self._task, features, self._clean, self._placement(cell))
+        found = {"kind": "cell", **asdict(cell), "dev": head.dev, "wall_s": head.wall_s}
+        return found | self._figures(head.model, head.description, features, cell.seed)
+
+    def _figures(
+        self, model: Model, description: Description, features: dict[str, Tensor], seed: int
+    ) -> dict[str, Any]:
+        levels: dict[str, Any] = {}
+        for level in description.levels:
+            bound = ceiling(self._prior, float(level), float(description.delta or 0))
+            levels[level] = private_figures(model, description, features, self._task, level, bound)
+            if self._attack is not None:
+                settings = Settings(**asdict(self._attack) | {"seed": seed})
+                channels = partial(_label_channels, delta=float(description.delta or 0))
+                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings, channels)
+        return {"description": asdict(description), "levels": levels}
+
+    def _placement(self, cell: Cell) -> Placement:
+        """Codes from the dev split: what is measured on test must not have seen it."""
+        key = (cell.mode, cell.dimension, cell.levels, cell.word_dropout, cell.delta)
+        if key not in self._codes:
+            confusion = self._confusion(cell.word_dropout, "dev")
+            levels = [float(level) for level in cell.levels]
+            self._codes[key] = place(confusion, levels, cell.dimension, cell.mode, float(cell.delta or 0), _HEAD_SEARCH)
+        return self._codes[key]
+
+    def _confusion(self, word_dropout: str, split: str) -> np.ndarray:
+        """Counts true classes by the clean model's decision, over all copies of the features."""
+        classes, labels = len(self._task.labels), self._task.splits()[split].labels.numpy()
+        cells = np.zeros((classes, classes))
+        for copy in self._features(word_dropout)[split]:
+            with torch.inference_mode():
+                np.add.at(cells, (labels, self._clean(copy, None).argmax(-1).numpy()), 1)
+        return cells
+
+
+def _label_channels(confusion: np.ndarray, epsilon: float, delta: float) -> dict[str, np.ndarray]:
+    """Randomized response, and the channel of the reference: no private channel releases the label more accurately."""
+    best = best_channel(joint(confusion), epsilon, delta).channel
+    return {"label_response": counts_channel(len(confusion), epsilon), "label_channel": best}
+
+
+def read_lines(path: Path) -> dict[str, dict[str, Any]]:
+    """Reads the lines of a grid by key; nothing where there is no file yet.
+
+    Raises:
+        ResumeError: A line is not one of a grid's; the file is written whole each time.
+    """
+    if not path.exists():
+        return {}
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return {line["key"]: line for line in lines}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ResumeError("the file holds something else than the lines of a grid") from error

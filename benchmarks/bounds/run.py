@@ -1,0 +1,120 @@
+"""The tables of private representations: many heads on one encoder's features, each beside its bounds.
+
+    python benchmarks/bounds/run.py RECIPE --data PATH --start CHECKPOINT --cache FOLDER -o RECORDS [OPTION...]
+
+``channels.py`` has the bounds, ``grid.py`` trains heads and writes one JSON line for each, ``figures.py`` measures
+them: the records behind docs/results/dpnr.md.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+from textveil_cli.console import progress_bars
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bounds.channels import Mode
+from textveil_cli.console import run
+from textveil_training.errors import RecipeError
+
+app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
+MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
+
+ModeOption = Annotated[
+    list[str] | None,
+    typer.Option("--mode", help="MODE:DIMENSION, repeatable (l1:2, l2:2, box:384); else the recipe's."),
+]
+CheckpointOption = Annotated[
+    list[Path] | None,
+    typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
+]
+EpsilonsOption = Annotated[
+    list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the recipe's.")
+]
+
+
+@app.command()
+def grid(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of kind dpnr: what the heads share.")],
+    data: Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")],
+    start: Annotated[
+        Path, typer.Option("--start", metavar="CHECKPOINT", help="A checkpoint without privacy: the encoder.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; continued if it exists.")],
+    cache: Annotated[Path, typer.Option("--cache", metavar="FOLDER", help="Folder for computed features.")],
+    features: Annotated[
+        Path | None, typer.Option("--features", metavar="FOLDER", help="Features of the start, if written.")
+    ] = None,
+    mode: ModeOption = None,
+    epsilon: EpsilonsOption = None,
+    together: Annotated[bool, typer.Option("--together", help="One head for all levels instead of one each.")] = False,
+    word_dropout: Annotated[list[str] | None, typer.Option(help="Word dropout, repeatable; else none.")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ...")] = 1,
+    checkpoint: CheckpointOption = None,
+    attack: Annotated[
+        bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
+    ] = True,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
+) -> None:
+    """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
+    import torch
+    from bounds.grid import Cell, Grid
+    from textveil_training.attacks.vectors import Settings
+    from textveil_training.dpnr import StoredFeatures, holds_features, load_task, read_recipe, with_representation
+
+    if threads:
+        torch.set_num_threads(threads)
+    chosen = read_recipe(recipe)
+    part = chosen.representation
+    _require_head(chosen)
+    kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
+    levels = tuple(epsilon or part.levels)
+    groups = [levels] if together else [(level,) for level in levels]
+    every = product(range(seeds), kinds, word_dropout or ["0"], groups)
+    cells = [
+        Cell(mode=kind, dimension=dimension, levels=group, word_dropout=dropout, seed=seed, delta=delta)
+        for seed in range(seeds)
+        for kind, dimension, delta in kinds
+        for dropout in word_dropout or ["0"]
+        for group in ([levels] if together else [(level,) for level in levels])
+    ]
+    for cell in cells:  # before anything is computed
+        with_representation(chosen, **cell.representation)
+    task = load_task(chosen.data, data)
+    with progress_bars() as report:
+        stored = StoredFeatures(start, task, cache, features, report)
+        runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)
+        runs.run(cells)
+        for folder in checkpoint or []:
+            private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
+            runs.measure(folder.name, private.model, private.description, private(private.description.word_dropout))
+
+
+def _require_head(recipe: "Recipe") -> None:
+    """Raises ``RecipeError`` for a recipe that trains no head on stored features."""
+    from textveil_training.errors import RecipeError
+
+    if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
+        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
+
+
+def named_mode(name: str) -> tuple[Mode, int, str]:
+    """Reads ``MODE:DIMENSION`` as mode, dimension and delta.
+
+    Raises:
+        RecipeError: There is no such mode or dimension.
+    """
+    prefix, _, number = name.partition(":")
+    mode = next((mode for mode in get_args(Mode) if mode == prefix), None)
+    if mode is None or not (number.isascii() and number.isdigit() and len(number) <= 4):
+        raise RecipeError("--mode is l1, l2 or box, a colon, and the dimension")
+    smallest, delta = MODES[mode]
+    if int(number) < smallest:
+        raise RecipeError("the dimension is too small for the mode")
+    return mode, int(number), delta
+
+
+if __name__ == "__main__":
+    sys.exit(run(app, "grid"))

@@ -1,0 +1,250 @@
+"""Whether a model is as good for some as for others: right or wrong for each text, with noise and without, by subgroup.
+
+Two kinds of model are measured: representations (a checkpoint of ``textveil-train dpnr``, through the device's own
+release), and classifiers of sanitized text. Both end in ``Answers``, which ``subgroups`` divides.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from fairness.subgroups import CONFIDENCE, MINIMUM, SubgroupError, Subgroups, subgroups
+from numpy.typing import NDArray
+from textveil.vector import vector_statement
+from textveil_training.data import format_named, release_of
+from textveil_training.dpnr import (
+    Description,
+    Split,
+    decided,
+    features_of,
+    load_split,
+    read_checkpoint,
+    release_parameters,
+)
+from textveil_training.engine import device_named
+from textveil_training.errors import CheckpointError
+from textveil_training.finetune import predictions, read_model
+from textveil_training.hashes import sha256
+from textveil_training.progress import Report, no_report
+from torch import Tensor
+
+Promise = dict[str, Any]
+Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
+
+PRIVATE, QUIET, OPEN, CLEAN = "private", "without noise", "no privacy", "clean"
+#: The file of a checkpoint whose hash tells checkpoints apart, and releases of each text.
+CHECKPOINT, DRAWS = "checkpoint.json", 20
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How a model did on each text of a split.
+
+    Attributes:
+        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise: nobody ever sees these), ``OPEN``
+            (nothing is promised for what the model sees) or ``CLEAN`` (such a model that others are compared with).
+        release: What was promised for what the model saw, or None where nothing was.
+        right: 1 or 0, float32 of shape ``(draws, texts)``: independent releases of each text.
+    """
+
+    kind: str
+    release: Promise | None
+    right: NDArray[np.float32]
+
+
+def attributes_named(format_name: str) -> tuple[str, ...]:
+    """Returns the private attributes that a format has.
+
+    Raises:
+        SubgroupError: It has none.
+        UnknownFormat: There is no such format.
+    """
+    names = format_named(format_name).attributes
+    if not names:
+        raise SubgroupError("the format has no private attributes")
+    return names
+
+
+def of_checkpoint(
+    folder: Path,
+    data: Path,
+    format_name: str,
+    split: str | None,
+    *,
+    levels: Sequence[str] | None = None,
+    draws: int = DRAWS,
+    device: str = "cpu",
+    report: Report = no_report,
+) -> tuple[Split, list[Answers]]:
+    """Measures a checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
+
+    Features of the split that were left in the folder (``--write-features``) are used if they are of these very texts.
+
+    Args:
+        folder: The checkpoint.
+        data: File or folder.
+        format_name: Format of the data.
+        split: Split of the data; None for a file that is one split.
+        levels: Whole-text epsilons; the checkpoint's if left out.
+        draws: Releases of each text at each level.
+        device: ``cpu`` or a CUDA device.
+        report: Called with progress.
+
+    Returns:
+        The split, and one entry for a checkpoint without privacy (``OPEN``); else two for each level.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used, or has no levels though some are named.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that the checkpoint does not know.
+        DeviceError: The device is not there.
+        OptionError: An epsilon that cannot be.
+
+    Privacy:
+        Texts are released ``draws`` times, here and to nobody; what is returned is about the texts and is not private.
+    """
+    model, description = read_checkpoint(folder)
+    if levels and description.mode == "none":
+        raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
+    part = load_split(format_name, data, split, description.labels)
+    model.to(device_named(device))
+    features = features_of(folder, model, description, part, split, device=device, report=report)
+
+    def right(decisions: list[Tensor]) -> NDArray[np.float32]:
+        return torch.stack([decision == part.labels for decision in decisions]).float().numpy()
+
+    if description.mode == "none":
+        return part, [Answers(OPEN, None, right(decided(model, description, features, None).decisions))]
+    identity = sha256(folder / CHECKPOINT)
+    answers = []
+    for level in levels or description.levels:
+        release = _promise(description, level, identity)
+        made = decided(model, description, features, level, draws=draws)
+        answers += [
+            Answers(PRIVATE, release, right(made.decisions)),
+            Answers(QUIET, release, right(made.without_noise)),
+        ]
+    return part, answers
+
+
+def of_model(
+    folder: Path,
+    data: Sequence[Path],
+    format_name: str,
+    split: str | None,
+    *,
+    device: str = "cpu",
+    report: Report = no_report,
+) -> tuple[Split, Answers]:
+    """Measures a model of ``textveil-train finetune`` on raw or sanitized text.
+
+    Args:
+        folder: The model.
+        data: File or folder of the texts; several where the same texts were sanitized several times independently.
+        format_name: Format of the data.
+        split: Split of the data; None for files that are one split.
+        device: ``cpu`` or a CUDA device.
+        report: Called with progress.
+
+    Returns:
+        The split of the first data, and ``PRIVATE`` answers under the release that ``sanitize-corpus`` recorded beside
+        them, or ``OPEN`` ones where there is no such record.
+
+    Raises:
+        CheckpointError: The model cannot be used, or its answers are scores.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that the model does not know.
+        SubgroupError: The data are not of the same texts, or went through different releases, or through another
+            one than the texts that the model was trained on.
+        DeviceError: The device is not there.
+    """
+    _, description, _ = read_model(folder)
+    labels = description.labels
+    if not labels:
+        raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
+    release = release_of(format_name, data[0])
+    if any(release_of(format_name, path) != release for path in data[1:]):
+        raise SubgroupError("the data went through different releases")
+    if description.release != release:
+        raise SubgroupError("the model was trained on texts of another release, or of none")
+    parts = [load_split(format_name, path, split, labels) for path in data]
+
+    def predict(texts: tuple[str, ...]) -> NDArray[np.int64]:
+        found, _ = predictions(folder, [(text,) for text in texts], device=device, report=report)
+        return found.argmax(-1).numpy()
+
+    return parts[0], of_texts(parts, predict, release)
+
+
+def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None) -> Answers:
+    """Measures a classifier of texts, raw or sanitized.
+
+    Args:
+        splits: The same texts, sanitized once or several times independently.
+        predict: Gives the class ids of texts.
+        release: What was promised for the texts, or None.
+
+    Raises:
+        SubgroupError: The splits are not of the same texts: labels or attributes differ.
+    """
+    for split in splits[1:]:
+        check_alike(splits[0], split)
+    right = [predict(split.texts) == split.labels.numpy() for split in splits]
+    return Answers(OPEN if release is None else PRIVATE, release, np.stack(right).astype(np.float32))
+
+
+def check_alike(one: Split, other: Split) -> None:
+    """Checks that two splits are of the same texts, as far as labels and attributes can tell.
+
+    Raises:
+        SubgroupError: They are not.
+    """
+    if not (torch.equal(one.labels, other.labels) and torch.equal(one.attributes, other.attributes)):
+        raise SubgroupError("the data that are compared are not of the same texts: labels or attributes differ")
+
+
+def divided(
+    answers: Answers,
+    split: Split,
+    names: Sequence[str],
+    clean: Answers | None = None,
+    *,
+    minimum: int = MINIMUM,
+    confidence: float = CONFIDENCE,
+) -> Subgroups:
+    """Divides one model's accuracy by subgroup; with the clean model's answers also compares each gap with its gap.
+
+    Raises:
+        SubgroupError: No attribute has enough texts with it and without it.
+    """
+    return subgroups(
+        answers.right,
+        split.attributes.numpy(),
+        names,
+        classes=split.labels.numpy(),
+        other=None if clean is None else clean.right,
+        minimum=minimum,
+        confidence=confidence,
+    )
+
+
+def _promise(description: Description, level: str, checkpoint: str) -> Promise:
+    """The promise for a vector, in the keys that records have for sanitized text; this epsilon is of the whole text."""
+    promised = vector_statement(release_parameters(description, level), description.word_dropout, checkpoint)
+    loss = promised.whole_text
+    return {
+        "mechanism": f"representation-{description.mode}",
+        "level": None,
+        "tail": None,
+        "epsilon": float(loss.epsilon),
+        "epsilon_kind": "local DP of the whole text",
+        "delta": float(loss.delta),
+        "epsilon_0": 0.0,
+        "replacement_probability": None,
+        "dimension": description.dimension,
+        "word_dropout": promised.word_dropout,
+        "bundle": checkpoint,
+    }

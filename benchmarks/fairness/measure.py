@@ -1,0 +1,189 @@
+"""A measurement of subgroups from folders to record."""
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairness.correctness import (
+    CHECKPOINT,
+    CLEAN,
+    DRAWS,
+    OPEN,
+    Answers,
+    attributes_named,
+    check_alike,
+    divided,
+    of_checkpoint,
+    of_model,
+)
+from fairness.subgroups import MINIMUM, SubgroupError
+from textveil.errors import OutputError
+from textveil_training.dpnr import Split
+from textveil_training.engine import RunRecord, device_named
+from textveil_training.errors import CheckpointError
+from textveil_training.hashes import sha256
+from textveil_training.progress import Report, no_report
+
+KIND = "fairness"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The models to measure and the data to measure them on.
+
+    Attributes:
+        data: File or folder of the texts; several copies of one sanitized corpus for ``model``.
+        format_name: Format of the data; one with attributes.
+        split: Split of the data; None for files that are one split.
+        checkpoint: Folder of ``textveil-train dpnr``, or None.
+        model: Folder of ``textveil-train finetune``, or None; one of the two.
+        clean: Another folder of the same kind, trained without privacy, to compare with.
+        clean_data: Raw texts for ``clean``; ``data`` if left out.
+        levels: Whole-text epsilons of ``checkpoint``; its own if empty.
+        draws: Releases of each text by ``checkpoint``.
+        minimum: Texts a subgroup needs.
+        device: ``cpu`` or a CUDA device.
+
+    Raises:
+        SubgroupError: These do not go together, or the format has no attributes.
+    """
+
+    data: Sequence[Path]
+    format_name: str
+    split: str | None = "test"
+    checkpoint: Path | None = None
+    model: Path | None = None
+    clean: Path | None = None
+    clean_data: Path | None = None
+    levels: Sequence[str] = ()
+    draws: int = DRAWS
+    minimum: int = MINIMUM
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if (self.checkpoint is None) == (self.model is None):
+            raise SubgroupError("name either a checkpoint of dpnr or a model of finetune")
+        if self.checkpoint is not None and (len(self.data) != 1 or self.clean_data is not None):
+            raise SubgroupError("a checkpoint takes one file or folder of raw texts")
+        if self.model is not None and self.levels:
+            raise SubgroupError("the epsilon of sanitized texts is that of their corpus")
+        if self.clean_data is not None and self.clean is None:
+            raise SubgroupError("raw texts are for the clean model, and none is named")
+        attributes_named(self.format_name)
+
+
+def measure(request: Request, output: Path | None = None, report: Report = no_report) -> dict[str, Any]:
+    """Measures, and writes a run record of kind ``fairness``.
+
+    Args:
+        request: What.
+        output: The record's file, which is not there yet, or None for none. Until the end it says that it is
+            unfinished; it is taken away if the measurement ends early, which cannot be gone on with.
+        report: Called with progress.
+
+    Returns:
+        ``lines``, the clean model's first: each with its ``kind``, ``release``, ``draws`` and ``result``
+        (``subgroups.Subgroups.to_dict``).
+
+    Raises:
+        CheckpointError: A folder cannot be used, or the clean model is a private one.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that a model does not know.
+        SubgroupError: No subgroup is large enough, the data are not of the same texts, or a model was trained on texts
+            of another release than theirs.
+        DeviceError: The device is not there.
+        OptionError: An epsilon that cannot be.
+        OutputError: The record cannot be written, or there is a file already.
+    """
+    if output is None:
+        return {"lines": _measured(request, report)[1]}
+    if os.path.lexists(output):
+        raise OutputError("there is a file of that name already")
+    begun = time.perf_counter(), time.process_time()
+    record = RunRecord(output, _subject(request), device_named(request.device))
+    record.write()  # a place that cannot be written to is found out before the work
+    try:
+        split, lines = _measured(request, report)
+        releases = [line["release"] for line in lines if line["release"] is not None]
+        record.content |= {
+            "data": _described(request, split),
+            "release": releases[0] if releases and all(other == releases[0] for other in releases) else None,
+            "wall_s": round(time.perf_counter() - begun[0], 1),
+            "cpu_s": round(time.process_time() - begun[1], 1),
+        }
+        record.finish({"lines": lines})
+    except BaseException:
+        with suppress(OSError):  # what ended the measurement is what to tell
+            output.unlink()
+        raise
+    return {"lines": lines}
+
+
+def _measured(request: Request, report: Report) -> tuple[Split, list[dict[str, Any]]]:
+    split, answers = _answers(request, report)
+    return split, _lines(request, split, answers)
+
+
+def _answers(request: Request, report: Report) -> tuple[Split, list[Answers]]:
+    """Returns the answers of every model, those of the clean model first, where there is one."""
+
+    def of(folder: Path, data: Sequence[Path], levels: Sequence[str]) -> tuple[Split, list[Answers]]:
+        place = {"device": request.device, "report": report}
+        if request.checkpoint is None:
+            split, answers = of_model(folder, data, request.format_name, request.split, **place)
+            return split, [answers]
+        options = {"levels": levels, "draws": request.draws}
+        return of_checkpoint(folder, data[0], request.format_name, request.split, **options, **place)
+
+    folder = request.checkpoint or request.model
+    assert folder is not None  # one of the two
+    split, answers = of(folder, request.data, request.levels)
+    if request.clean is None:
+        return split, answers
+    data = request.data if request.clean_data is None else [request.clean_data]
+    other, clean = of(request.clean, data, ())
+    if clean[0].kind != OPEN:
+        raise CheckpointError("the clean model has to be one without privacy, on raw texts")
+    check_alike(split, other)
+    return split, [replace(clean[0], kind=CLEAN), *answers]
+
+
+def _lines(request: Request, split: Split, answers: Sequence[Answers]) -> list[dict[str, Any]]:
+    names = attributes_named(request.format_name)
+    clean = answers[0] if answers[0].kind == CLEAN else None
+    lines = []
+    for one in answers:
+        found = divided(one, split, names, None if one is clean else clean, minimum=request.minimum)
+        lines.append({"kind": one.kind, "release": one.release, "draws": len(one.right), "result": found.to_dict()})
+    return lines
+
+
+def _subject(request: Request) -> dict[str, object]:
+    folders = {"checkpoint": request.checkpoint, "model": request.model, "clean": request.clean}
+    name = CHECKPOINT if request.checkpoint is not None else "finetuned.json"
+    return {
+        "kind": KIND,
+        "settings": {
+            "of": "representations" if request.checkpoint is not None else "texts",
+            "split": request.split,
+            "levels": list(request.levels) or None,
+            "draws": request.draws if request.checkpoint is not None else len(request.data),
+            "minimum": request.minimum,
+        },
+        "data": {"format": request.format_name},
+        "release": None,
+        "start": {
+            f"{kind}_sha256": sha256(folder / name)
+            for kind, folder in folders.items()
+            if folder is not None and (folder / name).is_file()
+        },
+    }
+
+
+def _described(request: Request, split: Split) -> dict[str, object]:
+    described = {"examples": len(split.texts), "sha256": split.sha256, "copies": len(request.data)}
+    return {"format": request.format_name, "splits": {request.split or "all": described}}

@@ -1,0 +1,291 @@
+"""Accuracy of the main task by subgroup: with and without each private attribute, and what of the gap is not chance.
+
+Tables 6 and 7 of Lyu, He and Li 2020 ("Differentially Private Representation for NLP") give such accuracies without
+errors. Here every figure has one, and no gap is called a difference unless an interval that allows for the number of
+attributes says so. All functions are pure.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+from textveil.errors import TextveilError
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+
+MINIMUM = 30
+"""Texts that a subgroup needs on either side before figures are given."""
+
+CONFIDENCE = 0.95
+"""Probability that all intervals of one table hold together."""
+
+
+class SubgroupError(TextveilError):
+    """Accuracy by subgroup cannot be measured: no attributes, too few texts, or models and data do not match."""
+
+    code = "subgroup"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The texts with an attribute, or those without it.
+
+    Attributes:
+        examples: Number of texts.
+        accuracy: Mean over the texts, or None where the attribute has a side that is too small.
+        standard_error: Standard error of the accuracy: ``sqrt(s^2 / n)``, ``s^2`` the variance between texts.
+    """
+
+    examples: int
+    accuracy: float | None = None
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A difference of two means of independent groups, with attribute minus without.
+
+    Attributes:
+        value: The difference.
+        standard_error: ``sqrt(s_1^2 / n_1 + s_0^2 / n_0)``.
+        interval: It and the intervals of the table's other attributes hold together, with the table's confidence.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves 0 out: the groups differ by more than chance."""
+        return self.interval[0] > 0 or self.interval[1] < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        return {
+            "gap": round(self.value, 5),
+            "gap_standard_error": round(self.standard_error, 5),
+            "interval": [round(end, 5) for end in self.interval],
+            "differs": self.differs,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WithinClasses:
+    """The gap between texts of the same class: what is left when both groups are given the same mixture of classes.
+
+    Attributes:
+        gap: Mean over classes, weighted by how common each is, of the gap inside the class (direct standardization).
+        share: Share of the texts in classes where both groups are large enough; the others are left out.
+    """
+
+    gap: Gap
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        return self.gap.to_dict() | {"share": round(self.share, 5)}
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute; without figures where fewer texts than the minimum have it, or lack it.
+
+    Attributes:
+        name: Name of the attribute.
+        having: The texts with it.
+        lacking: The texts without it.
+        gap: Difference in accuracy between the two, or None.
+        within_classes: The gap inside classes, or None where no class has enough of both.
+        change: How the gap differs from that of another model on the same texts, or None where there is no other.
+    """
+
+    name: str
+    having: Group
+    lacking: Group
+    gap: Gap | None = None
+    within_classes: WithinClasses | None = None
+    change: Gap | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON; ``gap`` and its error and interval are null without figures."""
+        nothing = {"gap": None, "gap_standard_error": None, "interval": None, "differs": None}
+        return {
+            "name": self.name,
+            "with": _rounded(self.having),
+            "without": _rounded(self.lacking),
+            **(nothing if self.gap is None else self.gap.to_dict()),
+            "within_classes": None if self.within_classes is None else self.within_classes.to_dict(),
+            "change_from_clean": None if self.change is None else self.change.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Subgroups:
+    """Accuracy by subgroup of one model: the table.
+
+    Attributes:
+        examples: Number of texts.
+        accuracy: Mean over all of them.
+        standard_error: Standard error of the accuracy, over texts.
+        attributes: Figures of every attribute, in the order of the columns.
+        comparisons: Distinct divisions of the texts that figures are given for; the intervals allow for so many.
+        confidence: That all intervals of one kind (gap, within classes, change) hold together.
+        minimum: Texts a subgroup needs.
+    """
+
+    examples: int
+    accuracy: float
+    standard_error: float
+    attributes: tuple[Attribute, ...]
+    comparisons: int
+    confidence: float
+    minimum: int
+
+    @property
+    def largest(self) -> Attribute:
+        """The attribute with the largest gap, in either direction."""
+        return max((one for one in self.attributes if one.gap), key=lambda one: abs(one.gap.value if one.gap else 0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        largest = self.largest
+        return {
+            "examples": self.examples,
+            "accuracy": round(self.accuracy, 5),
+            "standard_error": round(self.standard_error, 5),
+            "attributes": [one.to_dict() for one in self.attributes],
+            "largest_gap": {"name": largest.name, **(largest.gap.to_dict() if largest.gap else {})},
+            "comparisons": self.comparisons,
+            "confidence": self.confidence,
+            "minimum": self.minimum,
+        }
+
+
+def subgroups(
+    correct: ArrayLike,
+    attributes: ArrayLike,
+    names: Sequence[str],
+    *,
+    classes: ArrayLike | None = None,
+    other: ArrayLike | None = None,
+    minimum: int = MINIMUM,
+    confidence: float = CONFIDENCE,
+) -> Subgroups:
+    """Computes accuracy by subgroup.
+
+    A text that was released several times counts once, with the mean over its releases: releases of one text are not
+    independent. The variance between these means holds both the choice of texts and what is left of the noise.
+
+    The interval of a gap adds ``z^2 / 4`` texts that are always right and as many that are always wrong to either
+    group and is then ``+- z`` standard errors wide (Agresti and Caffo 2000, "Simple and effective confidence intervals
+    for proportions and differences of proportions"; at 95 % for one attribute that is one text of each). Without them
+    a small group without errors would have no error bar. ``z`` is the normal quantile of ``confidence`` divided among
+    the ``comparisons`` (Bonferroni).
+
+    Args:
+        correct: Shape ``(texts,)`` or ``(draws, texts)``, from 0 (wrong) to 1 (right).
+        attributes: Shape ``(texts, attributes)``, 1 where a text has the attribute, else 0. Columns may overlap or be
+            one-hot; each is compared with the rest. A column and its complement are one comparison.
+        names: Names of the columns.
+        classes: True class of each text, for the gaps within classes; left out if None.
+        other: The same as ``correct``, of another model on the same texts, for the change of each gap: the difference
+            per text is compared between the groups, so that what is hard for both models cancels.
+        minimum: Texts a subgroup needs on either side, and in a class; at least 2.
+        confidence: Probability that all intervals of a kind hold together, between 0 and 1.
+
+    Raises:
+        SubgroupError: Shapes do not fit, a value is out of range, or no attribute has enough texts on both sides.
+    """
+    present, values = np.asarray(attributes), _per_text(correct)
+    if present.ndim != 2 or present.shape != (len(values), len(names)):
+        raise SubgroupError("a row of attributes for every text and a name for every attribute are needed")
+    if not np.isin(present, (0, 1)).all():
+        raise SubgroupError("an attribute is neither there nor not there")
+    if minimum < 2 or not 0 < confidence < 1:
+        raise SubgroupError("the minimum is at least 2 and the confidence between 0 and 1")
+    bits = present.astype(np.bool_)
+    enough = [min(int(column.sum()), int((~column).sum())) >= minimum for column in bits.T]
+    if not any(enough):
+        raise SubgroupError(f"no attribute has {minimum} texts with it and {minimum} without it")
+    comparisons = _divisions(bits[:, enough])
+    z = float(norm.ppf(1 - (1 - confidence) / (2 * comparisons)))
+    of_class = None if classes is None else np.asarray(classes)
+    others = None if other is None else _per_text(other)
+    if any(part is not None and part.shape != values.shape for part in (of_class, others)):
+        raise SubgroupError("the classes or the other model are of other texts")
+    differences = None if others is None else values - others
+    found = []
+    for name, having, figures in zip(names, bits.T, enough, strict=True):
+        if not figures:
+            found.append(Attribute(name, Group(int(having.sum())), Group(int((~having).sum()))))
+            continue
+        found.append(
+            Attribute(
+                name,
+                _group(values[having]),
+                _group(values[~having]),
+                _gap([(values, having, 1.0)], z, 0.0),
+                None if of_class is None else _within(values, having, of_class, z, minimum),
+                None if differences is None else _gap([(differences, having, 1.0)], z, -1.0),
+            )
+        )
+    return Subgroups(len(values), float(values.mean()), _error(values), tuple(found), comparisons, confidence, minimum)
+
+
+def _per_text(correct: ArrayLike) -> Floats:
+    values = np.asarray(correct, dtype=np.float64)
+    if values.ndim not in (1, 2) or not values.size or not ((values >= 0) & (values <= 1)).all():
+        raise SubgroupError("right and wrong are numbers from 0 to 1, one for every text or one for every draw of it")
+    return values.mean(axis=0) if values.ndim == 2 else values
+
+
+def _divisions(bits: Bits) -> int:
+    """Distinct ways the columns divide the texts in two: a column and its complement are one."""
+    return len({(column ^ column[0]).tobytes() for column in bits.T})
+
+
+def _group(values: Floats) -> Group:
+    return Group(len(values), float(values.mean()), _error(values))
+
+
+def _error(values: Floats) -> float:
+    return math.sqrt(float(values.var(ddof=1)) / len(values))
+
+
+def _gap(strata: Sequence[tuple[Floats, Bits, float]], z: float, low: float) -> Gap:
+    """Weighted sum over strata of the difference of means; values lie between ``low`` and 1."""
+    value = variance = center = widened = 0.0
+    for values, having, weight in strata:
+        for sign, group in ((1, values[having]), (-1, values[~having])):
+            value += sign * weight * float(group.mean())
+            variance += weight**2 * float(group.var(ddof=1)) / len(group)
+            added = z**2 / 4  # of texts at either end of the range
+            size = len(group) + 2 * added
+            mean = (float(group.sum()) + added * (low + 1)) / size
+            square = (float((group**2).sum()) + added * (low**2 + 1)) / size
+            center += sign * weight * mean
+            widened += weight**2 * (square - mean**2) / size
+    reach, limit = z * math.sqrt(widened), 1 - low
+    return Gap(value, math.sqrt(variance), (max(center - reach, -limit), min(center + reach, limit)))
+
+
+def _within(values: Floats, having: Bits, classes: NDArray[Any], z: float, minimum: int) -> WithinClasses | None:
+    rows = [classes == kind for kind in np.unique(classes)]
+    rows = [row for row in rows if min(int((row & having).sum()), int((row & ~having).sum())) >= minimum]
+    counted = sum(int(row.sum()) for row in rows)
+    if not rows:
+        return None
+    strata = [(values[row], having[row], int(row.sum()) / counted) for row in rows]
+    return WithinClasses(_gap(strata, z, 0.0), counted / len(values))
+
+
+def _rounded(group: Group) -> dict[str, Any]:
+    figures = {"accuracy": group.accuracy, "standard_error": group.standard_error}
+    shown = {name: None if figure is None else round(figure, 5) for name, figure in figures.items()}
+    return {"examples": group.examples, **shown}

@@ -1,0 +1,46 @@
+"""What attacks on text are on: a bundle with one set of options, as its user releases text by it."""
+
+from pathlib import Path
+from typing import Unpack
+
+from textveil import Options, Sanitizer
+from textveil.bundle import Pins
+
+from textveil_training.attacks.words import Release, Words, of_plan
+from textveil_training.text_channel import TextChannel
+
+
+class Subject:
+    """One mechanism with its options.
+
+    Args:
+        bundle: Folder of a bundle; the built-in one if left out.
+        pins: What the bundle must be.
+        options: As in ``Sanitizer.sanitize``.
+
+    Attributes:
+        bundle: The opened bundle.
+        plan: What the options resolve to; ``plan.terms`` is what a statement says.
+        channel: The channel from token to token; None under the staircase, whose skeleton is no token's own.
+
+    Raises:
+        BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
+    """
+
+    def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
+        sanitizer = Sanitizer.load(bundle, **(pins or {}))
+        self.bundle = sanitizer.bundle
+        self.plan = sanitizer._plan(options)
+        self.channel: TextChannel | None = None
+        if not self.plan.rule.lists:
+            options["mechanism"] = self.plan.terms.mechanism
+            self.channel = TextChannel(bundle, pins=pins, **options)
+
+    def release(self) -> Release:
+        """Returns the mechanism on arrays of words."""
+        return of_plan(Words(), self.plan)
+
+    @property
+    def function_words(self) -> frozenset[str]:
+        """The function words of its skeleton, if it has one."""
+        return frozenset(getattr(self.plan.rule, "function_words", ()))

@@ -1,0 +1,50 @@
+"""Attacks that name the words of sanitized text, by somebody who knows the mechanism and has raw texts like it."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil_training.attacks.words.attacker import Asked, Attacker, attack
+    from textveil_training.attacks.words.candidates import Candidates
+    from textveil_training.attacks.words.division import Cut, held_out_rows, near
+    from textveil_training.attacks.words.network import read_vectors
+    from textveil_training.attacks.words.release import (
+        DRAWN,
+        KIND,
+        MARK,
+        NOTHING,
+        SHOWN,
+        Reading,
+        Release,
+        Words,
+        constant,
+        of_plan,
+        unchanged,
+    )
+    from textveil_training.attacks.words.run import attack_words
+
+__all__ = [
+    "DRAWN",
+    "KIND",
+    "MARK",
+    "NOTHING",
+    "SHOWN",
+    "Asked",
+    "Attacker",
+    "Candidates",
+    "Cut",
+    "Reading",
+    "Release",
+    "Words",
+    "attack",
+    "attack_words",
+    "constant",
+    "held_out_rows",
+    "near",
+    "of_plan",
+    "read_vectors",
+    "unchanged",
+]
+
+__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "division", "network", "release", "run")

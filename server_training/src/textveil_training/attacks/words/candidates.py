@@ -1,0 +1,142 @@
+"""What an attacker considers for each element, and the context-free Bayes attack.
+
+The attacker knows the mechanism, the rule of the skeleton and the raw train texts, from which the prior comes. For each
+drawn word the most probable originals are considered, ``prior(x) Pr[M(x) = y]``, and for a member of a kind the
+commonest members of that kind. Words that train lacks have a small prior too.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+#: How many originals are considered.
+COUNT = 128
+_UNSEEN = 0.3
+_BLOCK = 128
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What may stand behind each hidden element.
+
+    Attributes:
+        places: The hidden elements of a reading, shape ``(n,)``.
+        words: Their candidates, most probable first, -1 for none, shape ``(n, COUNT)``.
+        likelihood: ``ln Pr[y | x]``, -inf for none, shape ``(n, COUNT)``.
+        prior: ``ln Pr[x]`` among words that are hidden in the same way, shape ``(n, COUNT)``.
+    """
+
+    places: Ints
+    words: Ints
+    likelihood: Floats
+    prior: Floats
+
+    def first(self, count: int) -> "Candidates":
+        """Returns the most probable ones."""
+        return Candidates(self.places, self.words[:, :count], self.likelihood[:, :count], self.prior[:, :count])
+
+    def weighed(self, likelihood: Floats) -> "Candidates":
+        """Returns the same words under other probabilities, most probable first."""
+        best = np.argsort(-(likelihood + self.prior), axis=1, kind="stable")
+        arrays = (np.take_along_axis(array, best, axis=1) for array in (self.words, likelihood, self.prior))
+        return Candidates(self.places, *arrays)
+
+    @property
+    def unseen(self) -> "Candidates":
+        """The same words where nothing is known of what came out."""
+        return replace(self, likelihood=np.where(self.words >= 0, 0.0, -np.inf))
+
+    @property
+    def bayes(self) -> Ints:
+        """The most probable word of each element, without context."""
+        return self.words[:, 0]
+
+
+class Considered:
+    """Finds candidates of the outputs of one release.
+
+    Args:
+        release: The release.
+        train: Raw texts that the attacker has, as this release reads them.
+    """
+
+    def __init__(self, release: Release, train: Reading) -> None:
+        self._release, self._lists = release, {}
+        drawn = train.role == DRAWN
+        words, first, counts = np.unique(train.word[drawn], return_index=True, return_counts=True)
+        symbols = train.index[drawn][first]
+        if release.channels is not None:
+            outputs = np.union1d(*(channel.outputs for channel in release.channels))
+            more = outputs[~np.isin(release.printed[outputs], words)]
+            words = np.concatenate([words, release.printed[more]])
+            symbols = np.concatenate([symbols, more])
+            counts = np.concatenate([counts, np.zeros(len(more))])
+        self._words, self._symbols = words, symbols
+        self._prior = (counts + _UNSEEN) / (counts + _UNSEEN).sum()
+        self._symbol_of = np.full(len(release.words.spelled), -1)
+        self._symbol_of[release.printed] = np.arange(release.symbols)
+        members = train.role == KIND
+        for kind in np.unique(train.index[members]):
+            found, number = np.unique(train.word[members & (train.index == kind)], return_counts=True)
+            best = np.argsort(-number, kind="stable")[:COUNT]
+            self._lists[int(kind)] = found[best], np.log(number[best] / number.sum())
+
+    def of(self, reading: Reading, outputs: Ints) -> Candidates:
+        """Returns the candidates of all hidden elements."""
+        places = np.flatnonzero((reading.role == DRAWN) | (reading.role == KIND))
+        shape = len(places), COUNT
+        words = np.full(shape, -1)
+        likelihood, prior = np.full(shape, -np.inf), np.full(shape, -np.inf)
+        role, index = reading.role[places], reading.index[places]
+        for kind in np.unique(index[role == KIND]).tolist():
+            rows = np.flatnonzero((role == KIND) & (index == kind))
+            found, logs = self._lists.get(kind, (np.zeros(0, dtype=int), np.zeros(0)))
+            words[rows, : len(found)], prior[rows, : len(found)] = found, logs
+            likelihood[rows, : len(found)] = 0
+        drawn = np.flatnonzero(role == DRAWN)
+        lower = self._release.in_lower_case(reading, places[drawn])
+        for slots, channel in zip((~lower, lower), self._release.channels or (None, None), strict=True):
+            rows = drawn[slots]
+            distinct, copies = np.unique(outputs[places[rows]], return_inverse=True)
+            for start in range(0, len(distinct), _BLOCK):
+                chosen = np.flatnonzero((copies >= start) & (copies < start + _BLOCK))
+                block = self._drawn(channel, distinct[start : start + _BLOCK])
+                for whole, of_block in zip((words, likelihood, prior), block, strict=True):
+                    whole[rows[chosen], : of_block.shape[1]] = of_block[copies[chosen] - start]
+        return Candidates(places, words, likelihood, prior)
+
+    def _drawn(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
+        given = np.ones((len(outputs), 1)) if channel is None else channel.columns(self._symbol_of[outputs])
+        given = np.broadcast_to(given, (len(outputs), len(self._words))) if channel is None else given[:, self._symbols]
+        joint = given * self._prior
+        count = min(COUNT, joint.shape[1])
+        best = np.argpartition(-joint, count - 1, axis=1)[:, :count]
+        best = np.take_along_axis(best, np.argsort(-np.take_along_axis(joint, best, 1), axis=1, kind="stable"), 1)
+        with np.errstate(divide="ignore"):
+            return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
+
+    def closed_form(self, content: NDArray[np.bool_]) -> float:
+        """Returns how often Bayes names a drawn content word of the prior, where it stands in lower case.
+
+        ``sum over y of prior(x) Pr[y | x]`` at the best x of each y, where that x is a content word, over their prior.
+
+        Args:
+            content: Which numbers of words are content words.
+        """
+        mask = content[self._words]
+        if self._release.channels is None:
+            best = int(self._prior.argmax())
+            return float(self._prior[best] * mask[best] / self._prior[mask].sum())
+        _, channel = self._release.channels
+        found = 0.0
+        for _, columns in channel.column_blocks(channel.outputs, _BLOCK):
+            joint = columns[:, self._symbols] * self._prior
+            best = joint.argmax(axis=1)
+            found += float((joint[np.arange(len(joint)), best] * mask[best]).sum())
+        return found / float(self._prior[mask].sum())

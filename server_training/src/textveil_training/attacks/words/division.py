@@ -1,0 +1,75 @@
+"""Which raw texts an attacker counts, weighs and learns from: texts that share words in a row stay together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[Any]
+Cut = Sequence[list[str]]
+"""Texts, each as its segments."""
+#: Texts are near each other if they share this many words in a row.
+_NEAR = 4
+_START = 3
+
+
+def held_out_rows(cut: Cut, count: int, seed: int = 1) -> Ints:
+    """Returns rows to hold out: whole sentences rather than phrases, the same every time."""
+    lengths = np.array([len(segments_) for segments_ in cut])
+    long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
+    rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
+    return np.sort(rows)
+
+
+def near(cut: Cut, rows: Ints) -> NDArray[np.bool_]:
+    """Tells which texts share four words in a row with some, or are part of one: SST-2 has phrases of sentences."""
+    words = [[segment.lower() for segment in text if not segment.isspace()] for text in cut]
+    seen: set[tuple[str, ...]] = set()
+    for row in rows.tolist():
+        for size in range(1, _NEAR + 1):
+            seen.update(tuple(words[row][at : at + size]) for at in range(len(words[row]) - size + 1))
+    found = np.zeros(len(cut), dtype=bool)
+    for number, text in enumerate(words):
+        size = min(_NEAR, len(text))
+        # A phrase of one or two words is in many sentences and tells nothing of one.
+        found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
+    return found
+
+
+def folds(cut: Cut, rows: Ints, count: int) -> Ints:
+    """Divides rows into folds at random; texts that share five words in a row are in one fold."""
+    parent = list(range(len(rows)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = number = parent[parent[number]]
+        return number
+
+    seen: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(rows.tolist()):
+        words = [part.lower() for part in cut[row] if not part.isspace()]
+        for at in range(len(words) - _NEAR):
+            other = seen.setdefault(tuple(words[at : at + _NEAR + 1]), number)
+            parent[root(number)] = root(other)
+    groups, group = np.unique([root(number) for number in range(len(rows))], return_inverse=True)
+    return np.random.default_rng(3).permutation(np.arange(len(groups)) % count)[group]
+
+
+def whole(cut: Cut, rows: Ints) -> Ints:
+    """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
+    words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
+    seen: dict[tuple[str, ...], list[str]] = {}
+    kept: list[int] = []
+    for row in sorted(words, key=lambda row: -len(words[row])):
+        of, text = words[row], f" {' '.join(words[row])} "
+        if any(text in other for other in seen.get(tuple(of[:_START]), ())):
+            continue
+        kept.append(row)
+        # Every start that a phrase of this row may have; shorter phrases have shorter ones.
+        starts = {tuple(of[at : at + size]) for size in range(1, _START + 1) for at in range(len(of) - size + 1)}
+        for start in starts:
+            found = seen.setdefault(start, [])
+            if len(start) == _START or not found:
+                found.append(text)
+    return np.sort(np.array(kept))

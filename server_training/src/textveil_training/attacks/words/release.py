@@ -1,0 +1,238 @@
+"""Texts as arrays of words, and what each mechanism makes of them.
+
+The skeleton and the draws are the product's own (``Plan``); only the writing of text is left out, so
+that a corpus of 600,000 words can be released a hundred times. Words are folded: nothing here is learned from case.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Alone, random_uint64, uniform_below
+from textveil.text import LOWER, Plan, Role, is_gap, key
+
+from textveil_training.attacks.words.division import Cut
+
+Ints = NDArray[Any]
+#: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
+MARK, SHOWN, KIND, DRAWN = range(4)
+#: The output of an element that is deleted.
+NOTHING = -1
+
+
+class Words:
+    """Numbers for strings: every word that is read or drawn has one."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, int] = {}
+        self.spelled: list[str] = []
+
+    def id(self, word: str) -> int:
+        """Returns the number of a word, a new one for a new word."""
+        found = self.ids.setdefault(word, len(self.spelled))
+        if found == len(self.spelled):
+            self.spelled.append(word)
+        return found
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The elements of some documents, shape ``(elements,)`` each.
+
+    Attributes:
+        document: Document of each element.
+        segment: Number of its segment among all segments of all documents: the same for every mechanism.
+        role: MARK, SHOWN, KIND or DRAWN.
+        index: Input id of a drawn element, index of a kind.
+        word: What stands in the text, folded.
+        whole: Whether it is a word in one piece.
+        lower: Whether its output would be written in lower case: it decides which words may come out. Where draws are
+            consistent, all slots of its word do.
+        documents: How many documents there are.
+    """
+
+    document: Ints
+    segment: Ints
+    role: Ints
+    index: Ints
+    word: Ints
+    whole: Ints
+    lower: Ints
+    documents: int
+
+    def part(self, chosen: Ints) -> "Reading":
+        """Returns some documents, in ascending order, renumbered."""
+        number = np.full(self.documents, -1)
+        number[chosen] = np.arange(len(chosen))
+        kept = number[self.document] >= 0
+        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "lower"))
+        return Reading(number[self.document[kept]], *arrays, documents=len(chosen))
+
+
+Element = tuple[int, int, int, bool, bool]
+
+
+@dataclass
+class Release:
+    """One mechanism with its options.
+
+    Attributes:
+        words: Numbers of strings.
+        elements: Role, index, word, wholeness and lower case of the elements of a segment at, or not at, the start of
+            a sentence.
+        starts: Tells by the gap before a segment, ``None`` for the first one, whether it starts a sentence.
+        drawn: Draws printed words for drawn inputs, by their wholeness and whether they come out in lower case alone.
+        printed: Number of every printed word; symbols of the vocabulary first.
+        symbols: How many symbols there are.
+        channels: The output distribution of drawn words, with a capital and in lower case, or ``None``.
+        rule: Releases of one rule read text alike.
+        consistent: Whether equal words of a document share a draw.
+        kinds: Draws printed words for members of kinds.
+    """
+
+    words: Words
+    elements: Callable[[str, bool], list[Element]]
+    drawn: Callable[[Ints, Ints, Ints], Ints]
+    printed: Ints
+    symbols: int
+    channels: tuple[Any, Any] | None
+    rule: str
+    consistent: bool = False
+    kinds: Callable[[Ints], Ints] | None = None
+    starts: Callable[[str | None], bool] = lambda gap: False
+    _memory: dict[tuple[str, bool], list[Element]] = field(default_factory=dict)
+
+    def in_context(self, reading: Reading, outputs: Ints, found: Any) -> Any:
+        """Returns candidates with the probabilities that they have where they stand: here, the same everywhere."""
+        return found
+
+    def read(self, cut: Cut) -> Reading:
+        """Reads documents, each a list of segments."""
+        rows: list[tuple[int, int, int, int, int, bool, bool]] = []
+        number = -1
+        for document, segments in enumerate(cut):
+            gap: str | None = None
+            for segment in segments:
+                number += 1
+                if is_gap(segment):
+                    gap = segment if gap is None else gap + segment
+                    if mark := segment.strip():
+                        rows.append((document, number, MARK, -1, self.words.id(mark), False, True))
+                    continue
+                at = segment, self.starts(gap)
+                if at not in self._memory:
+                    self._memory[at] = self.elements(*at)
+                rows += [(document, number, *element) for element in self._memory[at]]
+                gap = ""
+        table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
+        return Reading(*table[:5], *table[5:].astype(bool), documents=len(cut))
+
+    def draw(self, reading: Reading) -> Ints:
+        """Returns what comes out for every element: a number of a word, or NOTHING."""
+        outputs = reading.word.copy()
+        for role in (DRAWN, KIND):
+            places = np.flatnonzero(reading.role == role)
+            if not len(places):
+                continue
+            one, copies = self._distinct(reading, places)
+            first, lower = places[one], lower_alone(reading.lower[places], copies)
+            outputs[places] = self._fresh(reading, first, lower, role)[copies]
+        return outputs
+
+    def in_lower_case(self, reading: Reading, places: Ints) -> Ints:
+        """Returns for each drawn element whether its draw is that of slots in lower case."""
+        _, copies = self._distinct(reading, places)
+        return lower_alone(reading.lower[places], copies)[copies]
+
+    def _fresh(self, reading: Reading, places: Ints, lower: Ints, role: int) -> Ints:
+        if role == DRAWN:
+            return self.drawn(reading.index[places], reading.whole[places], lower)
+        assert self.kinds is not None
+        return self.kinds(reading.index[places])
+
+    def _distinct(self, reading: Reading, places: Ints) -> tuple[Ints, Ints]:
+        if not self.consistent or not len(places):
+            each = np.arange(len(places))
+            return each, each
+        # Equal symbols are one, whatever they are spelled; unknown words and members of a kind are one if equal.
+        index, word = reading.index[places], reading.word[places]
+        own = (reading.role[places] == DRAWN) & (index < self.symbols)
+        identity = np.where(own, index, self.symbols + 1 + word)
+        keys = reading.document[places] * (int(identity.max()) + 1) + identity
+        _, one, copies = np.unique(keys, return_index=True, return_inverse=True)
+        return one, copies
+
+
+def lower_alone(lower: Ints, copies: Ints) -> Ints:
+    """Tells which draws stand in slots of lower case alone."""
+    return np.bincount(copies, weights=~lower) == 0
+
+
+def of_plan(words: Words, plan: Plan) -> Release:
+    """Returns what a plan draws: under a skeleton, or every word."""
+
+    def elements(segment: str, starts: bool) -> list[Element]:
+        found: list[Element] = []
+        for spelled, token in plan.rule.tokens(segment, starts_sentence=starts):
+            word = words.id(key(spelled))
+            if token.role is Role.SHOWN:
+                found.append((SHOWN, -1, word, True, True))
+            elif token.role is Role.REPLACED:
+                found.append((KIND, token.kind or 0, word, True, True))
+            else:
+                lower = token.case == LOWER or not plan.keeps_case
+                found.append((DRAWN, plan.symbol(token), word, token.whole, lower))
+        return found
+
+    printed = np.array([words.id(word) for word in plan.words.lower])
+
+    def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
+        return printed[plan.mechanism.draw(inputs, Alone(lower, whole), random_uint64)]
+
+    def kinds(indices: Ints) -> Ints:
+        chosen = uniform_below(plan.words.counts[indices], random_uint64)
+        return printed[plan.words.starts[indices] + chosen]
+
+    rule = f"{plan.terms.visible} {plan.terms.kinds}" if plan.rule.lists else "everything"
+    symbols = plan.bundle.symbols
+    channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
+    return Release(
+        words,
+        elements,
+        drawn,
+        printed[:symbols],
+        symbols,
+        channels,
+        rule,
+        plan.terms.consistent,
+        kinds,
+        plan.starts_sentence,
+    )
+
+
+def constant(release: Release, output: int) -> Release:
+    """Returns a release that blanks or deletes what another one draws."""
+    return Release(
+        release.words,
+        release.elements,
+        lambda inputs, whole, lower: np.full(len(inputs), output),
+        release.printed,
+        release.symbols,
+        None,
+        release.rule,
+        kinds=lambda indices: np.full(len(indices), output),
+        starts=release.starts,
+    )
+
+
+def unchanged(release: Release) -> Release:
+    """Releases raw text."""
+
+    def elements(segment: str, starts: bool) -> list[Element]:
+        return [(SHOWN, -1, word, whole, True) for _, _, word, whole, _ in release.elements(segment, starts)]
+
+    return Release(
+        release.words, elements, release.drawn, release.printed, release.symbols, None, "raw", starts=release.starts
+    )

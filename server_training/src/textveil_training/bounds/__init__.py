@@ -1,1 +1,0 @@
-"""Proven bounds on the accuracy of a private release, whatever is trained."""

@@ -1,0 +1,137 @@
+"""Channels that release a decision: the most accurate one, and one whose counts can be corrected.
+
+**accuracy.** With ``C`` the shares of (decision, true class) on a calibration split,
+
+    max sum_{x,y} C[x, y] Q(y|x)    with  lo(y) <= Q(y|x) <= exp(epsilon) lo(y),  sum_y Q(y|x) = 1.
+
+At a small epsilon it gives up rare classes: they are never released, and counts cannot be corrected.
+
+**counts.** k-ary randomized response (Kairouz, Bonawitz, Ramage 2016): every class is released, and its matrix has full
+rank. On balanced classes it is the most accurate channel too.
+"""
+
+from math import exp, inf, isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+from textveil_training.errors import InvalidChannel
+
+Floats = NDArray[np.float64]
+
+
+def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
+    """Solves the program of ``accuracy``. The solution is private up to the solver's tolerance.
+
+    Two-sided bounds by ``lo`` are ``2 n^2`` rows in place of the ``n^3`` of ``best_channel``, for the same optimum.
+
+    Args:
+        confusion: Counts or shares by true class (row) and decision without noise (column), shape ``(n, n)``.
+        epsilon: Whole-text epsilon, above 0.
+
+    Returns:
+        ``Q(y|x)``, shape ``(n, n)``.
+
+    Raises:
+        InvalidChannel: The matrix is no confusion matrix, or the solver finds no solution.
+    """
+    gains = joint(confusion)
+    n = len(gains)
+    ratio = exp(-epsilon)
+    cells = n * n
+    x, y = np.divmod(np.arange(cells), n)
+    row = np.arange(cells)
+    # lo(y) - Q(y|x) <= 0, and exp(-epsilon) Q(y|x) - lo(y) <= 0
+    entries = [(row, cells + y, 1.0), (row, row, -1.0), (cells + row, row, ratio), (cells + row, cells + y, -1.0)]
+    rows, columns = (np.concatenate([entry[part] for entry in entries]) for part in (0, 1))
+    values = np.repeat([entry[2] for entry in entries], cells)
+    solved = linprog(
+        np.concatenate([-gains.ravel(), np.zeros(n)]),
+        A_ub=coo_array((values, (rows, columns)), shape=(2 * cells, cells + n)),
+        b_ub=np.zeros(2 * cells),
+        A_eq=coo_array((np.ones(cells), (x, row)), shape=(n, cells + n)),
+        b_eq=np.ones(n),
+        bounds=(0, None),
+        method="highs",
+    )
+    if not solved.success:
+        raise InvalidChannel("the program of a channel has no solution")
+    return np.clip(solved.x[:cells].reshape(n, n), 0, None)
+
+
+def counts_channel(classes: int, epsilon: float) -> Floats:
+    """Returns k-ary randomized response as a matrix ``Q(o|i)``, shape ``(classes, classes)``.
+
+    Raises:
+        InvalidChannel: Epsilon is negative or not a number.
+    """
+    ratio = exp(-checked(epsilon))
+    return (ratio + (1 - ratio) * np.eye(classes)) / (1 + (classes - 1) * ratio)
+
+
+def recalls(confusion: ArrayLike, channel: ArrayLike) -> Floats:
+    """Computes how often a text of each class is released as its class: an exact expectation over the draw.
+
+    Args:
+        confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
+        channel: ``Pr[y|x]``, shape ``(n, n)``.
+
+    Returns:
+        Shape ``(n,)``; NaN for a class without texts.
+    """
+    counts = np.asarray(confusion, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.diagonal(counts @ np.asarray(channel)) / counts.sum(axis=1)
+
+
+def label_probabilities(confusion: ArrayLike, channel: ArrayLike) -> Floats:
+    """Computes ``P(label | index)`` from a calibration split, one text of each class and decision added.
+
+    Args:
+        confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
+        channel: ``Pr[y|x]``, shape ``(n, n)``.
+
+    Returns:
+        Shape ``(indices, labels)``; rows sum to 1. An index that is never released has the prior.
+    """
+    counts = np.asarray(confusion, dtype=np.float64) + 1 / len(np.asarray(confusion))
+    shares = (counts @ np.asarray(channel)).T
+    shares[shares.sum(axis=1) == 0] = counts.sum(axis=1)
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def joint(confusion: ArrayLike) -> Floats:
+    """Computes ``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, summing to 1.
+
+    Raises:
+        InvalidChannel: The matrix is not square, or holds a negative or no positive number.
+    """
+    counts = np.asarray(confusion, dtype=np.float64)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
+        raise InvalidChannel("a confusion matrix has a row and a column for each class")
+    return shares_of(counts).T
+
+
+def shares_of(counts: Floats) -> Floats:
+    """Returns counts as shares that sum to 1.
+
+    Raises:
+        InvalidChannel: A count is negative or not finite, or all are zero.
+    """
+    total = counts.sum()
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and total > 0):
+        raise InvalidChannel("counts of classes are finite, not negative, and not all zero")
+    return counts / total
+
+
+def checked(epsilon: float, delta: float = 0.0) -> float:
+    """Returns an epsilon that a channel can have.
+
+    Raises:
+        InvalidChannel: Epsilon is negative or not a number, or delta is not from 0 to 1.
+    """
+    if not 0 <= epsilon <= inf or not (isfinite(delta) and 0 <= delta <= 1):
+        raise InvalidChannel("epsilon is a number of at least 0, delta one from 0 to 1")
+    return epsilon

@@ -1,0 +1,203 @@
+"""The tables of private representations on made-up features: lines, bounds, resuming, and faults that must show."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from bounds import grid as grid_module
+from bounds.channels import ceiling, reference
+from bounds.figures import private_figures
+from bounds.grid import Cell, Grid, read_lines
+from textveil_training.attacks.vectors.attribute_inference import Settings
+from textveil_training.dpnr import measure
+from textveil_training.dpnr.heads import train_head, with_representation
+from textveil_training.dpnr.networks import Classifier
+from textveil_training.dpnr.placement import Search, place
+from textveil_training.dpnr.recipe import Recipe, read_recipe
+from textveil_training.dpnr.task import Split, Task
+
+SIZES = {"train": 600, "dev": 300, "test": 500}
+WIDTH = 6
+RECIPE = """
+name = "small"
+kind = "dpnr"
+note = "for tests"
+[data]
+format = "ag-entities"
+train = "train"
+dev = "dev"
+test = "test"
+dev_percent = 0
+max_tokens = 16
+[extractor]
+source = "start"
+tuned = false
+dropout = 0.0
+[representation]
+mode = "l1"
+dimension = 1
+head_hidden = 0
+levels = ["4"]
+delta = ""
+word_dropout = "0"
+classifier_hidden = 16
+[training]
+seed = 0
+num_epochs = 0
+batch_size = 32
+learning_rate = 1e-3
+layer_decay = 1.0
+head_learning_rate = 1e-2
+weight_decay = 0.0
+warmup = 0.1
+clip_norm = 1.0
+label_smoothing = 0.0
+loss = "cross-entropy"
+placed_epochs = 8
+head_epochs = 8
+noise_draws = 4
+dev_draws = 4
+precision = "float32"
+"""
+
+
+def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
+    """Two classes, told apart by the first feature in nine of ten texts, and an attribute that goes with the class."""
+    generator = np.random.default_rng(seed)
+    labels = generator.choice(2, size, p=[0.6, 0.4])
+    features = generator.normal(size=(size, WIDTH)).astype(np.float32)
+    features[:, 0] += 2.6 * labels - 1.3
+    attributes = np.stack([generator.random(size) < 0.3 + 0.4 * labels, generator.random(size) < 0.5], axis=1)
+    found = Split(
+        texts=("",) * size,
+        labels=torch.from_numpy(labels),
+        attributes=torch.from_numpy(attributes.astype(np.float32)),
+        sha256=str(seed),
+    )
+    return found, torch.from_numpy(features)[None]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Codes are looked for briefly; nothing here asks for the best ones."""
+    quick = Search(restarts=1, steps=20, draws=128, fresh_draws=2048)
+    monkeypatch.setattr(grid_module, "_BOUND_SEARCH", quick)
+    monkeypatch.setattr(grid_module, "_HEAD_SEARCH", quick)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return Task(labels=("0", "1"), **{name: split(size, size)[0] for name, size in SIZES.items()})
+
+
+@pytest.fixture(scope="module")
+def features() -> dict[str, torch.Tensor]:
+    return {name: split(size, size)[1] for name, size in SIZES.items()}
+
+
+@pytest.fixture(scope="module")
+def clean() -> Classifier:
+    classifier = Classifier(WIDTH, 0, 2)
+    with torch.no_grad():
+        classifier.out.weight.zero_()[1, 0] = 1.0
+        classifier.out.bias.zero_()
+    return classifier
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    path = tmp_path / "small.toml"
+    path.write_text(RECIPE)
+    return read_recipe(path)
+
+
+def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: Path, attack: bool = True) -> Grid:
+    settings = Settings(hidden=8, num_epochs=1, draws=1) if attack else None
+    return Grid(recipe, task, lambda _: features, clean, output, settings)
+
+
+@pytest.mark.slow
+def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path) -> None:
+    output = tmp_path / "runs.jsonl"
+    cells = [
+        Cell(mode="l1", dimension=1, levels=("2",)),
+        Cell(mode="l1", dimension=1, levels=("2", "6"), word_dropout="0.5", seed=1),
+    ]
+    grid(recipe, task, features, clean, output).run(cells)
+    lines = read_lines(output)
+    kinds = [line["kind"] for line in lines.values()]
+    assert sorted(kinds) == ["baselines", "bounds", "bounds", "bounds", "cell", "cell"]
+    first = lines["baselines"]
+    assert 0.85 < first["clean"]["accuracy"] < 0.95
+    assert first["majority"]["accuracy"] == pytest.approx(np.mean(task.test.labels.numpy() == 0))
+    assert first["majority"]["attack"]["auc"] == 0.5
+    bounds = lines["bounds l1 2  0"]
+    prior = np.bincount(task.test.labels.numpy())
+    assert bounds["ceiling"] == ceiling(prior, 2.0)
+    confusion = np.array(first["clean"]["confusion"])
+    assert bounds["reference"] == pytest.approx(reference(confusion, 2.0))
+    assert bounds["placed"]["accuracies"][0] < bounds["reference"] < bounds["ceiling"]
+    one, both = (line for line in lines.values() if line["kind"] == "cell")
+    for line, level in ((one, "2"), (both, "2"), (both, "6")):
+        found = line["levels"][level]
+        assert found["epsilon_whole_text"] == float(level)
+        assert not found["exceeds_ceiling"]
+        assert found["accuracy"] > 0.9 * lines[f"bounds l1 {level}  {line['word_dropout']}"]["placed"]["accuracies"][0]
+        assert np.sum(found["confusion"]) == pytest.approx(SIZES["test"], abs=0.1)
+        assert found["attack"]["vectors"]["auc"] > 0.4
+    assert one["levels"]["2"]["epsilon_per_word"] == 2.0
+    assert both["levels"]["2"]["epsilon_per_word"] == pytest.approx(np.log(0.5 * np.exp(2) + 0.5))
+    part = one["levels"]["2"]["by_attribute"][0]
+    texts = part["texts_present"], part["texts_absent"]
+    assert np.average([part["present"], part["absent"]], weights=texts) == pytest.approx(one["levels"]["2"]["accuracy"])
+
+
+@pytest.mark.slow
+def test_a_grid_is_taken_up_where_it_was(
+    recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "runs.jsonl"
+    grid(recipe, task, features, clean, output, attack=False).run([Cell(mode="l1", dimension=1, levels=("2",))])
+    before = output.read_text()
+    calls: list[str] = []
+    monkeypatch.setattr(Grid, "_cell", lambda self, cell: calls.append(cell.levels[0]) or {"kind": "cell"})
+    monkeypatch.setattr(Grid, "_bounds", lambda self, cell, level: {"kind": "bounds"})
+    again = grid(recipe, task, features, clean, output, attack=False)
+    again.run([Cell(mode="l1", dimension=1, levels=("2",)), Cell(mode="l1", dimension=1, levels=("3",))])
+    assert calls == ["3"]
+    assert output.read_text().startswith(before)
+    assert "attack" not in json.loads(before.splitlines()[0])["clean"]
+
+
+@pytest.mark.slow
+def test_too_little_noise_is_told(
+    recipe: Recipe, task: Task, features: dict, clean: Classifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release with a sixteenth of the noise is above the ceiling of its level, and its line says so."""
+    chosen = with_representation(recipe, levels=("1",))
+    placement = place(np.eye(2), [1.0], 1, search=Search(restarts=1, steps=20, draws=64, fresh_draws=64))
+    head = train_head(chosen, task, features, clean, placement)
+    bound = ceiling(np.bincount(task.test.labels.numpy()), 1.0)
+
+    def exceeds() -> bool:
+        found = private_figures(head.model, head.description, features, task, "1", bound)
+        return found["exceeds_ceiling"]
+
+    assert not exceeds()
+    honest = measure.release_parameters
+    monkeypatch.setattr(measure, "release_parameters", lambda description, level: honest(description, "16"))
+    assert exceeds()
+
+
+@pytest.mark.slow
+def test_a_seed_gives_the_same_head(recipe: Recipe, task: Task, features: dict, clean: Classifier) -> None:
+    placement = place(np.eye(2), [4.0], 1, search=Search(restarts=1, steps=20, draws=64, fresh_draws=64))
+    heads = [train_head(with_representation(recipe, seed=seed), task, features, clean, placement) for seed in (0, 0, 1)]
+    weights = [head.model.classifier.out.weight for head in heads]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+    assert replace(heads[0].description, levels=()) == replace(heads[2].description, levels=())
+    assert heads[0].dev > 0.75

@@ -1,0 +1,43 @@
+"""Benchmarks stand on the faces of packages, as a user does: no module inside a package is imported."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")]
+SCRIPTS = sorted((ROOT / "benchmarks").rglob("*.py"))
+
+
+def imported(script: str) -> Iterator[str]:
+    """Yields what a script imports, by its whole name."""
+    for node in ast.walk(ast.parse(script)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def inside(name: str) -> bool:
+    """Tells whether a name is a module inside a package of a wheel, and none that the package's face lists itself."""
+    *package, last = name.split(".")
+    for folder in (source.joinpath(*package) for source in SOURCES):
+        if len(package) > 1 and (folder / f"{last}.py").is_file():
+            _, _, names = (folder / "__init__.py").read_text("utf-8").partition("__all__ = [")
+            return f'"{last}"' not in names.partition("]")[0]
+    return False
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[str(script.relative_to(ROOT)) for script in SCRIPTS])
+def test_only_faces_are_imported(script: Path) -> None:
+    assert not [name for name in imported(script.read_text("utf-8")) if inside(name)]
+
+
+@pytest.mark.parametrize(
+    "line", ["from textveil_training.dpnr.noise import noisy", "from textveil_training.dpnr import noise"]
+)
+def test_a_module_inside_a_package_would_be_found(line: str) -> None:
+    assert any(map(inside, imported(line)))

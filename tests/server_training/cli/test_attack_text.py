@@ -1,0 +1,220 @@
+"""``textveil-train attack text`` as a user meets it: the record, taking it up again, and bad input."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from neighbor_models import write_bert
+from small_bundles import contents, pieces, scattered, small_bundle, spellings
+from small_staircase import WORDS as SAID, small_staircase
+from textveil.bundle.layout import EMBEDDINGS
+from textveil_export.text.write import write_bundle
+from textveil_training.attacks.text import run as run_module
+from textveil_training.hashes import sha256
+
+Run = Callable[..., tuple[int, str, str]]
+
+COUNT = 40
+WORDS = spellings(COUNT)
+ATTACK = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "words", "--threads", 1)
+STAIRCASE = ("attack", "text", "said.tsv", "--format", "tsv", "-b", "staircase", "--threads", 1, "--known", "more.tsv")
+NO_MODEL = "nearest,bayes,repeated"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("place")
+    options: dict[str, Any] = {"k": 6, "exponents": ("4", "9")}
+    small_bundle(folder / "words", scattered(COUNT, 12, 3), **options)
+    small_bundle(folder / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
+    bare = contents(scattered(COUNT, 12, 3), **options)
+    del bare.tensors[EMBEDDINGS]
+    bare.law["files"] = {name: digest for name, digest in bare.law.get("files", {}).items() if name != EMBEDDINGS}
+    write_bundle(bare, folder / "bare")
+    generator = np.random.default_rng(6)
+    rows = [f"{n % 2}\t{' '.join(generator.choice(WORDS, 6))}, quokkasecret\n" for n in range(20)]
+    (folder / "rows.tsv").write_text("".join(rows))
+    known = [f"0\t{' '.join(generator.choice(WORDS, 6))}\n" for _ in range(400)]
+    (folder / "known.tsv").write_text("".join(known))
+    small_staircase(folder / "staircase")
+    said = [f"0\tthe {' '.join(generator.choice(SAID, 6))}, quokkasecret\n" for _ in range(430)]
+    (folder / "said.tsv").write_text("".join(said[:30]))
+    (folder / "more.tsv").write_text("".join(said[30:]))
+    (folder / "gaps.tsv").write_text("1\t...\n0\t!\n")
+    write_bert(folder / "lm", [*WORDS, ",", "q", "##uokkasecret"])
+    write_bert(folder / "headless", WORDS, head=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    monkeypatch.chdir(place)
+
+
+def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    options = ("--model", place / "lm", "--max-tokens", 32, "--precision", "float32", "--statistics")
+    code, out, err = run(*ATTACK, *options, "-o", record)
+    assert (code, err) == (
+        0,
+        "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known)\n",
+    )
+    lines = [line.split() for line in out.splitlines()]
+    assert [line[0] for line in lines[:3]] == ["attack", "unchanged", "nearest"]
+    assert {line[0] for line in lines[1:-1]} == {"unchanged", "nearest", "bayes", "repeated", "mask", "contextual"}
+    assert lines[-1][:2] == ["medians", "over"]
+    found = json.loads(record.read_text())
+    assert (found["format"], found["format_version"], found["kind"]) == ("textveil-run", 2, "attack-text")
+    assert found["release"]["mechanism"] == "santext+"
+    assert found["release"]["bundle_name"] == "small"
+    assert found["data"]["splits"]["all"]["examples"] == 20
+    assert len(found["start"]) == len(found["data"]["splits"]["all"]["sha256"]) == 64
+    assert found["finished"] >= found["begun"]
+    result = found["result"]
+    assert (result["tokens"], result["sampled_tokens"], result["texts"]) == (140, 140, 20)
+    assert result["unknown_share"] == pytest.approx(1 / 7, abs=1e-6)
+    assert set(result["skipped"]) == {"words"}
+    assert 0 <= result["mask"]["defense"] <= 1
+    assert list(result["repeated"]) == ["1", "2", "5", "10", "20"]
+    assert found["settings"]["model"] == "lm"
+    assert found["start"] == sha256(place / "lm" / "model.safetensors")
+    assert not any(word in record.read_text() + out for word in ("quokka", str(place)))
+
+
+def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
+    code, out, err = run(*ATTACK, "--json", "--tokens", 10, "--known", "known.tsv")
+    assert code == 0
+    assert err.splitlines() == [
+        f"textveil-train: {name} was left out: no masked language model was named" for name in ("mask", "contextual")
+    ]
+    result = json.loads(out)["result"]
+    assert set(result["skipped"]) == {"mask", "contextual"}
+    assert result["words"]["known_texts"] == 400
+    assert result["sampled_tokens"] == 10
+    assert result["nearest"]["tokens"] == 140
+
+
+def test_a_mechanism_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> None:
+    options = ("-m", "fbdd", "-e", "20", "--model", "lm", "--max-tokens", 32, "--json")
+    code, out, err = run(*ATTACK, *options)
+    assert (code, err.count("fbdd has no table of weights")) == (0, 4)
+    result = json.loads(out)["result"]
+    assert set(result["skipped"]) == {"bayes", "repeated", "contextual", "words"}
+    assert {"nearest", "mask"} <= set(result)
+
+
+def test_the_staircase_is_attacked_by_naming_words(run: Run) -> None:
+    code, out, err = run(*STAIRCASE, "--json")
+    record = json.loads(out)
+    assert (code, err.count("the staircase does not work token by token")) == (0, 5)
+    assert record["release"]["mechanism"] == "staircase"
+    assert set(record["data"]) == {"format", "splits", "known"}
+    found = record["result"]["words"]
+    assert found["known_texts"] == 400
+    for name in ("unchanged", "bayes", "chain", "counts"):
+        assert 0 <= found["known"][name] <= 1
+        assert found["known"]["standard_errors"][name] > 0
+    assert "network" not in found["known"], "the bundle has no vectors"
+    assert "quokka" not in out
+
+
+def test_a_network_learns_from_vectors_that_are_named(run: Run, tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    rows = np.random.default_rng(1).integers(-9, 10, (len(SAID), 8)).tolist()
+    lines = (f"{word} {' '.join(map(str, row))}\n" for word, row in zip(SAID, rows, strict=True))
+    vectors.write_text("".join(lines))
+    code, out, err = run(*STAIRCASE, "--attacks", "words", "--vectors", vectors)
+    assert (code, err) == (0, "")
+    assert "counts and network" in out
+
+
+def test_without_rows_there_is_no_nearest_symbol(run: Run) -> None:
+    arguments = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "bare", "--attacks", NO_MODEL)
+    code, out, err = run(*arguments, "--json")
+    assert (code, json.loads(out)["result"]["skipped"]) == (0, {"nearest": "the bundle carries no embedding rows"})
+    assert "nearest was left out" in err
+    code, out, err = run(*arguments, "-m", "fbdd", "-e", "10")
+    assert (code, out) == (1, "")
+    assert "fbdd needs the embedding rows" in err
+
+
+def test_an_interrupted_run_is_gone_on_with(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "record.json"
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "repeated", interrupt)
+        code, out, err = run(*ATTACK, "--attacks", NO_MODEL, "-o", record)
+    assert (code, out) == (130, "")
+    assert "--resume" in err
+    before = json.loads(record.read_text())
+    assert before["finished"] is None
+    assert set(before["result"]) >= {"nearest", "bayes"}
+    assert "repeated" not in before["result"]
+    assert run(*ATTACK, "--attacks", NO_MODEL, "-o", record)[0] == 1, "nothing is overwritten"
+    code, out, err = run(*ATTACK, "--attacks", NO_MODEL, "-o", record, "--resume")
+    assert (code, err) == (0, "")
+    after = json.loads(record.read_text())
+    assert after["result"]["bayes"] == before["result"]["bayes"]
+    assert "repeated" in after["result"]
+    assert after["resumed"] == 1
+    assert after["begun"] == before["begun"]
+    assert after["finished"] is not None
+    for options in (("--seed", 1), ("-l", "l1"), ("--tokens", 7)):
+        code, out, err = run(*ATTACK, "--attacks", NO_MODEL, "-o", record, "--resume", *options)
+        assert (code, out) == (1, "")
+        assert err.startswith("textveil-train: resume: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--attacks", "nearest,guess"), 1, "setting: the attacks are nearest, bayes"),
+        (("--attacks", ""), 1, "setting: the attacks are"),
+        (("--attacks", "mask"), 1, "setting: mask and contextual need a masked language model"),
+        (("--tokens", 0), 2, "--tokens"),
+        (("--max-tokens", 100, "--model", "lm"), 1, "setting: max_tokens"),
+        (("--precision", "half"), 1, "setting: precision"),
+        (("--model", "headless", "--max-tokens", 32), 1, "checkpoint: that model has no trained head"),
+        (("--model", "words"), 1, "checkpoint: "),
+        (("--model", "lm", "--max-tokens", 32, "--device", "cuda:99"), 1, "device: "),
+        (("--resume",), 1, "setting: --resume needs the record"),
+        (("--resume", "-o", "nothing.json"), 1, "resume: there is no record"),
+        (("--resume", "-o", "lm/config.json"), 1, "resume: that file is no record of attacks on text"),
+        (("-o", "missing/record.json"), 1, "output: "),
+        (("--split", "dev"), 1, "data-option: "),
+        (("--text-key", "body"), 1, "setting: this format has no keys"),
+        (("-m", "fbdd"), 1, "option: epsilon is missing"),
+        (("-l", "quokkasecret"), 1, "no such level"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
+)
+def test_what_makes_no_sense_is_refused(run: Run, arguments: tuple[object, ...], code: int, said: str) -> None:
+    found, out, err = run(*ATTACK, *arguments)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert "quokka" not in err
+
+
+def test_data_that_cannot_be_attacked_are_refused(run: Run, write: Callable[..., Path]) -> None:
+    for path, said in (
+        (Path("gaps.tsv"), "data-empty: no text has a token"),
+        (write("", "empty.tsv"), "data-empty"),
+        (Path("missing.tsv"), "data-file"),
+    ):
+        code, out, err = run("attack", "text", path, "--format", "tsv", "-b", "words", "--attacks", "nearest")
+        assert (code, out) == (1, "")
+        assert said in err
+
+
+def test_pieces_that_the_model_lacks_are_refused(run: Run) -> None:
+    arguments = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "pieces", "--model", "lm", "--max-tokens", 32)
+    code, out, err = run(*arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("textveil-train: encoder-mismatch: ")
