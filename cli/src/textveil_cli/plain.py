@@ -14,10 +14,10 @@ from textveil.text.options import Options
 from textveil.text.result import Result
 from textveil.text.sanitizer import Sanitizer
 
+from textveil_cli.charging import Charging, ReceiptFile
 from textveil_cli.console import say
 from textveil_cli.files import refuse_tables_by_name
 from textveil_cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
-from textveil_cli.ledgers import ReceiptFile, RunLedger
 from textveil_cli.looking import looking
 from textveil_cli.progress import progress_bar
 from textveil_cli.show_text import Tally
@@ -70,7 +70,7 @@ class PlainRun:
 
 
 def sanitize_plain(
-    run: PlainRun, sanitizer: Sanitizer, options: Options, receipts: ReceiptFile, charged: RunLedger | None
+    run: PlainRun, sanitizer: Sanitizer, options: Options, receipts: ReceiptFile, charged: Charging | None
 ) -> None:
     """Sanitizes plain text as the command line says, and states what was promised.
 

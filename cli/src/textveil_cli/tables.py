@@ -15,6 +15,7 @@ from textveil.text.options import Options
 from textveil.text.result import AnyTerms
 from textveil.text.sanitizer import Sanitizer
 
+from textveil_cli.charging import Charging, ReceiptFile
 from textveil_cli.files import (
     LOOKED_AT,
     Drawer,
@@ -31,7 +32,6 @@ from textveil_cli.files import (
     settings_of,
 )
 from textveil_cli.io import say_unless
-from textveil_cli.ledgers import ReceiptFile, RunLedger
 from textveil_cli.progress import progress_bar
 
 #: Inputs of fewer bytes are done before a bar could be read.
@@ -174,7 +174,7 @@ def sanitize_tables(
     options: Options,
     warn: Callable[[list[str]], None],
     changed: list[str],
-    charged: RunLedger | None,
+    charged: Charging | None,
     receipts: ReceiptFile,
 ) -> None:
     """Sanitizes files as the command line says, and states what was promised.

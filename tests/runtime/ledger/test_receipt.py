@@ -64,6 +64,15 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
         read_receipt(content.encode(), signed_by="00" * 32)
 
 
+def test_the_key_of_a_ledger_signs_nothing_itself(small: Sanitizer, tmp_path: Path) -> None:
+    """Named by mistake, of a ledger that the command does not know: tags and signatures share no key."""
+    key = tmp_path / "ledger.key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    _, public_key = read_receipt(signed(key, small.sanitize_batch(["doctor"])).encode())
+    assert public_key != crypto.sign(key.read_bytes(), b"")[0].hex()
+
+
 @given(
     first=st.tuples(*map(st.sampled_from, PLACES)), second=st.tuples(*map(st.sampled_from, PLACES)), cap=st.booleans()
 )

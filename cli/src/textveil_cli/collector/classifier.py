@@ -65,16 +65,16 @@ class VectorClassifier:
         entry = manifest["files"].get(CLASSIFIER)
         if entry is None:
             raise ReleaseError("the bundle has no classifier")
-        try:
-            tensors = parse_tensors(read_checked(folder / CLASSIFIER, entry["sha256"]), CLASSIFIER, FLOATS)
-            self.labels = tuple(str(label) for label in manifest["labels"])
-            layers = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
-            self._layers = [
-                (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32))
-                for name in layers
-            ]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format") from error
+        tensors = parse_tensors(read_checked(folder / CLASSIFIER, entry["sha256"]), CLASSIFIER, FLOATS)
+        layers = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
+        labels = manifest.get("labels")
+        if not isinstance(labels, list) or not all(f"{name}.bias" in tensors for name in layers):
+            raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format")
+        self.labels = tuple(map(str, labels))
+        self._layers = [
+            (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32))
+            for name in layers
+        ]
         for weight, bias in self._layers:
             if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
                 raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format")

@@ -16,10 +16,10 @@ from textveil.release import Statement
 from textveil.vector.encoder import Encoder, VectorRelease
 from textveil.vector.index_encoder import IndexEncoder, IndexRelease
 
+from textveil_cli.charging import Charging, ReceiptFile, charging
 from textveil_cli.configuration import ConfigOption, say_configured
 from textveil_cli.files import Reading, Selection, packed_as, read_cells, refuse_tables_by_name
 from textveil_cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
-from textveil_cli.ledgers import ReceiptFile, RunLedger, run_ledger
 from textveil_cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -140,7 +140,7 @@ def encode(
     )
     kept.refuse(("--output", output), ("--receipt", receipt))
     receipts = ReceiptFile(receipt, receipt_key, promised)
-    charged = run_ledger(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
+    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
     with atomic_output(output) if output is not None else standard_output() as write_output:
         write = receipts.through(write_output)
         if text is not None:
@@ -193,7 +193,7 @@ def _documents(descriptor: int, path: str, name: str, selection: Selection, *, l
 
 
 def _released(
-    encoder: Encoder | IndexEncoder, texts: list[str], options: dict[str, Any], charged: RunLedger | None
+    encoder: Encoder | IndexEncoder, texts: list[str], options: dict[str, Any], charged: Charging | None
 ) -> Iterable[Release]:
     """Encodes texts one after the other; with a ledger all before the first is given, in one transaction."""
     if charged is not None:

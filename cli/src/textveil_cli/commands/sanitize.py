@@ -10,10 +10,10 @@ from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
+from textveil_cli.charging import ReceiptFile, charging
 from textveil_cli.configuration import ConfigOption, configured, say_configured
 from textveil_cli.files import RECORD, Selection
 from textveil_cli.io import read_words
-from textveil_cli.ledgers import ReceiptFile, run_ledger
 from textveil_cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -213,7 +213,7 @@ def sanitize(
         record = None if sources.folder is None else sources.folder / RECORD
         kept.refuse(*written, ("--output", record), ("--quarantine", quarantine), ("--receipt", receipt))
         receipts = ReceiptFile(receipt, receipt_key, promised, selection.described)
-        charged = run_ledger(ledger, ledger_key, scope, budget, budget_delta, scope_column=scope_column)
+        charged = charging(ledger, ledger_key, scope, budget, budget_delta, scope_column=scope_column)
         warn = LanguageWarning(sanitizer, options)
         sanitize_tables(run, sources, sanitizer, options, warn, configured(context), charged, receipts)
         return
@@ -223,7 +223,7 @@ def sanitize(
     run.require_mapping()
     kept.refuse(("--output", output), ("--keep-mapping", keep_mapping), ("--receipt", receipt))
     receipts = ReceiptFile(receipt, receipt_key, promised)
-    charged = run_ledger(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
+    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
     sanitize_plain(run, sanitizer, options, receipts, charged)
     if charged is not None:
         charged.say(quiet)

@@ -13,9 +13,9 @@ from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
+from textveil_cli.charging import Charging, charging
 from textveil_cli.console import say
 from textveil_cli.io import read_words
-from textveil_cli.ledgers import RunLedger, run_ledger
 from textveil_cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -128,7 +128,7 @@ def serve(
         Kept(keys=kept_keys, ledger=ledger, ledger_key=ledger_key, bundle=bundle).refuse(("--token-file", token_file))
     limits = Limits(body_bytes=body_bytes, seconds=seconds)
     address = Address(host, port, tuple(name or ()), token_file, tls_certificate, tls_key)
-    charges = run_ledger(
+    charges = charging(
         ledger, ledger_key, scope, budget, budget_delta, memo, memo_key, scope_per_request=scope_per_request
     )
     sanitizer = Sanitizer.load(bundle, **pins)
@@ -149,7 +149,7 @@ def _releases(
     encoder: Path | None,
     pins: Pins,
     epsilon: str | None,
-    charges: RunLedger | None,
+    charges: Charging | None,
 ) -> "Releases":
     """What is served. With a ledger, every draw is charged before it leaves."""
     from textveil_cli.serve import Releases

@@ -24,7 +24,7 @@ from textveil_cli.files.streams import Reading, packed_as, packing, reading
 from textveil_cli.files.workers import Drawer
 
 if TYPE_CHECKING:  # who has no ledger does not wait for its database
-    from textveil_cli.files.posted import BlockLedger
+    from textveil_cli.files.charges import Charges
 
 #: What cuts the rows of a format that is lines.
 LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
@@ -98,7 +98,7 @@ def sanitize_files(
     quarantine: Quarantine | None = None,
     report: Report = lambda consumed, rows: None,
     look: Look = lambda name, texts: None,
-    charges: "BlockLedger | None" = None,
+    charges: "Charges | None" = None,
     seal: Seal | None = None,
 ) -> Finished:
     """Sanitizes files one after the other. Each output appears whole or not at all; finished ones stay after an error.
@@ -192,7 +192,7 @@ def write_file(
     record: "Recorder | None",
     quarantine: Quarantine | None,
     tell: Report,
-    charges: "BlockLedger | None" = None,
+    charges: "Charges | None" = None,
     seal: Seal | None = None,
 ) -> Counts:
     """Writes one file, from its first step to its last.
@@ -224,7 +224,7 @@ def write_file(
                 if stops:
                     _refuse_bad(source, step.block)
                 if charges is not None:
-                    drawn = charges.post(step.block, drawn, whole=stops)
+                    drawn = charges.charge(step.block, drawn, whole=stops)
                 finished = step.block.finish(drawn)
                 if stops:
                     _refuse_bad(source, step.block)

@@ -192,21 +192,21 @@ def _measures(statistics: dict[str, Any], level: str, mechanism: str, tail: str)
     try:
         entry = statistics["levels"][level][mechanism][tail]
         with_kept = entry.get("bayes_recovery_with_kept_words")
-        found = {
+        found: dict[str, Any] = {
             name: _quantile(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")
         }
-        return Measures(
-            **found,
-            unchanged_low=_quantile(entry["unchanged"], "0.05"),
-            unchanged_high=_quantile(entry["unchanged"], "0.95"),
-            unchanged_most=_quantile(entry["unchanged"], "max"),
-            rarely_unchanged=_stated(entry["rarely_unchanged"]),
-            recovery={releases: _recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASES},
-            recovery_without_release=_stated(statistics["mechanisms"][mechanism]["recovery_without_release"]),
-            recovery_with_kept_words=None if with_kept is None else _stated(with_kept["1"]["rate"]),
-        )
+        found |= {
+            "unchanged_low": _quantile(entry["unchanged"], "0.05"),
+            "unchanged_high": _quantile(entry["unchanged"], "0.95"),
+            "unchanged_most": _quantile(entry["unchanged"], "max"),
+            "rarely_unchanged": _stated(entry["rarely_unchanged"]),
+            "recovery": {releases: _recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASES},
+            "recovery_without_release": _stated(statistics["mechanisms"][mechanism]["recovery_without_release"]),
+            "recovery_with_kept_words": None if with_kept is None else _stated(with_kept["1"]["rate"]),
+        }
     except (KeyError, TypeError, AttributeError) as error:
         raise BundleDamaged(f"{STATISTICS}: a number is missing or malformed") from error
+    return Measures(**found)
 
 
 def _quantile(distribution: dict[str, Any], name: str = "0.5") -> float:

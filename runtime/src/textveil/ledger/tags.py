@@ -1,6 +1,7 @@
 """What the keys of an open ledger make: tags of scopes and requests, and outputs that nobody else can read."""
 
 import unicodedata
+from typing import Any
 
 from textveil.errors import OptionError
 from textveil.ledger import crypto
@@ -28,7 +29,7 @@ class Tags:
         """What tells the keys of a ledger from others, and does not tell the keys."""
         return tag(self._key, "check"), None if self._memo is None else tag(self._memo, "check")
 
-    def scope(self, name: str) -> bytes:
+    def scope(self, name: Any) -> bytes:
         """Returns the tag of a scope.
 
         Raises:

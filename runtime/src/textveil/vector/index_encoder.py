@@ -10,9 +10,10 @@ import numpy as np
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.index_bundle import IndexBundle, OnnxParts, open_index
-from textveil.errors import InputError, OptionError
+from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
+from textveil.sequences import require_string
 from textveil.vector.batch import release_each
 from textveil.vector.extractor import Notes, extractor_of
 from textveil.vector.index_statement import IndexStatement
@@ -124,8 +125,7 @@ class IndexEncoder:
             that is empty, too long, or that the extractor fails on has a code like any other, and is drawn: *no
             release* would tell it from all others. Every call draws afresh, and epsilons add up.
         """
-        if not isinstance(text, str):
-            raise InputError("the text is not a string")
+        require_string(text)
         staircase = self.bundle.level(channel, epsilon)
         code, notes = self._code(text)
         index = int(staircase.draw(np.array([code]), entropy.random_uint64)[0])
@@ -195,8 +195,7 @@ class IndexEncoder:
         Raises:
             InputError: ``text`` is not a string.
         """
-        if not isinstance(text, str):
-            raise InputError("the text is not a string")
+        require_string(text)
         return self._code(text)[0]
 
     def _code(self, text: str) -> tuple[int, Notes]:

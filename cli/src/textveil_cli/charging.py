@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 
-    from textveil_cli.files.posted import BlockLedger
+    from textveil_cli.files.charges import Charges
 
 
-class RunLedger:
+class Charging:
     """Charges what a command draws, and counts what the ledger says of it."""
 
     def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None", named_by: str | None = None) -> None:
@@ -41,7 +41,7 @@ class RunLedger:
         """Sanitizes documents, charged to a scope, or to that of the command line."""
         scope = self._scope if scope is None else scope
         given = self._ledger.sanitize_batch(sanitizer, texts, scope=scope, budget=self._budget, **options)
-        return [self._counted(issued) for issued in given]
+        return [self._counted(charged) for charged in given]
 
     def encode(
         self,
@@ -53,14 +53,14 @@ class RunLedger:
         """Encodes documents, charged as ``sanitize`` does."""
         scope = self._scope if scope is None else scope
         given = self._ledger.encode_batch(encoder, texts, scope=scope, budget=self._budget, **options)
-        return [self._counted(issued) for issued in given]
+        return [self._counted(charged) for charged in given]
 
     @contextmanager
-    def over_files(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
+    def over_files(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[Charges]":
         """Charges the blocks of a run over files, in the scope of each row where a column names it."""
-        from textveil_cli.files.posted import BlockLedger
+        from textveil_cli.files.charges import Charges
 
-        charges = BlockLedger(self._ledger, sanitizer, options, scope=self._scope, budget=self._budget)
+        charges = Charges(self._ledger, sanitizer, options, scope=self._scope, budget=self._budget)
         yield charges
         self._charged, self._before = charges.documents, charges.before
 
@@ -78,14 +78,14 @@ class RunLedger:
             said.append(f"{counted(self._before, 'document')} released before: each draw is one more release")
         say_unless(f"ledger: {'; '.join(said)}", quiet)
 
-    def _counted(self, issued: "Issued[Any]") -> Any:
-        self._charged += not issued.stored
-        self._stored += issued.stored
-        self._before += issued.before > 0
-        return issued.release
+    def _counted(self, charged: "Issued[Any]") -> Any:
+        self._charged += not charged.stored
+        self._stored += charged.stored
+        self._before += charged.before > 0
+        return charged.release
 
 
-def run_ledger(
+def charging(
     ledger: Path | None,
     ledger_key: Path | None,
     scope: str | None,
@@ -96,7 +96,7 @@ def run_ledger(
     *,
     scope_column: str | None = None,
     scope_per_request: bool = False,
-) -> RunLedger | None:
+) -> Charging | None:
     """Opens the ledger that a command line names; ``None`` where it names none.
 
     Raises:
@@ -119,7 +119,7 @@ def run_ledger(
     limit = None if budget is None else Budget(budget, delta="0" if budget_delta is None else budget_delta)
     named_by = "request" if scope_per_request else None if scope_column is None else "row"
     opened = Ledger(ledger, key=ledger_key, memo_key=key)
-    return RunLedger(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
+    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
 
 
 class ReceiptFile:
