@@ -35,7 +35,7 @@ model takes {sizes["model.onnx"]:,}.
 Identity: `{identity}`
 
 ```sh
-textveil encode --bundle . --epsilon {release["default_level"]} --text "..."
+textveil encode --bundle . --expect-id {identity} --epsilon {release["default_level"]} --text "..."
 ```
 
 ## What it promises
