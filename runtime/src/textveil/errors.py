@@ -323,14 +323,7 @@ class BudgetError(LedgerError):
 
     def worded(self, message: str) -> "BudgetError":
         """Returns the same refusal with another message."""
-        return BudgetError(
-            message,
-            spent=self.spent,
-            budget=self.budget,
-            spent_delta=self.spent_delta,
-            budget_delta=self.budget_delta,
-            scope=self.scope,
-        )
+        return BudgetError(message, **vars(self))
 
 
 class KeyFileError(TextveilError):

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
 from textveil.ledger import Receipt, ReceiptWriter, crypto, read_receipt
@@ -21,11 +20,6 @@ pytest.importorskip("cryptography")
 #: Two words of each list are in the same place of one skeleton.
 PLACES = [["doctor", "nurse", "zorblax"], ["flu", "cancer", "qwyx"], ["clinic", "hospital", "spelt"]]
 WORDS_OF_PLACES = st.tuples(*map(st.sampled_from, PLACES))
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture(scope="module")
