@@ -30,9 +30,8 @@ def test_what_devices_release_is_received(bundle: Path) -> None:
             assert decision.label == LABELS[release.index]
             assert sum(decision.scores.values()) == pytest.approx(1, abs=1e-5)
     assert server.classify(server.receive(released_line(server, 1), 1)).scores["sport"] == pytest.approx(0.8)
-    assert (
-        server.classify(server.receive(released_line(server, 1, "1"), 1)).scores["sport"] == 1
-    )  # the bundle does not say
+    unstated = server.classify(server.receive(released_line(server, 1, "1"), 1))
+    assert unstated.scores["sport"] == 1  # the bundle does not say
 
 
 @pytest.mark.parametrize(
