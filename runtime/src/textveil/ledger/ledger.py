@@ -260,8 +260,9 @@ class Ledger:
 
     def released_before(self, scope: str, request: bytes) -> int:
         """Returns how many draws of an equal request a scope has."""
+        tag = self._tags.scope(scope)
         with self._transaction(write=False) as connection:
-            return rows.count(connection, *self._tags.request(self._tags.scope(scope), request))
+            return rows.count(connection, tag, self._tags.request(tag, request))
 
     def account(self, scope: str = DEFAULT_SCOPE) -> Account:
         """Returns what a scope has spent."""

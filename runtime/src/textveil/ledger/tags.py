@@ -39,9 +39,9 @@ class Tags:
             raise OptionError("the name of a scope is a string")
         return tag(self._key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass"))
 
-    def request(self, scope: bytes, request: bytes) -> tuple[bytes, bytes]:
-        """Returns the tag of a scope and that of a request in it: equal requests of two scopes have unlike tags."""
-        return scope, tag(self._key, "request", scope, request)
+    def request(self, scope: bytes, request: bytes) -> bytes:
+        """Returns the tag of a request in a scope: equal requests of two scopes have unlike tags."""
+        return tag(self._key, "request", scope, request)
 
     def whole(self, scope: bytes, whole: bytes) -> bytes:
         """Returns the tag of one place of a whole call."""

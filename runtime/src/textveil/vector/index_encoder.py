@@ -201,6 +201,7 @@ class IndexEncoder:
     def _code(self, text: str) -> tuple[int, Notes]:
         with np.errstate(all="ignore"):  # a warning would tell something of the text
             found = self._extractor.extract(text)
-            vector = np.zeros_like(found.vector) if found.notes.fixed_point else found.vector
+            notes = found.notes
+            vector = np.zeros_like(found.vector) if notes.fixed_point else found.vector
             scores = self.bundle.weight @ vector + self.bundle.bias
-        return int(np.argmax(scores)), found.notes
+        return int(np.argmax(scores)), notes
