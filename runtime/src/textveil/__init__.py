@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from textveil import errors
-from textveil.errors import *  # noqa: F403
+from textveil.errors import *  # noqa: F403  # pyright: ignore[reportWildcardImportFromLibrary]
 
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Ledger
