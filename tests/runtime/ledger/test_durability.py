@@ -3,31 +3,21 @@
 import os
 import re
 import sqlite3
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lost_writes import disks
-from small_ledger import SCOPE, in_a_copy, killed_streams, request_of, text_of
+from small_ledger import SCOPE, entry, in_a_copy, killed_streams, request_of, text_of
 from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerDamaged, LedgerError, OutputError
-from textveil.ledger import Entry, database
+from textveil.ledger import database
 from textveil.release import Charge
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
-ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
+ENTRY = entry("scope", Charge(3))
 CONTRADICT = r"^the sums of a scope are not those of its releases: put back"
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder in memory, where there is one: flushes cost nothing there."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
-        yield Path(name).resolve()
 
 
 class Killed(sqlite3.Connection):
@@ -94,16 +84,11 @@ def test_an_output_that_leaves_first_is_found(small: Sanitizer, folder: Path) ->
     assert unknown(folder, small, killed_at(folder, small, 6, after=True, faulty=True)) == [8]
 
 
-def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder: Path) -> None:
-    left, lost = killed_streams(folder, small, kills=10)
-    assert (left >= 13, lost) == (True, 0)
-
-
-@pytest.mark.full
-def test_a_thousand_kills(small: Sanitizer, tmp_path: Path) -> None:
-    left, lost = killed_streams(tmp_path, small, kills=1000)
-    print(f"1,000 kills: {left:,} outputs left, {lost} of them unknown to the ledger")
-    assert (left >= 1500, lost) == (True, 0)
+@pytest.mark.parametrize(("kills", "least"), [(10, 13), pytest.param(1000, 1500, marks=pytest.mark.full)])
+def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder: Path, kills: int, least: int) -> None:
+    left, lost = killed_streams(folder, small, kills)
+    print(f"{kills:,} kills: {left:,} outputs left, {lost} of them unknown to the ledger")
+    assert (left >= least, lost) == (True, 0)
 
 
 CHARGES = """
@@ -261,7 +246,7 @@ def test_sums_that_do_not_fit_are_found_before_anything_is_released(
     assert ledger.path.read_bytes() == before
     with pytest.raises(LedgerDamaged, match=CONTRADICT):
         ledger.accounts()
-    ledger.post([Entry(scope="another", request=b"request", mechanism="staircase", charge=Charge(3))])  # whose sums fit
+    ledger.post([entry("another")])  # whose sums fit
 
 
 def test_what_others_forget_and_begin_anew_is_no_damage(folder: Path) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from small_encoders import load_encoder
 from small_index import write_index
+from small_ledger import entry
 from textveil import IndexEncoder, Ledger, Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError
-from textveil.ledger import Entry, Posted, canonical_bytes, request_bytes
+from textveil.ledger import Posted, canonical_bytes, request_bytes
 from textveil.ledger.keys import tag
 from textveil.ledger.sources import whole_calls
 from textveil.mechanisms import entropy
-from textveil.release import Charge
 from textveil.text.options import Options
 
 
@@ -148,12 +148,10 @@ def test_vectors_and_indices_come_back_as_they_were(tiny_encoder: Path, memo: Le
 
 
 def test_what_a_memo_gives_counts_as_no_draw(memo: Ledger) -> None:
-    entry = Entry(
-        scope="a", request=b"request", mechanism="staircase", charge=Charge(1), output=b"output", whole=b"whole"
-    )
-    assert memo.post([entry]) == [Posted(0)]
-    assert memo.post([entry]) == [Posted(0, b"output")]
-    assert memo.post([Entry(scope="a", request=b"request", mechanism="staircase", charge=Charge(1))]) == [Posted(1)]
+    drawn = entry("a", output=b"output", whole=b"whole")
+    assert memo.post([drawn]) == [Posted(0)]
+    assert memo.post([drawn]) == [Posted(0, b"output")]
+    assert memo.post([entry("a")]) == [Posted(1)]
 
 
 def test_another_process_that_was_first_decides_the_output(small: Sanitizer, memo: Ledger) -> None:

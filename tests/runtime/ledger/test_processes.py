@@ -8,13 +8,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from small_ledger import in_a_copy
+from small_ledger import entry, in_a_copy
 from textveil import Budget, Ledger
 from textveil.errors import BudgetError, LedgerBusy
-from textveil.ledger import Entry, database
+from textveil.ledger import database
 from textveil.release import NAT_UNITS, Charge
 
-ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
+ENTRY = entry("scope", Charge(3))
 
 
 def many(path: Path, processes: int, charges: int) -> None:
@@ -45,10 +45,7 @@ def test_processes_stay_within_one_budget(path: Path) -> None:
         ledger = Ledger(path)
         for _ in range(15):  # one more than the budget has room for
             try:
-                ledger.post(
-                    [Entry(scope="scope", request=b"", mechanism="staircase", charge=Charge(7 * NAT_UNITS))],
-                    budget=budget,
-                )
+                ledger.post([entry("scope", Charge(7 * NAT_UNITS))], budget=budget)
             except BudgetError:
                 os._exit(0)
         os._exit(1)
