@@ -12,7 +12,15 @@ from small_index import HELD_OUT, LABELS, WORDS, held_out_of, write_index
 from textveil import Encoder
 from textveil.audit import verify_index
 from textveil.bundle import StaticParts, open_encoder, open_index
-from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, UnknownLevel, WrongBundle
+from textveil.errors import (
+    BundleDamaged,
+    BundleNotFound,
+    BundleVersion,
+    IdentityMismatch,
+    ModelNotPinned,
+    UnknownLevel,
+    WrongBundle,
+)
 from textveil.vector import IndexEncoder
 
 
@@ -238,7 +246,9 @@ def test_a_bundle_with_a_model(tmp_path: Path) -> None:
 
     entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     folder = write_index(tmp_path / "bundle", files=files, manifest=set_in(*EXTRACTOR, value=entry))
-    encoder = IndexEncoder.load(folder)
+    with pytest.raises(ModelNotPinned):
+        IndexEncoder.load(folder)
+    encoder = IndexEncoder.load(folder, expect_id=open_index(folder).identity)
     for text in ("", "the doctor said", "broken", "poison", "the of and " * 50):
         release = encoder.encode(text)
         assert release.index in range(3)
