@@ -1,11 +1,14 @@
 """The encoders that lie in the repository: what their cards say, and four classes that are four."""
 
 import json
+import re
 from math import exp
 from pathlib import Path
 
 import pytest
+from textveil.bundle import open_index
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
+from textveil.errors import ModelNotPinned
 from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
@@ -24,12 +27,21 @@ TEXTS = {
 
 @pytest.fixture(scope="module", params=SIZES)
 def encoder(request: pytest.FixtureRequest) -> IndexEncoder:
-    return IndexEncoder.load(ARTIFACTS / request.param)
+    folder = ARTIFACTS / request.param
+    return IndexEncoder.load(folder, expect_id=open_index(folder).identity)
 
 
 def test_the_default_is_the_small_one() -> None:
     assert default_encoder() == ARTIFACTS / DEFAULT_ENCODER == ARTIFACTS / "ag-static"
     assert IndexEncoder.load().bundle.identity == DEFAULT_ENCODER_ID
+
+
+def test_the_identity_to_pin_is_named_where_a_user_looks() -> None:
+    """Where the bundles are listed, since the card of a bundle cannot hold its identity."""
+    with pytest.raises(ModelNotPinned) as caught:
+        IndexEncoder.load(ARTIFACTS / "ag-minilm")
+    (identity,) = re.findall("[0-9a-f]{64}", str(caught.value))
+    assert f"artifacts/ag-minilm --expect-id {identity}" in (ARTIFACTS / "README.md").read_text("utf-8")
 
 
 def test_files_and_size(encoder: IndexEncoder) -> None:

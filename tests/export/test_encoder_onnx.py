@@ -10,10 +10,11 @@ import torch
 from onnx import numpy_helper
 from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
 from textveil.bundle.onnx.check import check_model
+from textveil_export.encoder import onnx_graph
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
 from textveil_export.encoder.onnx_graph import TOLERANCE, Reference, bounded, check_parity, export_graph
 from textveil_export.encoder.session import Session
-from textveil_export.errors import ExportError, ParityError
+from textveil_export.errors import ExportError, GateError, ParityError
 
 SETTINGS = [("l2", 3, 16), ("box", 5, 16), ("l1", 1, None)]
 
@@ -50,6 +51,21 @@ def test_the_graph_has_the_signature_and_the_operators_of_a_device(graph: Path, 
     assert {entry.domain for entry in model.opset_import} == {""}
     assert not any(node.doc_string or node.metadata_props for node in model.graph.node)
     assert str(Path.cwd()) not in str(model)
+
+
+def test_the_work_of_a_text_is_bounded_where_the_graph_is_made(
+    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two layers of width 32: at least every weight of a matrix once a token, and attention on top."""
+    matrices = [weights for name, weights in checkpoint.extractor.encoder.named_parameters() if weights.ndim == 2]
+    least = MAX_TOKENS * (sum(weights.numel() for weights in matrices) + 2 * 2 * MAX_TOKENS * 32)
+    assert least < onnx_graph.work(checkpoint) < 1.2 * least
+    monkeypatch.setattr(onnx_graph, "MOST_WORK", least)
+    with pytest.raises(
+        GateError, match=f"a text of {MAX_TOKENS} tokens takes .* use a smaller encoder, or fewer tokens"
+    ):
+        export_graph(checkpoint, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
 
 
 def test_positions_beyond_the_longest_text_are_left_out(graph: Path, checkpoint: Checkpoint) -> None:

@@ -205,12 +205,6 @@ def test_rounding_to_nearest_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not set(reached_inside(tiny.releaser)) <= inside
 
 
-def test_no_check_in_integers_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A graph whose bound is off, as after int8: without the check its vectors leave the ball."""
-    monkeypatch.setattr(representation, "_into_ball", lambda q, radius, mode: q)
-    assert not set(reached(TINY["l1"].releaser)) <= set(ball(TINY["l1"].parameters))
-
-
 def reached_inside(releaser: Releaser) -> list[tuple[int, ...]]:
     """What becomes of vectors that lie in the real L1 ball."""
     grid, k = releaser.parameters.grid, releaser.parameters.dimension

@@ -1,6 +1,7 @@
 """Texts and vectors describe what they promise in one way, and no kind of loss is taken for another."""
 
 from decimal import Decimal
+from itertools import combinations
 
 import pytest
 from textveil import Sanitizer
@@ -44,12 +45,32 @@ def test_every_statement_prints_summary_identity_and_limits() -> None:
         assert rest[-len(found.not_protected) :] == [f"  - {item}" for item in found.not_protected]
 
 
-def test_kinds_do_not_mix() -> None:
-    losses: list[Loss] = [loss for found in statements().values() for loss in found.losses]
-    for first in losses:
-        for second in losses:
-            if type(first) is not type(second):
-                with pytest.raises(MixedKinds):
-                    first.covers(second)
+KINDS = [WholeText(Decimal(4)), PerCoordinate(Decimal(4)), PerWord(Decimal(4))]
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(KINDS, 2)))
+def test_kinds_do_not_mix(one: Loss, other: Loss) -> None:
+    for compare in (one.covers, one.__eq__, one.__ne__, one.__lt__, one.__le__, one.__gt__, one.__ge__):
         with pytest.raises(MixedKinds):
-            float(first)
+            compare(other)
+    with pytest.raises(MixedKinds):
+        one == other  # noqa: B015
+    assert str(one) != str(other)
+
+
+@pytest.mark.parametrize("loss", KINDS)
+def test_a_loss_is_no_number(loss: Loss) -> None:
+    """It cannot be compared with one, made one, or formatted as one; as text it says what it is about."""
+    for misuse in (float, lambda x: x == 4, lambda x: x == 4, lambda x: f"{x:g}", lambda x: x < 5, lambda x: x + x):
+        with pytest.raises(TypeError):
+            misuse(loss)
+    assert f"{loss}" == str(loss) == f"epsilon 4 for {loss.about}"
+
+
+def test_losses_of_one_kind_are_compared() -> None:
+    assert WholeText(Decimal(4)) == WholeText(Decimal("4.0"))
+    assert WholeText(Decimal(4)) != WholeText(Decimal(4), Decimal("1e-6"))
+    assert WholeText(Decimal(4), Decimal("1e-6")).covers(WholeText(Decimal(4)))
+    assert not WholeText(Decimal(4)).covers(WholeText(Decimal(4), Decimal("1e-6")))
+    assert not WholeText(Decimal(4)).covers(WholeText(Decimal("4.000001")))
+    assert len({WholeText(Decimal(4)), WholeText(Decimal("4.0"))}) == 1

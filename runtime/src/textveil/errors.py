@@ -10,6 +10,54 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from decimal import Decimal
 
+__all__ = [
+    "BadRow",
+    "BudgetError",
+    "BundleDamaged",
+    "BundleError",
+    "BundleNotFound",
+    "BundleTooLarge",
+    "BundleVersion",
+    "ClusterError",
+    "ColumnError",
+    "ConfigurationError",
+    "CryptoUnavailable",
+    "DocumentTooLong",
+    "EncoderFailed",
+    "EncoderUnavailable",
+    "EngineFailed",
+    "EntropyFailed",
+    "ExtraMissing",
+    "FieldTooLong",
+    "FileChanged",
+    "IdentityMismatch",
+    "InputError",
+    "KeyFileError",
+    "LedgerBusy",
+    "LedgerDamaged",
+    "LedgerError",
+    "LooksStructured",
+    "MixedKinds",
+    "ModelNotPinned",
+    "ModelRefused",
+    "NoStatistics",
+    "NotTheMaker",
+    "OldFormat",
+    "OptionError",
+    "OutputError",
+    "ReceiptError",
+    "ReleaseError",
+    "ResumeError",
+    "ServeError",
+    "TextveilError",
+    "TracingRefused",
+    "UnknownLevel",
+    "UnknownMechanism",
+    "WishNotMet",
+    "WorkerFailed",
+    "WrongBundle",
+]
+
 
 class TextveilError(Exception):
     """Base of all named errors. ``code`` is stable across versions and safe to log."""
@@ -275,14 +323,7 @@ class BudgetError(LedgerError):
 
     def worded(self, message: str) -> "BudgetError":
         """Returns the same refusal with another message."""
-        return BudgetError(
-            message,
-            spent=self.spent,
-            budget=self.budget,
-            spent_delta=self.spent_delta,
-            budget_delta=self.budget_delta,
-            scope=self.scope,
-        )
+        return BudgetError(message, **vars(self))
 
 
 class KeyFileError(TextveilError):

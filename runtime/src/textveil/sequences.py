@@ -1,9 +1,15 @@
-"""What is given where several texts are wanted: its items in order, or an error of one line."""
+"""What is given where texts are wanted: one string, or items in order; else an error of one line."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from textveil.errors import InputError
+
+
+def require_string(given: object, name: str = "the text") -> None:
+    """Raises ``InputError`` unless what was given is a string; ``name`` is what the error calls it."""
+    if not isinstance(given, str):
+        raise InputError(f"{name} is not a string")
 
 
 def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:

@@ -311,12 +311,12 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: blocks of one row are not charged."""
     monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    real = BlockLedger.post
+    real = BlockLedger.charge
 
     def charge(self: BlockLedger, block: Any, drawn: Any, *, whole: bool) -> Any:
         return drawn if len(block.texts) == 1 else real(self, block, drawn, whole=whole)
 
-    monkeypatch.setattr(BlockLedger, "post", charge)
+    monkeypatch.setattr(BlockLedger, "charge", charge)
     assert killed_runs(bundle, tmp_path, kills=1)[1] > 0
 
 

@@ -10,7 +10,7 @@ import small_encoders
 from safetensors.numpy import save
 from small_index import HELD_OUT, LABELS, WORDS, held_out_of, write_index
 from textveil.bundle import IndexBundle, StaticParts, open_bundle
-from textveil.errors import BundleDamaged, UnknownLevel
+from textveil.errors import BundleDamaged, ModelNotPinned, UnknownLevel
 from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 
@@ -205,7 +205,9 @@ def test_a_bundle_with_a_model(tmp_path: Path) -> None:
 
     entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     folder = write_index(tmp_path / "bundle", files=files, manifest=set_in(*EXTRACTOR, value=entry))
-    encoder = IndexEncoder.load(folder)
+    with pytest.raises(ModelNotPinned):
+        IndexEncoder.load(folder)
+    encoder = IndexEncoder.load(folder, expect_id=open_index(folder).identity)
     for text in ("", "the doctor said", "broken", "poison", "the of and " * 50):
         release = encoder.encode(text)
         assert release.index in range(3)

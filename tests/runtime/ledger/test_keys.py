@@ -96,3 +96,11 @@ def test_a_scope_is_forgotten(small: Sanitizer, memo: Ledger) -> None:
     assert not memo.sanitize(small, "doctor", scope="a").stored
     with pytest.raises(OptionError, match=r"^the ledger has no scope of that name$"):
         memo.delete("c")
+
+
+def test_a_ledger_that_is_opened_again_has_its_keys_once(path: Path) -> None:
+    """Without a memo, too: what tells the device key from others is written once."""
+    for _ in range(3):
+        Ledger(path)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM keys").fetchone() == (1,)

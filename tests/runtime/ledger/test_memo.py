@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from small_encoders import load_encoder
 from small_index import write_index
+from small_ledger import entry
 from textveil import IndexEncoder, Ledger, Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError
-from textveil.ledger import canonical_bytes, request_bytes
+from textveil.ledger import Posted, canonical_bytes, request_bytes
 from textveil.ledger.keys import tag
 from textveil.ledger.sources import whole_calls
 from textveil.mechanisms import entropy
@@ -144,6 +145,13 @@ def test_vectors_and_indices_come_back_as_they_were(tiny_encoder: Path, memo: Le
     assert (first.stored, again.stored) == (False, True)
     assert again.release.to_dict() == first.release.to_dict()
     assert not memo.encode_batch(index, ["the doctor"], channel="accuracy", epsilon=1)[0].stored
+
+
+def test_what_a_memo_gives_counts_as_no_draw(memo: Ledger) -> None:
+    drawn = entry("a", output=b"output", whole=b"whole")
+    assert memo.post([drawn]) == [Posted(0)]
+    assert memo.post([drawn]) == [Posted(0, b"output")]
+    assert memo.post([entry("a")]) == [Posted(1)]
 
 
 def test_another_process_that_was_first_decides_the_output(small: Sanitizer, memo: Ledger) -> None:

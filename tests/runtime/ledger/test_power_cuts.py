@@ -6,16 +6,13 @@ Of charges see test_ledger_durability.py, which also shows that the simulated di
 import os
 import shutil
 import sqlite3
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lost_writes import disks
+from small_ledger import entry
 from textveil import Ledger
 from textveil.errors import KeyFileError, LedgerDamaged
-from textveil.ledger import Entry
-from textveil.release import Charge
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")]
 
@@ -59,14 +56,6 @@ say(b"rotated")
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """In memory, where there is one: flushes cost nothing there."""
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
-        yield Path(name).resolve()
-
-
-@pytest.fixture
 def memo_key(tmp_path: Path) -> str:
     pytest.importorskip("cryptography")
     (tmp_path / "memo.key").write_bytes(os.urandom(32))
@@ -94,18 +83,7 @@ def test_an_output_that_left_is_charged_and_given_again(folder: Path, memo_key: 
             continue
         for number in numbers:
             assert ledger.released_before("a", b"%d" % number) == 1
-            (again,) = ledger.post(
-                [
-                    Entry(
-                        scope="a",
-                        request=b"",
-                        mechanism="staircase",
-                        charge=Charge(1),
-                        output=b"another",
-                        whole=b"%d" % number,
-                    )
-                ]
-            )
+            (again,) = ledger.post([entry("a", output=b"another", whole=b"%d" % number)])
             assert again.stored == b"secret %d" % number
     assert cases > 50
 

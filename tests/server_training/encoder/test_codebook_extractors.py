@@ -69,7 +69,8 @@ def test_a_bundle_has_the_model_and_no_label(
     assert (code, err, "codes" in out, "accuracy" in out) == (0, "", True, False)
     code, out, err = run(*given(data, labeled, "--label", "label"))
     assert (code, err, "accuracy" in out) == (0, "", True)
-    encoder, server = IndexEncoder.load(labeled), IndexServer.load(labeled)
+    server = IndexServer.load(labeled)
+    encoder = IndexEncoder.load(labeled, expect_id=server.bundle.identity)
     bundle = encoder.bundle
     assert bundle.kind == "codebook"
     assert isinstance(bundle.extractor, OnnxParts)

@@ -93,13 +93,14 @@ class VectorClassifier:
         entry = manifest["files"].get(layout.CLASSIFIER)
         if entry is None:
             raise ReleaseError("the bundle has no classifier")
-        try:
-            content = read_checked(folder / layout.CLASSIFIER, entry["sha256"])
-            tensors = parse_tensors(content, layout.CLASSIFIER, FLOATS)
-            self.labels = tuple(str(label) for label in manifest["labels"])
-            self._layers = layers_of(tensors)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format") from error
+        content = read_checked(folder / layout.CLASSIFIER, entry["sha256"])
+        tensors = parse_tensors(content, layout.CLASSIFIER, FLOATS)
+        labels = manifest.get("labels")
+        biases = (f"{name}.bias" for name in ("hidden", "out") if f"{name}.weight" in tensors)
+        if not isinstance(labels, list) or not all(bias in tensors for bias in biases):
+            raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format")
+        self.labels = tuple(map(str, labels))
+        self._layers = layers_of(tensors)
         for weight, bias in self._layers:
             if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
                 raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format")

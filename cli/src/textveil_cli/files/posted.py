@@ -1,4 +1,4 @@
-"""Charges the documents of a run before they are written: a ledger's way into tables."""
+"""BlockLedger the documents of a run before they are written: a ledger's way into tables."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ from textveil.text.sanitizer import Sanitizer
 from textveil_cli.files.rows import NO_SCOPE, Drawn, Group, Withheld
 
 
-class Postable(Protocol):
+class Charged(Protocol):
     """Anything with documents that leave in groups."""
 
     @property
@@ -34,7 +34,7 @@ class Postable(Protocol):
 
 
 class BlockLedger:
-    """Charges blocks to a ledger, each in one transaction, before they are written.
+    """BlockLedger blocks to a ledger, each in one transaction, before they are written.
 
     The process that writes is the only one that charges: others draw, and what they drew waits for its charge.
 
@@ -65,8 +65,8 @@ class BlockLedger:
         self._statement = lru_cache(maxsize=4096)(terms.statement)
         self.documents = self.before = 0
 
-    def post(self, block: Postable, drawn: Drawn, *, whole: bool) -> Drawn:
-        """Charges what was drawn for a block; returns it without what must not leave.
+    def charge(self, block: Charged, drawn: Drawn, *, whole: bool) -> Drawn:
+        """BlockLedger what was drawn for a block; returns it without what must not leave.
 
         What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
 
@@ -97,7 +97,7 @@ class BlockLedger:
                 before = iter(one.before > 0 for one in entered)
                 self.before += sum(any([*islice(before, len(group.scopes))]) for _ in range(group.documents))
 
-    def _requests(self, block: Postable) -> Iterator[bytes]:
+    def _requests(self, block: Charged) -> Iterator[bytes]:
         texts = iter(block.texts)
         return (document_bytes(self._options, [*islice(texts, size)]) for size in block.sizes)
 
@@ -112,14 +112,8 @@ class BlockLedger:
                 return tokens
             said = self._statement(tokens)
             for scope in group.scopes:
-                entries.append(
-                    Entry(
-                        scope=self._scope if scope is None else scope,
-                        request=request,
-                        mechanism=said.mechanism,
-                        charge=said.charge,
-                    )
-                )
+                name = self._scope if scope is None else scope
+                entries.append(Entry(scope=name, request=request, mechanism=said.mechanism, charge=said.charge))
         return entries
 
 

@@ -1,4 +1,4 @@
-"""Charges what a command draws to its ledger, says what was charged, and writes the receipt of its output."""
+"""BlockLedger what a command draws to its ledger, says what was charged, and writes the receipt of its output."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from textveil.text import Options, Result, Sanitizer
     from textveil.vector import Encoder, IndexEncoder
 
+<<<<<<<< HEAD:cli/src/textveil_cli/rewriting/ledgers.py
     from textveil_cli.files.posted import BlockLedger
     from textveil_cli.options import LedgerOptions, ReceiptOptions
+|||||||| c673ae5:cli/src/textveil_cli/ledgers.py
+    from textveil_cli.files.posted import BlockLedger
+========
+    from textveil_cli.files.posted import BlockLedger
+>>>>>>>> wt-vector:cli/src/textveil_cli/charging.py
 
 
-class RunLedger:
-    """Charges what a command draws, and counts what the ledger says of it."""
+class Charging:
+    """BlockLedger what a command draws, and counts what the ledger says of it."""
 
     def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None", named_by: str | None = None) -> None:
         self._ledger, self._scope, self._budget, self._named_by = ledger, scope, budget, named_by
@@ -38,7 +44,7 @@ class RunLedger:
         """Sanitizes documents, charged to a scope, or to that of the command line."""
         scope = self._scope if scope is None else scope
         given = self._ledger.sanitize_batch(sanitizer, texts, scope=scope, budget=self._budget, **options)
-        return [self._counted(issued) for issued in given]
+        return [self._counted(charged) for charged in given]
 
     def encode(
         self,
@@ -50,11 +56,11 @@ class RunLedger:
         """Encodes documents, charged as ``sanitize`` does."""
         scope = self._scope if scope is None else scope
         given = self._ledger.encode_batch(encoder, texts, scope=scope, budget=self._budget, **options)
-        return [self._counted(issued) for issued in given]
+        return [self._counted(charged) for charged in given]
 
     @contextmanager
     def over_files(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
-        """Charges the blocks of a run over files, in the scope of each row where a column names it."""
+        """BlockLedger the blocks of a run over files, in the scope of each row where a column names it."""
         from textveil_cli.files.posted import BlockLedger
 
         charges = BlockLedger(self._ledger, sanitizer, options, scope=self._scope, budget=self._budget)
@@ -75,13 +81,14 @@ class RunLedger:
             said.append(f"{counted(self._before, 'document')} released before: each draw is one more release")
         say_unless(f"ledger: {'; '.join(said)}", quiet)
 
-    def _counted(self, issued: "Issued[Any]") -> Any:
-        self._charged += not issued.stored
-        self._stored += issued.stored
-        self._before += issued.before > 0
-        return issued.release
+    def _counted(self, charged: "Issued[Any]") -> Any:
+        self._charged += not charged.stored
+        self._stored += charged.stored
+        self._before += charged.before > 0
+        return charged.release
 
 
+<<<<<<<< HEAD:cli/src/textveil_cli/rewriting/ledgers.py
 def run_ledger(
     options: "LedgerOptions", *, scope_column: str | None = None, scope_per_request: bool = False
 ) -> RunLedger | None:
@@ -91,6 +98,35 @@ def run_ledger(
         options: The ledger, its scope and its budget.
         scope_column: The column that names the scope of each row.
         scope_per_request: Whether a request may name its scope.
+|||||||| c673ae5:cli/src/textveil_cli/ledgers.py
+def run_ledger(
+    ledger: Path | None,
+    ledger_key: Path | None,
+    scope: str | None,
+    budget: str | None,
+    budget_delta: str | None,
+    memo: bool = False,
+    key: Path | None = None,
+    *,
+    scope_column: str | None = None,
+    scope_per_request: bool = False,
+) -> RunLedger | None:
+    """Opens the ledger that a command line names; ``None`` where it names none.
+========
+def charging(
+    ledger: Path | None,
+    ledger_key: Path | None,
+    scope: str | None,
+    budget: str | None,
+    budget_delta: str | None,
+    memo: bool = False,
+    key: Path | None = None,
+    *,
+    scope_column: str | None = None,
+    scope_per_request: bool = False,
+) -> Charging | None:
+    """Opens the ledger that a command line names; ``None`` where it names none.
+>>>>>>>> wt-vector:cli/src/textveil_cli/charging.py
 
     Raises:
         OptionError: Options of a ledger without one, or a memo without a key.
@@ -115,8 +151,16 @@ def run_ledger(
         else Budget(options.budget, delta="0" if options.budget_delta is None else options.budget_delta)
     )
     named_by = "request" if scope_per_request else None if scope_column is None else "row"
+<<<<<<<< HEAD:cli/src/textveil_cli/rewriting/ledgers.py
     opened = Ledger(options.ledger, key=options.ledger_key, memo_key=options.memo_key)
     return RunLedger(opened, DEFAULT_SCOPE if options.scope is None else options.scope, limit, named_by)
+|||||||| c673ae5:cli/src/textveil_cli/ledgers.py
+    opened = Ledger(ledger, key=ledger_key, memo_key=key)
+    return RunLedger(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
+========
+    opened = Ledger(ledger, key=ledger_key, memo_key=key)
+    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
+>>>>>>>> wt-vector:cli/src/textveil_cli/charging.py
 
 
 class ReceiptFile:

@@ -16,13 +16,16 @@ def index_card(manifest: dict[str, Any], sizes: dict[str, int], held_out: HeldOu
     """
     release, measured = manifest["release"], manifest["measured"]
     default = release["default"]
+    static = release["extractor"]["kind"] == STATIC
+    pin = "" if static else "--expect-id IDENTITY "  # the card is part of what the identity covers
     return f"""# {manifest["name"]}
 
 A textveil bundle: text to one of {release["codes"]} indices, with a bound for the whole text. {sum(sizes.values()):,}
 bytes; {_needs(release["extractor"])}.
 
 ```sh
-textveil encode --bundle . notes.txt -o released.txt  # on the device: index, digits of the identity, epsilon, channel
+# on the device: index, digits of the identity, epsilon, channel
+textveil encode --bundle . {pin}notes.txt -o released.txt
 textveil classify --bundle . released.txt             # on the server: a label for each line
 textveil classify --bundle . released.txt --counts    # how many texts there are of each, with ranges
 ```

@@ -234,6 +234,6 @@ def _write(file: BinaryIO, text: str) -> None:
 
 
 def _umask() -> int:
-    mask = os.umask(0)
+    mask = os.umask(0o077)  # it can only be read by setting it: what another thread makes meanwhile is too private
     os.umask(mask)
     return mask

@@ -13,43 +13,47 @@ from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
 _MOST_UNITS = 1 << 62
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Budget:
-    """The most that a scope may spend: nats, and a delta.
+    """The most that a scope may spend: nats, and a delta, each rounded down to what a ledger counts.
 
     Args:
         epsilon: In nats. A string or a ``Decimal`` is taken as it is written, a float as it is printed.
         delta: Only vectors of mode ``l2`` have one: without it these are refused.
 
     Attributes:
-        epsilon: Nats, rounded down to what a ledger counts: units of 2**-20 nat.
-        delta: The delta, rounded down to units of 2**-50.
+        units: What is counted with: nats in units of 2**-20, and the delta in units of 2**-50.
 
     Raises:
         OptionError: A value is below 0, too large, or no number.
     """
 
-    epsilon: Decimal
-    delta: Decimal
+    units: tuple[int, int]
 
     def __init__(self, epsilon: int | float | str | Decimal, *, delta: int | float | str | Decimal = 0) -> None:
-        object.__setattr__(self, "epsilon", _rounded_down(epsilon, NAT_UNITS, "a budget"))
-        object.__setattr__(self, "delta", _rounded_down(delta, DELTA_UNITS, "the delta of a budget"))
+        units = (_units(epsilon, NAT_UNITS, "a budget"), _units(delta, DELTA_UNITS, "the delta of a budget"))
+        object.__setattr__(self, "units", units)
 
     @classmethod
     def of_units(cls, epsilon_units: int, delta_units: int) -> "Budget":
         """Returns the budget of so many units."""
-        return cls(exact(epsilon_units, NAT_UNITS), delta=exact(delta_units, DELTA_UNITS))
+        made = object.__new__(cls)
+        object.__setattr__(made, "units", (epsilon_units, delta_units))
+        return made
 
     @property
-    def units(self) -> tuple[int, int]:
-        """What is counted with: nats in units of 2**-20, and the delta in units of 2**-50."""
-        return int(Fraction(self.epsilon) * NAT_UNITS), int(Fraction(self.delta) * DELTA_UNITS)
+    def epsilon(self) -> Decimal:
+        """Nats, exactly."""
+        return Decimal(exact(self.units[0], NAT_UNITS))
+
+    @property
+    def delta(self) -> Decimal:
+        """The delta, exactly."""
+        return Decimal(exact(self.units[1], DELTA_UNITS))
 
     def covers(self, epsilon_units: int, delta_units: int) -> bool:
         """Tells whether so many units are no more than this."""
-        most_epsilon, most_delta = self.units
-        return epsilon_units <= most_epsilon and delta_units <= most_delta
+        return epsilon_units <= self.units[0] and delta_units <= self.units[1]
 
     def __repr__(self) -> str:
         return f"Budget(epsilon={self.epsilon}, delta={self.delta})"
@@ -123,8 +127,8 @@ class Account:
             "nats": exact(self.epsilon_units, NAT_UNITS),
             "delta": exact(self.delta_units, DELTA_UNITS),
             "unbounded": self.unbounded,
-            "budget_nats": None if budget is None else f"{budget.epsilon:f}",
-            "budget_delta": None if budget is None else f"{budget.delta:f}",
+            "budget_nats": None if budget is None else exact(budget.units[0], NAT_UNITS),
+            "budget_delta": None if budget is None else exact(budget.units[1], DELTA_UNITS),
         }
 
     def _refusal(self, message: str) -> BudgetError:
@@ -176,11 +180,12 @@ def _shown_delta(units: int) -> str:
         return f"{(Decimal(units) / DELTA_UNITS).normalize():g}"
 
 
-def _rounded_down(value: Any, per: int, what: str) -> Decimal:
+def _units(value: Any, per: int, what: str) -> int:
+    """A number in whole units, rounded down."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or number < 0 or number.adjusted() > 18:
         raise OptionError(f"{what} is a number, at least 0")
-    return Decimal(exact(min(math.floor(Fraction(number) * per), _MOST_UNITS), per))
+    return min(math.floor(Fraction(number) * per), _MOST_UNITS)

@@ -1,6 +1,7 @@
 """Encryption and signatures by the package ``cryptography`` (extra ``crypto``), imported when first needed."""
 
 import os
+from importlib import import_module
 
 from textveil.bundle.weak_keys import is_weak
 from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
@@ -16,7 +17,7 @@ def require(what: str) -> None:
         what: What needs it.
     """
     try:
-        import cryptography.hazmat.primitives.ciphers.aead  # noqa: F401
+        import_module("cryptography.hazmat.primitives.ciphers.aead")
     except ImportError as error:
         raise CryptoUnavailable(f"{what} needs the package cryptography: {_INSTALL}") from error
 

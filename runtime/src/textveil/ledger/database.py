@@ -8,7 +8,7 @@ none is open. A commit returns after the data, the journal's removal and the fol
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -70,7 +70,7 @@ if hasattr(os, "register_at_fork"):
 @contextmanager
 def transaction(
     path: Path, *, write: bool = True, wait_s: float = WAIT_S, begin: bool = False
-) -> Iterator[sqlite3.Connection]:
+) -> Generator[sqlite3.Connection]:
     """Opens the database for one transaction: committed at the end, rolled back on any error.
 
     Args:

@@ -6,10 +6,10 @@ Proof that its sums bound the loss of a scope: docs/proofs/ledger.md.
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from textveil.errors import BudgetError, KeyFileError, OptionError
 from textveil.ledger import crypto, rows
@@ -97,7 +97,7 @@ class Ledger:
         raise TypeError("a ledger is not pickled: it holds keys; open it again")
 
     @contextmanager
-    def _transaction(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
         """A transaction on a ledger that still has these keys."""
         with transaction(self.path, write=write, wait_s=self._wait_s) as connection:
             self._require_keys(connection)
@@ -244,7 +244,7 @@ class Ledger:
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is charged.
             OptionError: The budget is not a ``Budget``.
         """
-        if budget is not None and not isinstance(budget, Budget):
+        if not isinstance(cast(object, budget), Budget | None):
             raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
         if not any(groups):
             return [[] for _ in groups]
@@ -260,8 +260,9 @@ class Ledger:
 
     def released_before(self, scope: str, request: bytes) -> int:
         """Returns how many draws of an equal request a scope has."""
+        tag = self._tags.scope(scope)
         with self._transaction(write=False) as connection:
-            return rows.count(connection, *self._tags.request(self._tags.scope(scope), request))
+            return rows.count(connection, tag, self._tags.request(tag, request))
 
     def account(self, scope: str = DEFAULT_SCOPE) -> Account:
         """Returns what a scope has spent."""

@@ -120,7 +120,7 @@ class _Posting:
         return scope, place, stored(self._connection, self._tags, scope, entry.whole)
 
     def _add(self, entry: Entry, scope: bytes, place: bytes | None) -> Posted:
-        _, request = self._tags.request(scope, entry.request)
+        request = self._tags.request(scope, entry.request)
         if request not in self._drawn:
             self._drawn[request] = rows.count(self._connection, scope, request)
         before = self._drawn[request]

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleError, ReceiptError
 from textveil.ledger import crypto
 from textveil.ledger.account import exact
-from textveil.ledger.keys import read_key
+from textveil.ledger.keys import read_key, tag
 from textveil.release import DELTA_UNITS, NAT_UNITS, Statement, counted
 
 FORMAT, VERSION = "textveil-receipt", 1
@@ -110,7 +110,8 @@ class ReceiptWriter:
 
     def __init__(self, key: Path, promised: Statement, table: Mapping[str, Any] | None = None) -> None:
         crypto.require("a receipt")
-        self._seed = read_key(key, "the key of the receipt", make=True)
+        # Derived, so that no key that is also used for something else, such as a ledger's, signs anything itself.
+        self._seed = tag(read_key(key, "the key of the receipt", make=True), "receipt")
         self._promised, self._table = promised, {} if table is None else {"table": dict(table)}
         self._hash = hashlib.sha256()
         self._documents = self._tokens = self._epsilon = self._delta = 0
@@ -188,25 +189,28 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
     crypto.require_signature(public_key, signed, content_signed)
     if signed_by is not None and signed_by.lower() != public_key.hex():
         raise ReceiptError("the receipt is signed with another key")
-    receipt = Receipt(**found)
-    if not _sound(receipt):
+    if not _sound(found):
         raise malformed
-    return receipt, public_key.hex()
+    return Receipt(**found), public_key.hex()
 
 
-def _sound(receipt: Receipt) -> bool:
+def _sound(found: dict[str, Any]) -> bool:
     """Tells whether what was signed has the types of a receipt, and nothing that a terminal takes for a command."""
-    texts = [receipt.bundle, receipt.mechanism, receipt.delta, receipt.output_sha256]
-    texts += [] if receipt.nats is None else [receipt.nats]
-    level = receipt.options.get("level") if isinstance(receipt.options, dict) else 0
-    texts += [] if level is None else [level]
-    table = receipt.options.get("table", {"rewritten": []}) if isinstance(receipt.options, dict) else None
-    texts += table["rewritten"] if isinstance(table, dict) and isinstance(table.get("rewritten"), list) else [0]
-    counts = [receipt.documents, *([] if receipt.tokens is None else [receipt.tokens])]
+    options: Any = found["options"]
+    if not isinstance(options, dict):
+        return False
+    table: Any = cast(dict[str, Any], options).get("table", {"rewritten": []})
+    rewritten: Any = cast(dict[str, Any], table).get("rewritten") if isinstance(table, dict) else None
+    if not isinstance(rewritten, list):
+        return False
+    level = cast(dict[str, Any], options).get("level")
+    texts = [*(found[name] for name in ("bundle", "mechanism", "delta", "output_sha256")), *cast(list[Any], rewritten)]
+    texts += [text for text in (found["nats"], level) if text is not None]
+    counts = [found["documents"], *([] if found["tokens"] is None else [found["tokens"]])]
     return (
         all(isinstance(text, str) and text.isprintable() and len(text) < 200 for text in texts)
         and all(type(count) is int and 0 <= count < 1 << 63 for count in counts)
-        and all(_NUMBER.fullmatch(number) for number in (receipt.delta, receipt.nats or "0"))
+        and all(_NUMBER.fullmatch(number) for number in (found["delta"], found["nats"] or "0"))
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from textveil.errors import InputError, OptionError
-from textveil.sequences import in_order
+from textveil.errors import OptionError
+from textveil.sequences import in_order, require_string
 
 if TYPE_CHECKING:
     from textveil.release import Statement
@@ -153,8 +153,7 @@ def scopes_of(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]
         OptionError: There are not as many scopes as texts, or one is not a string.
     """
     for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise InputError(f"text {number} of {len(texts)} is not a string")
+        require_string(text, f"text {number} of {len(texts)}")
     scopes = [scope] * len(texts) if isinstance(scope, str) else in_order(scope, "scopes")
     if len(scopes) != len(texts):
         raise OptionError("there is one scope for all texts, or one for each")

@@ -1,6 +1,7 @@
 """What the keys of an open ledger make: tags of scopes and requests, and outputs that nobody else can read."""
 
 import unicodedata
+from typing import Any
 
 from textveil.errors import OptionError
 from textveil.ledger import crypto
@@ -28,7 +29,7 @@ class Tags:
         """What tells the keys of a ledger from others, and does not tell the keys."""
         return tag(self._key, "check"), None if self._memo is None else tag(self._memo, "check")
 
-    def scope(self, name: str) -> bytes:
+    def scope(self, name: Any) -> bytes:
         """Returns the tag of a scope.
 
         Raises:
@@ -38,9 +39,9 @@ class Tags:
             raise OptionError("the name of a scope is a string")
         return tag(self._key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass"))
 
-    def request(self, scope: bytes, request: bytes) -> tuple[bytes, bytes]:
-        """Returns the tag of a scope and that of a request in it: equal requests of two scopes have unlike tags."""
-        return scope, tag(self._key, "request", scope, request)
+    def request(self, scope: bytes, request: bytes) -> bytes:
+        """Returns the tag of a request in a scope: equal requests of two scopes have unlike tags."""
+        return tag(self._key, "request", scope, request)
 
     def whole(self, scope: bytes, whole: bytes) -> bytes:
         """Returns the tag of one place of a whole call."""

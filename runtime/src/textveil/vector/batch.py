@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from textveil.errors import InputError
-from textveil.sequences import in_order
+from textveil.sequences import in_order, require_string
 
 Released = TypeVar("Released")
 
@@ -23,10 +22,9 @@ def release_each(
         InputError: ``texts`` is one string or a table, or one of them is no string; its number is named.
     """
     texts = in_order(texts)
-    releases = []
+    releases: list[Released] = []
     for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise InputError(f"text {number} of {len(texts)} is not a string")
+        require_string(text, f"text {number} of {len(texts)}")
         releases.append(release(text))
         if progress is not None:
             progress(number)

@@ -15,9 +15,10 @@ from textveil.bundle.index import OnnxParts
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
 from textveil.bundle.vectors import VectorBundle
-from textveil.errors import InputError, OptionError
+from textveil.errors import OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Releaser
+from textveil.sequences import require_string
 from textveil.vector.batch import release_each
 from textveil.vector.extractor import Notes, OnnxExtractor
 from textveil.vector.onnx_session import require_pin
@@ -139,8 +140,7 @@ class Encoder:
             the fixed point is released, with the same noise, since *no release* would tell them from all others.
             Every call draws afresh: encoding the same text again is a second release, and epsilons and deltas add up.
         """
-        if not isinstance(text, str):
-            raise InputError("the text is not a string")
+        require_string(text)
         releaser, dropout, statement = self._plan(epsilon, word_dropout)
         extracted = self._extractor.extract(text, dropout.dropped)
         integers = releaser.release(extracted.vector[None])[0]

@@ -11,9 +11,10 @@ from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.index import IndexBundle, OnnxParts
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
-from textveil.errors import InputError, OptionError
+from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
+from textveil.sequences import require_string
 from textveil.vector.batch import release_each
 from textveil.vector.extractor import Notes, extractor_of
 from textveil.vector.index_statement import IndexStatement
@@ -115,8 +116,7 @@ class IndexEncoder:
             that is empty, too long, or that the extractor fails on has a code like any other, and is drawn: *no
             release* would tell it from all others. Every call draws afresh, and epsilons add up.
         """
-        if not isinstance(text, str):
-            raise InputError("the text is not a string")
+        require_string(text)
         staircase = self.bundle.level(channel, epsilon)
         code, notes = self._code(text)
         index = int(staircase.draw(np.array([code]), entropy.random_uint64)[0])
@@ -186,13 +186,13 @@ class IndexEncoder:
         Raises:
             InputError: ``text`` is not a string.
         """
-        if not isinstance(text, str):
-            raise InputError("the text is not a string")
+        require_string(text)
         return self._code(text)[0]
 
     def _code(self, text: str) -> tuple[int, Notes]:
         with np.errstate(all="ignore"):  # a warning would tell something of the text
             found = self._extractor.extract(text)
-            vector = np.zeros_like(found.vector) if found.notes.fixed_point else found.vector
+            notes = found.notes
+            vector = np.zeros_like(found.vector) if notes.fixed_point else found.vector
             scores = self.bundle.weight @ vector + self.bundle.bias
-        return int(np.argmax(scores)), found.notes
+        return int(np.argmax(scores)), notes

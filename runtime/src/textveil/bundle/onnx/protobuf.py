@@ -7,7 +7,7 @@ readers may then see different content in the same bytes, so that whatever depen
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -34,6 +34,7 @@ class Field:
 
     name: str
     wires: tuple[int, ...] = (BYTES,)
+    _: KW_ONLY
     repeated: bool = False
     refused: str = ""
 

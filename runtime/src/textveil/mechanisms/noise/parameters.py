@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +127,7 @@ class WordDropout:
         return ReplacementCoin.of(self.exact).replaced((random_uint64 or entropy.random_uint64)(count))
 
 
-def _exact(number: str, name: str) -> Fraction:
+def _exact(number: Any, name: str) -> Fraction:
     """A decimal number as it is written."""
     try:
         value = Decimal(number) if isinstance(number, str) else Decimal("nan")

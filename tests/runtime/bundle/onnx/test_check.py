@@ -7,6 +7,7 @@ import pytest
 from changed_models import (
     CONTENT,
     FLOAT,
+    INT64,
     SOUND,
     Change,
     block,
@@ -17,10 +18,12 @@ from changed_models import (
     refused,
     tag,
     varint,
+    with_inputs,
+    with_outputs,
 )
 from onnx import TensorProto, helper
-from small_encoders import DIMENSION, model_of, value
-from textveil.bundle.onnx.check import OPERATORS, check_model
+from small_encoders import DIMENSION, inputs, model_of, value
+from textveil.bundle.onnx.check import MAX_OPERATORS, OPERATORS, check_model
 from textveil.errors import BundleDamaged
 
 # --- sound models --------------------------------------------------------------------------------------------------
@@ -129,6 +132,17 @@ def test_an_unknown_operator(kind: str, domain: str, shown: str) -> None:
     assert message == f"model.onnx: operator {len(SOUND.graph.node) + 1} ({shown}) is not one that this package runs"
 
 
+def test_more_operators_than_a_model_may_have() -> None:
+    nodes = [helper.make_node("Identity", ["head"], [f"x{number}"]) for number in range(MAX_OPERATORS + 1)]
+    assert refused(changed(lambda model: model.graph.node.extend(nodes))).endswith("has more than 10,000 operators")
+
+
+@pytest.mark.parametrize("dims", [[1 << 40], [-1], [2, -2], [1] * 17, [1 << 32, 1 << 32]])
+def test_a_tensor_of_another_size_than_its_data(dims: list[int]) -> None:
+    tensor = onnx.TensorProto(name="x", data_type=FLOAT, dims=dims, raw_data=bytes(4))
+    assert "another size" in refused(changed(lambda model: model.graph.initializer.append(tensor)), BundleDamaged)
+
+
 def test_an_overloaded_operator() -> None:
     assert "operator 1 (Equal)" in refused(changed(lambda model: setattr(model.graph.node[0], "overload", "mine")))
 
@@ -220,3 +234,43 @@ def test_a_file_of_two_formats() -> None:
     assert onnx.load_from_string(content).producer_name == "??ORTM"
     assert refused(content) == "model.onnx: is not in the ONNX format"
     assert check_model(content.replace(b"ORTM", b"ORTN"), DIMENSION)
+
+
+# --- signature -----------------------------------------------------------------------------------------------------
+
+
+IDS, MASK = inputs()
+VECTOR = value("representation", FLOAT, [1, DIMENSION])
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (with_inputs(), "inputs must be"),
+        (with_inputs(IDS), "inputs must be"),
+        (with_inputs(IDS, IDS), "inputs must be"),
+        (with_inputs(IDS, MASK, value("token_type_ids", INT64, [1, "t"])), "inputs must be"),
+        (with_inputs(IDS, value("mask", INT64, [1, "t"])), "inputs must be"),
+        (lambda model: model.graph.initializer.append(helper.make_tensor("input_ids", INT64, [1], [0])), "inputs must"),
+        (with_inputs(MASK, value("input_ids", TensorProto.INT32, [1, "t"])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, ["t"])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, [2, "t"])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, [1, 128])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, None)), "input_ids must be int64"),
+        (with_inputs(MASK, onnx.ValueInfoProto(name="input_ids")), "input_ids must be int64"),
+        (with_inputs(IDS, value("attention_mask", FLOAT, [1, "t"])), "attention_mask must be int64"),
+        (with_outputs(), "one output must be"),
+        (with_outputs(VECTOR, VECTOR), "one output must be"),
+        (with_outputs(VECTOR, value("states", FLOAT, None)), "one output must be"),
+        (with_outputs(value("logits", FLOAT, [1, DIMENSION])), "one output must be"),
+        (with_outputs(value("representation", INT64, [1, DIMENSION])), "must be float32 of shape (1, 4)"),
+        (with_outputs(value("representation", TensorProto.DOUBLE, [1, DIMENSION])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [1, DIMENSION + 1])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [DIMENSION])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [2, DIMENSION])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [1, "tokens", DIMENSION])), "must be float32"),
+        (with_outputs(onnx.ValueInfoProto(name="representation")), "must be float32"),
+    ],
+)
+def test_another_signature(change: Change, what: str) -> None:
+    assert what in refused(changed(change))

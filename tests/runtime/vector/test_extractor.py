@@ -1,4 +1,4 @@
-"""``Encoder``: what reaches the model of a text, and words that are dropped before."""
+"""What reaches the model of a text, and words that are dropped before."""
 
 import os
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from onnx import numpy_helper
-from small_encoders import DIMENSION, NUMBER, POSITIONS, SECRET, ids, load_encoder, model_of, write_encoder
+from small_encoders import DIMENSION, POSITIONS, SECRET, ids, load_encoder, model_of, write_encoder
 from textveil import Encoder
 
 
@@ -118,16 +118,6 @@ def test_words_are_dropped_before_the_text_is_cut(
     coins("x" * 5)
     encoder.encode("the doctor said , of", word_dropout="0.99")
     assert seen[-1] == ids("")
-
-
-def test_every_word_has_a_coin_of_its_own(encoder: Encoder, seen: list[list[int]]) -> None:
-    """1,200 coins at one half, and how often two neighbors agree: six standard errors."""
-    for _ in range(100):
-        encoder.encode("the of and doctor nurse said , . ' un boston the", word_dropout="0.5")
-    kept = sum(len(given) - 2 for given in seen)
-    assert abs(kept - 600) < 6 * np.sqrt(300)
-    both = sum(NUMBER["doctor"] in given and NUMBER["nurse"] in given for given in seen)
-    assert 2 < both < 48
 
 
 def test_without_dropout_no_coin_is_thrown(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,144 @@
+"""``textveil classify`` of released indices: labels, and counts that say what they mean."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_index import LABELS, held_out_of, released_line, write_index
+from textveil_cli.collector import IndexServer
+
+SECRET = "Zorblaxia 48213977"
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return write_index(tmp_path / "bundle")
+
+
+@pytest.fixture
+def run(here: Callable) -> Callable[..., tuple[int, str, str]]:
+    """Runs ``textveil``; gives exit code, standard output and standard error."""
+
+    def start(*arguments: object) -> tuple[int, str, str]:
+        ran = here(*map(str, arguments))
+        return ran.code, ran.out.decode(), ran.err.decode()
+
+    return start
+
+
+def test_from_texts_to_labels_and_counts(run: Callable, bundle: Path, tmp_path: Path) -> None:
+    texts, released = tmp_path / "texts.txt", tmp_path / "released.txt"
+    texts.write_text(f"the market\n\n{SECRET}\n" + "goal " * 40 + "\n", "utf-8")
+    code, out, err = run("encode", "-b", bundle, texts, "-o", released)
+    assert (code, out) == (0, "")
+    assert "4 documents; one of 3 indices, channel counts: epsilon 4 for any two texts" in err
+    assert "for this device only: 1 longer than the model takes" in err
+    lines = released.read_text().splitlines()
+    assert len(lines) == 4
+    assert all(len(one.encode()) <= 60 for one in lines)
+    code, out, _ = run("classify", bundle, released)
+    assert code == 0
+    assert [row.split("\t")[0] for row in out.splitlines()] == [LABELS[int(one[0])] for one in lines]
+
+
+def released_lines(tmp_path: Path, bundle: Path, *arrived: int, channel: str = "counts", epsilon: str = "4") -> Path:
+    """A file of lines in which the index ``i`` arrived ``arrived[i]`` times."""
+    server = IndexServer(bundle)
+    rows = [released_line(server, index, epsilon, channel) for index, times in enumerate(arrived) for _ in range(times)]
+    (tmp_path / "lines.txt").write_text("\n".join(rows) + "\n", "utf-8")
+    return tmp_path / "lines.txt"
+
+
+def test_counts_are_a_table_that_says_what_it_means(run: Callable, bundle: Path, tmp_path: Path) -> None:
+    file = released_lines(tmp_path, bundle, 200, 500, 300)
+    code, out, err = run("classify", "-b", bundle, file, "--counts")
+    assert code == 0
+    assert out.splitlines() == [
+        "label     decided as        texts of this label",
+        "business  193 (183 to 202)  207 (122 to 291)",
+        "sport     509 (499 to 520)  473 (370 to 576)",
+        "health    298 (288 to 308)  320 (221 to 420)",
+    ]
+    told = err.splitlines()
+    assert told[0].startswith("textveil: 1,000 texts. In brackets: two standard errors on each side")
+    assert told[1].endswith("mistakes included; the range covers the noise")
+    assert told[2].endswith("covers the noise, the model's mistakes and the limited number of held-out texts (62)")
+    assert len(told) == 3
+    code, out, err = run("classify", "-b", bundle, file, "--counts", "--json")
+    rows = [json.loads(row) for row in out.splitlines()]
+    assert [row["label"] for row in rows] == list(LABELS)
+    assert err == ""
+    for kind in ("decided_as", "texts_of_label"):
+        assert sum(row[kind]["count"] for row in rows) == pytest.approx(1000)
+        for row in rows:
+            reach = 2 * row[kind]["standard_error"]
+            assert row[kind]["interval"] == pytest.approx([row[kind]["count"] - reach, row[kind]["count"] + reach])
+
+
+def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_path: Path) -> None:
+    """No held-out texts; none of one label; two labels that are decided alike; ranges wider than all texts."""
+    contents = {
+        "the bundle does not say what its model decided on held-out texts": None,
+        "a label has no held-out text": [[20, 1, 0], [0, 41, 0], [0, 0, 0]],
+        "the decisions on held-out texts cannot be inverted": [[20, 1, 0], [20, 1, 0], [0, 0, 20]],
+    }
+    for number, (message, decisions) in enumerate(contents.items()):
+
+        def files(files: dict[str, bytes], decisions: Any = decisions) -> None:
+            files.pop("held-out.json")
+            if decisions:
+                files["held-out.json"] = held_out_of(decisions=decisions)
+
+        bundle = write_index(tmp_path / str(number), files=files)
+        code, out, err = run("classify", "-b", bundle, released_lines(tmp_path, bundle, 50, 50, 50), "--counts")
+        assert code == 0
+        assert out.splitlines()[0] == "label     decided as"
+        assert err.splitlines()[-1].startswith(f"textveil: texts of this label: no numbers: {message}")
+        code, out, _ = run("classify", "-b", bundle, tmp_path / "lines.txt", "--counts", "--json")
+        assert [json.loads(row)["texts_of_label"] for row in out.splitlines()] == [None] * 3
+    bundle = write_index(tmp_path / "bundle")
+    file = released_lines(tmp_path, bundle, 1, 0, 0, epsilon="1")
+    code, out, err = run("classify", "-b", bundle, file, "--counts")
+    assert [row.split()[1:] for row in out.splitlines()[1:]] == [["-", "-"]] * 3
+    for name in ("decided as", "texts of this label"):
+        assert f"textveil: {name}: - where the range is wider than from 0 to 1, or outside of that: " in err
+    file = released_lines(tmp_path, bundle, 5, 5, channel="accuracy", epsilon="1")
+    code, out, err = run("classify", "-b", bundle, file, "--counts")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "release: channel accuracy at epsilon 1 cannot tell all codes" in err
+
+
+def test_codes_that_are_not_labels_have_a_table_of_their_own(run: Callable, tmp_path: Path) -> None:
+    def manifest(told: dict[str, Any]) -> None:
+        told["release"]["kind"], told["labels"] = "codebook", ["0", "1", "2"]
+
+    of_two = held_out_of(labels=["yes", "no"], texts=200, decisions=[[60, 30, 10], [5, 25, 70]])
+    bundle = write_index(
+        tmp_path / "bundle", manifest=manifest, files=lambda files: files.update({"held-out.json": of_two})
+    )
+    file = released_lines(tmp_path, bundle, 300, 300, 400)
+    code, out, _ = run("classify", "-b", bundle, file, "--counts")
+    codes, labels = (block.splitlines() for block in out.split("\n\n"))
+    assert (code, codes[0], labels[0]) == (0, "code  decided as", "label  texts of this label")
+    assert [row.split()[0] for row in (*codes[1:], *labels[1:])] == ["0", "1", "2", "yes", "no"]
+    rows = [json.loads(row) for row in run("classify", "-b", bundle, file, "--counts", "--json")[1].splitlines()]
+    assert [next(iter(row)) for row in rows] == ["code"] * 3 + ["label"] * 2
+    assert sum(row["texts_of_label"]["count"] for row in rows[3:]) == pytest.approx(1000)
+
+
+def test_both_ends_name_the_bundle_alike(run: Callable, bundle: Path, tmp_path: Path) -> None:
+    released = tmp_path / "released.txt"
+    assert run("encode", "--bundle", bundle, "--text", "goal", "-o", released)[0] == 0
+    told = [run("classify", *arguments) for arguments in (("--bundle", bundle, released), (bundle, released))]
+    assert told[0] == told[1]
+    assert told[0][0] == 0
+    code, _, err = run("classify", "-b", bundle, released, released)
+    assert (code, "option: classify reads one file" in err) == (1, True)
+
+
+def test_without_a_bundle_both_ends_take_the_default(run: Callable, tmp_path: Path) -> None:
+    released = tmp_path / "released.txt"
+    assert run("encode", "--text", "goal", "-o", released)[0] == 0
+    assert run("classify", released)[1].split("\t")[0] in ("Business", "Sci/Tech", "Sports", "World")

@@ -1,0 +1,102 @@
+"""``IndexServer``: what it takes for a released line, and counts that are unbiased."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_index import LABELS, released_line, write_index
+from textveil.errors import ReleaseError
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer, correction
+
+SECRET = "Zorblaxia 48213977"
+ODD = ("", " ", "\ud800", SECRET, "market " * 500)
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    return write_index(tmp_path / "bundle")
+
+
+def test_what_devices_release_is_received(bundle: Path) -> None:
+    encoder, server = IndexEncoder.load(bundle), IndexServer(bundle)
+    for text in (*ODD, "market"):
+        for channel, epsilon in (("counts", "1"), ("counts", "4"), ("accuracy", "1")):
+            release = encoder.encode(text, channel=channel, epsilon=epsilon)
+            received = server.receive(release.line, 1)
+            assert received.index == release.index
+            assert received.staircase is server.bundle.level(channel, epsilon)
+            decision = server.classify(received)
+            assert decision.label == LABELS[release.index]
+            assert sum(decision.scores.values()) == pytest.approx(1, abs=1e-5)
+    assert server.classify(server.receive(released_line(server, 1), 1)).scores["sport"] == pytest.approx(0.8)
+    unstated = server.classify(server.receive(released_line(server, 1, "1"), 1))
+    assert unstated.scores["sport"] == 1  # the bundle does not say
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no released index"),
+        (SECRET, "no released index"),
+        ("0\tID\t4", "no released index"),
+        ("0\tID\t4\tcounts\tmore", "no released index"),
+        ("-1\tID\t4\tcounts", "no released index"),
+        ("²\tID\t4\tcounts", "no released index"),
+        ("0" * 60 + "\tID\t4\tcounts", "no released index"),
+        ("0\t000000000000\t4\tcounts", "another bundle"),
+        ("0\tID\t2\tcounts", "does not have"),
+        ("0\tID\t4\taccuracy", "does not have"),
+        ("0\tID\t4\t" + SECRET, "does not have"),
+        ("3\tID\t4\tcounts", "never releases"),
+        ("2\tID\t1\taccuracy", "never releases"),
+    ],
+)
+def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None:
+    server = IndexServer(bundle)
+    with pytest.raises(ReleaseError, match=message) as raised:
+        server.receive(text.replace("ID", server.bundle.identity[:12]), 7)
+    assert str(raised.value).startswith("line 7: ")
+    assert "Zorblax" not in str(raised.value)
+
+
+def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path) -> None:
+    server = IndexServer(bundle)
+    found = server.counts([server.receive(released_line(server, 0, "1", "accuracy"), 1)])
+    assert found.decided.counts == found.of_labels.counts == ()
+    assert "channel accuracy at epsilon 1 cannot tell all codes" in str(found.decided.refused)
+    assert "cannot be inverted for channel accuracy at epsilon 1" in str(found.of_labels.refused)
+    with pytest.raises(ReleaseError, match="nothing to count"):
+        server.counts([])
+
+
+def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
+    """Exact: the mean of the estimates over every outcome of two texts, weighted by its probability."""
+    server = IndexServer(bundle)
+    staircase = server.bundle.level("counts", "1")
+    matrix, weights = staircase.matrix, correction(staircase)
+    np.testing.assert_allclose(matrix @ weights, np.eye(3), atol=1e-12)
+    codes = (0, 2)
+    mean, second, variance = np.zeros(3), np.zeros(3), np.zeros(3)
+    for one in range(3):
+        for other in range(3):
+            share = matrix[codes[0], one] * matrix[codes[1], other]
+            estimate = weights[one] + weights[other]
+            mean += share * estimate
+            second += share * estimate**2
+            variance += share * (weights[one] ** 2 + weights[other] ** 2 - estimate)
+            lines = [server.receive(released_line(server, index, "1"), 1) for index in (one, other)]
+            assert [found.count for found in server.counts(lines).decided.counts] == pytest.approx(estimate.tolist())
+    np.testing.assert_allclose(mean, [1, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(variance, second - mean**2, atol=1e-9)
+
+
+def test_counts_of_two_levels_add_up(bundle: Path) -> None:
+    server = IndexServer(bundle)
+    first, second = (server.receive(released_line(server, 0, epsilon), 1) for epsilon in ("1", "4"))
+    for kind in ("decided", "of_labels"):
+        together, *apart = (
+            [count.count for count in getattr(server.counts(lines), kind).counts]
+            for lines in ([first, second], [first], [second])
+        )
+        assert together == pytest.approx(np.sum(apart, axis=0).tolist())

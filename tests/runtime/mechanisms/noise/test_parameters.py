@@ -1,0 +1,71 @@
+"""The public parameters of a release, and words that are dropped: what is in range, and each word's own coin."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from textveil.errors import OptionError
+from textveil.mechanisms.noise.parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters, WordDropout
+from textveil.mechanisms.noise.vector import noise_for
+
+K = 5
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"mode": "L1"}, "l1, l2 or box"),
+        ({"dimension": 0}, "coordinates"),
+        ({"dimension": MAX_DIMENSION + 1}, "coordinates"),
+        ({"mode": "box", "dimension": 1}, "coordinates"),
+        ({"grid": 0}, "steps"),
+        ({"grid": MAX_GRID + 1}, "steps"),
+        ({"epsilon": "0"}, "above 0"),
+        ({"epsilon": "-1"}, "above 0"),
+        ({"epsilon": "16.1"}, "above 0"),
+        ({"mode": "box", "epsilon": "81"}, "above 0"),
+        ({"epsilon": "nan"}, "decimal number"),
+        ({"epsilon": "inf"}, "decimal number"),
+        ({"epsilon": "four"}, "decimal number"),
+        ({"epsilon": ""}, "decimal number"),
+        ({"epsilon": "1e-999999999"}, "decimal number"),
+        ({"epsilon": "1" * 50}, "decimal number"),
+        ({"epsilon": 4.0}, "decimal number"),
+        ({"delta": "1e-6"}, "have none"),
+        ({"mode": "l2"}, "needs a delta"),
+        ({"mode": "l2", "delta": "0"}, "above 0 and below 1"),
+        ({"mode": "l2", "delta": "1"}, "above 0 and below 1"),
+        ({"mode": "l2", "delta": "-1e-6"}, "above 0 and below 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        ReleaseParameters(**{"mode": "l1", "dimension": K, "grid": 1024, "epsilon": "4", **changed})
+
+
+def test_noise_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(OptionError, match="coarser grid"):
+        noise_for(ReleaseParameters(mode="box", dimension=384, grid=1024, epsilon="0.5"))
+    with pytest.raises(OptionError, match="delta is too small"):
+        noise_for(ReleaseParameters(mode="l2", dimension=384, grid=1024, epsilon="16", delta="1e-15"))
+
+
+@pytest.mark.parametrize("mu", ["1e-18", "1e-20", "0.1", "0.3", "0.5", "0.8", "0.999999999999999999999"])
+def test_the_coin_drops_at_least_as_often_as_stated(mu: str) -> None:
+    """The words below ``2**64 mu``, rounded up, and no other."""
+    dropout = WordDropout(mu)
+    threshold = math.ceil(Fraction(mu) * 2**64)
+    assert Fraction(threshold, 2**64) >= Fraction(mu)
+    edge = [w for w in (0, threshold - 1, threshold, 2**64 - 1) if w < 2**64]
+    words = np.array(edge, dtype=np.uint64)
+    assert dropout.dropped(len(edge), lambda count: words).tolist() == [w < threshold for w in edge]
+
+
+def test_every_word_has_a_coin_of_its_own() -> None:
+    dropped = WordDropout("0.5").dropped(4_000)
+    assert dropped.shape == (4_000,)
+    assert 1_600 < dropped.sum() < 2_400  # 12 standard errors
+    assert 1_600 < (dropped[1:] != dropped[:-1]).sum() < 2_400
+    assert not WordDropout().dropped(100, lambda count: pytest.fail("no coin is needed")).any()
