@@ -17,7 +17,6 @@ from textveil.bundle import CONTEXT
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.text_bundle import LAW, MANIFEST
-from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.mechanisms.staircase.table import output_role

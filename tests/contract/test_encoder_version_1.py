@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from release_audit import audit, laplace_score
 from textveil import Encoder
-from textveil.verify import verify_encoder
 from textveil.mechanisms.noise.discrete import discrete_laplace
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Noise, Releaser
+from textveil.verify import verify_encoder
 from textveil_cli.collector import VectorClassifier
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "encoder_version_1"

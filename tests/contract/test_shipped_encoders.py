@@ -5,9 +5,9 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from textveil.verify import verify_index
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
 from textveil.vector import IndexEncoder
+from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"

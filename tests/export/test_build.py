@@ -11,7 +11,6 @@ import pytest
 from overridden import overridden
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.santext import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError

@@ -8,9 +8,9 @@ import pytest
 import small_bundles
 from overridden import overridden
 from textveil import Sanitizer
-from textveil.verify import verify_text
 from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
 from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase
+from textveil.verify import verify_text
 from textveil_cli import run
 from textveil_export import cli
 from textveil_export.cli.staircase import ENGLISH_CONTEXT

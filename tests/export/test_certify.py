@@ -17,7 +17,6 @@ from textveil import Sanitizer
 from textveil.audit.capped import CappedAudit
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, IdentityMismatch
-from textveil.mechanisms.baselines.santext import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify import certificate as certification
@@ -210,9 +209,7 @@ class TestCertificateInABundle:
 
     @pytest.mark.slow
     def test_the_certificate_of_another_table_is_refused(self, bundle, tmp_path):
-        other = small_bundles.small_bundle(
-            tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"]
-        )
+        other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"])
         write_certificate(bundle, certify(other))
         certificate = (bundle.path / "certificate.json").read_text()
         data = certificate.replace(bundle.law_identity, other.law_identity).encode()

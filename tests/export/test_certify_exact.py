@@ -16,9 +16,9 @@ from brute_force import Losses, sensitive_inputs
 from defined_weights import defined_weights, outputs, squared_distances
 from textveil.audit.capped import Envelope
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
-from textveil.verify import verify_text as verify
 from textveil.errors import BundleDamaged
 from textveil.text.options import table_mechanism
+from textveil.verify import verify_text as verify
 from textveil_export.certify import all_scores
 from textveil_export.certify import exact as exact_search
 from textveil_export.certify.all_scores import AllScores

@@ -10,8 +10,7 @@ from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS
-from textveil.mechanisms.baselines.santext import SanText
-from textveil.mechanisms.baselines.table import KEPT, OUTPUT_ROLE, SMALLEST_WEIGHT
+from textveil.mechanisms.baselines.table import KEPT, OUTPUT_ROLE
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.verify import verify_text
 from textveil.bundle import Bundle
+from textveil.verify import verify_text
 from textveil_cli import run
 from textveil_export import cli
 

@@ -67,9 +67,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
     """A certified bundle with both tails and three levels."""
-    built = small_bundles.contents(
-        small_bundles.scattered(40, 6, 1), k=5, exponents=["1", "4", "9"]
-    )
+    built = small_bundles.contents(small_bundles.scattered(40, 6, 1), k=5, exponents=["1", "4", "9"])
     defaults = built.law["defaults"]
     defaults = {**defaults, "santext": {**defaults["santext"], "level": "l1"}}
     built = replace(built, law={**built.law, "defaults": defaults})

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from overridden import overridden
-from textveil.verify import verify_index
 from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
+from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 from textveil_export.index import reopened, write_index
 from textveil_training.bounds.decisions import recalls

@@ -16,7 +16,7 @@ from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-HIGH = "weights.high.santext.capped"
+HIGH = "weights.high.santext"
 
 
 # --- law.json, signed ----------------------------------------------------------------------------------------------
@@ -94,13 +94,12 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "a level without santext+": lambda law: law["santext"]["levels"][0]["laws"].pop("santext+"),
     "a law more": lambda law: of_santext(law).update(later=of_santext(law)["santext"]),
     **{
-        f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"]["capped"].update(pair))
+        f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"].update(pair))
         for key, values in {
             "exponent": ["0", "-1", "nan", "inf", "x", "", None, [], {}, "1e999999999"],
             "weights": ["weights.none", None, 5, [], "neighbours", "scores", "roles"],
-            "base": ["weights.low.santext.capped", "none", 5, [], "scores", ""],
+            "base": ["weights.low.santext", "none", 5, [], "scores", ""],
             "later": [1],
-            "tail": ["capped"],
         }.items()
         for value in values
     },
@@ -277,8 +276,8 @@ def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool)
     arrays = load(table.read_bytes())
     arrays[HIGH] = arrays[HIGH] >> 12  # or totals would not fit whatever the base
     table.write_bytes(save({**arrays, "base.high": base}))
-    for tails in law["santext"]["levels"][1]["laws"].values():
-        tails["capped"]["base"] = "base.high"
+    for one in law["santext"]["levels"][1]["laws"].values():
+        one["base"] = "base.high"
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
     if allowed:

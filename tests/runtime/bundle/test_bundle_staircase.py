@@ -22,7 +22,7 @@ from wrong_staircases import LAWS, TABLES, level
 def labeled(folder: Path, epsilon: float) -> None:
     """Certificate and labels say one epsilon everywhere, under hashes that fit: the honest exporter, or an attacker."""
     manifest = read_json(folder / "manifest.json")
-    entry = {mechanism: {CAPPED: {"epsilon_certified": epsilon}} for mechanism in TABLE_MECHANISMS}
+    entry = {mechanism: {"epsilon_certified": epsilon} for mechanism in TABLE_MECHANISMS}
     certificate = {
         "format": "textveil-certificate",
         "format_version": 2,
@@ -98,7 +98,7 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     bundle = Bundle(folder)
     assert bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert (bundle.version, bundle.mechanisms, bundle.default_mechanism) == (3, ("staircase",), "staircase")
-    assert (bundle.levels, bundle.tails, bundle.metric, bundle.symbols) == ((), (), None, 15)
+    assert (bundle.levels, bundle.symbols) == ((), 15)
     for opened, stated in zip(bundle.staircase_levels, LEVELS, strict=True):
         assert (opened.name, str(opened.epsilon)) == (stated["name"], stated["epsilon"])
         assert (str(opened.share), str(opened.own_share)) == (stated["share"], stated["own_share"])

@@ -10,10 +10,10 @@ import small_encoders
 from safetensors.numpy import save
 from small_index import HELD_OUT, LABELS, WORDS, held_out_of, write_index
 from textveil import Encoder
-from textveil.verify import verify_index
 from textveil.bundle import StaticParts, open_encoder, open_index
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, UnknownLevel, WrongBundle
 from textveil.vector import IndexEncoder
+from textveil.verify import verify_index
 
 
 def set_in(*keys: str, value: Any) -> Any:

@@ -17,7 +17,6 @@ from small_staircase import LEVELS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import MECHANISMS
 from textveil.text import is_gap
@@ -37,7 +36,7 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
     shutil.copytree(source, folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     proven = {
-        name: {mechanism: {CAPPED: {"epsilon_certified": value}} for mechanism in TABLE_MECHANISMS}
+        name: {mechanism: {"epsilon_certified": value} for mechanism in TABLE_MECHANISMS}
         for name, value in epsilon.items()
     }
     identity = manifest["files"]["law.json"]["sha256"]
@@ -47,7 +46,7 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
     manifest["files"]["certificate.json"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     for name, value in epsilon.items():
         for labels in manifest["levels"][name].values():
-            labels[CAPPED]["epsilon_certified"] = value
+            labels["epsilon_certified"] = value
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return Sanitizer.load(folder)
 
@@ -57,9 +56,9 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 
 def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
     for level in english.bundle.levels:
-        for mechanism, tail in level.parameters:
-            epsilon = english.bundle.certified_epsilon(level, mechanism, tail)
-            assert label(english.bundle, level, mechanism, tail) == (epsilon, CERTIFIED)
+        for mechanism in level.parameters:
+            epsilon = english.bundle.certified_epsilon(level, mechanism)
+            assert label(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
             for options in (
                 {"level": level.name},
                 {"epsilon": epsilon},
@@ -70,7 +69,6 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
             ):
                 terms = plan(english, mechanism=mechanism, **options).terms
                 assert (terms.level, terms.epsilon, terms.epsilon_kind) == (level.name, epsilon, CERTIFIED)
-                assert terms.tail == tail
                 assert terms.bundle == english.bundle.identity
 
 
@@ -82,7 +80,6 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
     assert terms.level == english.bundle.default_level == "moderate"
-    assert terms.tail == english.bundle.default_tail
     assert terms.replacement_probability == pytest.approx(0.3, abs=2**-60)
     assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
     assert plan(english, mechanism="santext").terms.level == "moderate"
@@ -110,9 +107,7 @@ def test_a_name_matches_exactly_or_not_at_all(tiny: Sanitizer, name: str) -> Non
     if name not in ("low", "high"):
         with pytest.raises(UnknownLevel) as refused:
             plan(tiny, level=name)
-        assert (
-            str(refused.value) == "no such level; santext+ with capped tail has the levels (epsilon) low (4), high (16)"
-        )
+        assert str(refused.value) == "no such level; santext+ has the levels (epsilon) low (4), high (16)"
 
 
 @pytest.mark.parametrize(("former", "now"), FORMER_LEVELS.items())
@@ -122,7 +117,7 @@ def test_a_former_name_of_a_level_is_refused_with_the_new_one(
     with pytest.raises(UnknownLevel) as refused:
         plan(tiny, level=former)
     begins = f"the level {former} of santext and santext+ is now called {now}; "
-    assert str(refused.value) == f"{begins}santext+ with capped tail has the levels (epsilon) low (4), high (16)"
+    assert str(refused.value) == f"{begins}santext+ has the levels (epsilon) low (4), high (16)"
     staircase = Bundle(small_staircase(tmp_path / "staircase"))
     with pytest.raises(UnknownLevel) as refused:
         find_staircase_level(staircase, None, former)
@@ -162,62 +157,12 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     other = plan(sanitizer, epsilon=16).terms
     assert (other.level, other.epsilon_kind) == ("high", TEXTBOOK)
     assert other.rounding_slack > 0
-    assert find_level(sanitizer.bundle, "santext", CAPPED, None, None).name == sanitizer.bundle.default_level
+    assert find_level(sanitizer.bundle, "santext", None, None).name == sanitizer.bundle.default_level
 
 
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
     own = [tiny.distribution("doctor", level=name).probability("doctor") for name in ("low", "high")]
     assert own[0] < own[1]
-
-
-# --- tails ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
-    """Every level has every tail of its bundle; each is a mechanism of its own."""
-    assert (plan(both).terms.tail, plan(tiny).terms.tail) == (EXACT, CAPPED)
-    for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
-        for level in ("low", "high"):
-            made = plan(both, level=level)
-            assert (made.terms.tail, made.terms.level) == (tail, level)
-            assert isinstance(made.mechanism, law)
-    assert plan(both, tail=None).terms.tail == EXACT
-    for mechanism, level in (("santext", "low"), ("santext+", "high")):
-        chosen = {"mechanism": mechanism, "level": level}
-        assert both.distribution("doctor", **chosen) == tiny.distribution("doctor", **chosen)
-        assert both.distribution("doctor", **chosen) != tiny.distribution("doctor", **chosen)
-
-
-def test_what_is_no_tail_is_refused(both: Sanitizer, tiny: Sanitizer) -> None:
-    for tail in ("", "canary", "EXACT", "exact ", 5, True):
-        with pytest.raises(OptionError, match=r"^tail must be one of capped, exact$"):
-            plan(both)
-    with pytest.raises(OptionError, match=r"^this bundle has no exact tail$"):
-        plan(tiny)
-    for options in ({"mechanism": "random"}, {"mechanism": "krr", "epsilon": 1}):
-        assert plan(both, **options).terms.tail is None
-        with pytest.raises(OptionError, match="no tail"):
-            plan(both, **options)
-
-
-def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
-    """The number of its rounds depends on the words; statements say so, and differ in nothing else."""
-    capped, exact = plan(both).terms.not_protected, plan(both).terms.not_protected
-    (told,) = set(exact) - set(capped)
-    assert "time" in told
-    assert set(capped) < set(exact)
-    assert not any("time the device" in item for item in plan(both, mechanism="random").terms.not_protected)
-
-
-def test_tails_are_labeled_apart(both_path: Path, tmp_path: Path) -> None:
-    """The same level may be certified lower with one tail than with the other, and goes by that."""
-    sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
-    assert plan(sanitizer, epsilon=2.5).terms.epsilon_kind == CERTIFIED
-    assert plan(sanitizer, level="low").terms.epsilon_kind == TEXTBOOK
-    with pytest.raises(
-        UnknownLevel, match=r"santext\+ with exact tail has the levels \(epsilon\) low \(4\), high \(16\)"
-    ):
-        plan(sanitizer, epsilon=2.5)
 
 
 # --- the coin ------------------------------------------------------------------------------------------------------
