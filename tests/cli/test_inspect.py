@@ -101,12 +101,6 @@ def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> N
     assert re.fullmatch(r"textveil: option: one word is needed, and this is \d tokens\n", ran.message)
 
 
-def test_inspect_without_rows(here: Callable, make_bundle: Callable[..., Path]) -> None:
-    bare = make_bundle(embeddings=False)
-    assert here("inspect", "doctor", "-b", bare).code == 0
-    assert json.loads(here("inspect", "doctor", "-b", bare, "--json").text)["replacements"][0]["distance"] is None
-
-
 def test_inspect_of_a_wordpiece_bundle(here: Callable, pieces: Sanitizer) -> None:
     ran = here("inspect", "doctor", "-b", pieces.bundle.path, "-n", "50", "-m", "random")
     assert ran.code == 0

@@ -108,7 +108,7 @@ def test_mechanisms_without_levels(bundle, mechanism):
 
 
 def test_another_law_has_its_own_numbers(bundle):
-    chosen = find_level(bundle, bayes=0.99, mechanism="santext", tail="capped")
+    chosen = find_level(bundle, bayes=0.99, mechanism="santext")
     assert chosen.mechanism == "santext"
     assert chosen == summaries(bundle, "santext")[-1]
 

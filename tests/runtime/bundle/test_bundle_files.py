@@ -332,7 +332,7 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
         for level in ("low", "high"):
             law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism
             for row in range(bundle.symbols + 1):
-                rows = law.rows(np.array([row]))
+                rows = law.proposals(np.array([row]))
                 weights = rows.weights(0)
                 assert 0 < sum(map(int, weights)) == int(rows.totals[0]) < 1 << 62
                 assert ((weights > 0) == ((bundle.table.roles & bit) != 0)).all()

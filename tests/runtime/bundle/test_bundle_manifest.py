@@ -110,7 +110,7 @@ def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> No
 def test_a_certificate_that_is_no_number(copy: Path, value: object) -> None:
     """A label is a positive number or null; anything else would be printed as a promise."""
     manifest = read_json(copy / "manifest.json")
-    manifest["levels"]["low"]["santext+"]["capped"]["epsilon_certified"] = value
+    manifest["levels"]["low"]["santext+"]["epsilon_certified"] = value
     (copy / "manifest.json").write_text(json.dumps(manifest))
     refused(copy)
 
