@@ -129,13 +129,14 @@ class Outputs:
         size = np.linalg.norm(points, axis=1) * self.longest + scale * self.longest**2 / 2
         margin = (dimension + 8) * 2.0**-22 * size + 1e-29
         candidates = np.flatnonzero(scores >= (scores.max(axis=1) - margin).astype(np.float32)[:, None])
-        point, output = np.divmod(candidates, len(self.ids))
+        point: NDArray[np.intp] = candidates // len(self.ids)
+        output = candidates % len(self.ids)
         exact = np.empty(len(point))
         for part in np.array_split(np.arange(len(point)), 1 + len(point) // _PAIRS_AT_ONCE):
             row = self.rows[output[part]].astype(np.float64)
             exact[part] = np.einsum("ij,ij->i", points[point[part]] - scale / 2 * row, row)
         order = np.lexsort((-exact, point))  # stable: equals stay in the order of their ids
-        return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
+        return self.ids[output[order[np.searchsorted(point, np.arange(len(points)))]]]
 
 
 _OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()

@@ -174,7 +174,7 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
         probability = int(_LOWERED / normalizer * (1 << _FRACTION_BITS))
         decay = int((-1 / (2 * exact)).exp() * _LOWERED * (1 << _FRACTION_BITS))
         faster = int((-1 / exact).exp() * _LOWERED * (1 << _FRACTION_BITS))
-    counts = []
+    counts: list[int] = []
     for _ in range(reach):  # Pr[n + 1] / Pr[n] = exp(-(2 n + 1) / (2 variance))
         counts.append(probability >> (_FRACTION_BITS - bits))
         probability = probability * decay >> _FRACTION_BITS
