@@ -118,8 +118,7 @@ class Outputs:
         Returns:
             Ids, shape ``(n,)``.
         """
-        n, dimension = points.shape
-        left = np.empty((n, dimension + 1), dtype=np.float32)
+        left = np.empty((len(points), points.shape[1] + 1), dtype=np.float32)
         left[:, :-1] = points
         left[:, -1] = scale
         scores = left @ self.screen
@@ -127,7 +126,7 @@ class Outputs:
         # (dimension + 4) 2^-24 1.01 times this sum of lengths (and by 1e-30 where numbers underflow). The best output
         # and the best score may both be off; twice that covers the rounding of the comparison, too.
         size = np.linalg.norm(points, axis=1) * self.longest + scale * self.longest**2 / 2
-        margin = (dimension + 8) * 2.0**-22 * size + 1e-29
+        margin = (points.shape[1] + 8) * 2.0**-22 * size + 1e-29
         candidates = np.flatnonzero(scores >= (scores.max(axis=1) - margin).astype(np.float32)[:, None])
         point: NDArray[np.intp] = candidates // len(self.ids)
         output = candidates % len(self.ids)
