@@ -85,8 +85,6 @@ class Settings:
         if not isinstance(channel.plan.mechanism, WeightedMechanism):
             reason = f"{channel.plan.terms.mechanism} has no table of weights"
             skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
-        if channel.bundle.metric is None:
-            skipped["nearest"] = "the bundle carries no embedding rows"
         chosen = [name for name in ATTACKS if name in self.attacks]
         return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
 
@@ -166,7 +164,7 @@ def attack(
         save(result)
     unigrams = priors.both(released.inputs, channel.unknown + 1)
     works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
-        "nearest": lambda step: nearest(channel.bundle.metric, released, step),  # type: ignore[arg-type]
+        "nearest": lambda step: nearest(channel.bundle.metric, released, step),
         "bayes": lambda step: bayes(channel, released, seed=settings.seed, report=step),
         "repeated": lambda step: repeated(channel, released, sample, unigrams, step),
     }
