@@ -212,7 +212,9 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
         per_billion=read_frequencies(LISTS / "words" / "english-3-frequencies.tsv"),
         never_output=english_lists()[1],
     )
-    source = Source(bundle.vocabulary, np.ones((bundle.symbols, 2), np.float32), "word", {})
+    source = Source(
+        words=bundle.vocabulary, vectors=np.ones((bundle.symbols, 2), np.float32), tokens="word", provenance={}
+    )
     part = build_staircase(source, recipe)
     assert (part.tensors["base"] == bundle.staircase.base).all()
     assert (part.tensors["roles"] == bundle.staircase.roles).all()

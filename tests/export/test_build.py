@@ -23,7 +23,7 @@ from textveil_export.text.weights import Setting
 from textveil_export.text.word_sets import Policy
 from textveil_export.text.write import write_bundle
 
-POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
+POLICY = Policy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
 
 
 def words(count):
@@ -34,7 +34,7 @@ def words(count):
 @pytest.fixture(scope="module")
 def source():
     vectors = np.random.default_rng(0).standard_normal((800, 40)).astype(np.float32)
-    return Source(words(800), vectors, "word", {"vectors": "made up"})
+    return Source(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
-    source = Source(["a", "b", "c"], np.eye(3, dtype=np.float32), "word", {})
+    source = Source(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
     with pytest.raises(ExportError, match="name levels yourself"):
         build_bundle(source, Recipe(name="tiny", policy=POLICY, k=2))
 

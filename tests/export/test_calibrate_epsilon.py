@@ -66,7 +66,10 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
         certified_epsilons=targets,
         default_level="low",
     )
-    bundle = write_bundle(build_bundle(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
+    bundle = write_bundle(
+        build_bundle(Source(words=words, vectors=vectors.astype(np.float32), tokens="word", provenance={}), recipe),
+        tmp_path / "b",
+    )
     certificates = certify(bundle)
     for level in bundle.levels:
         for mechanism, law in level.parameters.items():

@@ -30,7 +30,7 @@ def made(seed: int = 1, symbols: int = 400, epsilon: str = "4") -> Staircase:
     others = [generator.permutation(np.delete(np.arange(symbols), word))[:20] for word in range(symbols)]
     neighbors = np.array([[word, *rest] for word, rest in enumerate(others)], np.uint16)
     table = StaircaseTable(neighbors, base, np.full(symbols, 15, np.uint8))
-    level = StaircaseLevel("one", Decimal(epsilon), Fraction(1, 20))
+    level = StaircaseLevel(name="one", epsilon=Decimal(epsilon), share=Fraction(1, 20))
     return Staircase.of(table, level, np.ones(symbols, dtype=bool))
 
 
@@ -68,7 +68,9 @@ def scarce() -> Staircase:
     """Words whose neighbors take less than the budget: much is left over."""
     table = made().table
     table = StaircaseTable(table.neighbors[:, :2], table.base[::-1].copy(), table.roles)
-    return Staircase.of(table, StaircaseLevel("one", Decimal(4), Fraction(1, 4)), np.ones(400, dtype=bool))
+    return Staircase.of(
+        table, StaircaseLevel(name="one", epsilon=Decimal(4), share=Fraction(1, 4)), np.ones(400, dtype=bool)
+    )
 
 
 @pytest.mark.statistical

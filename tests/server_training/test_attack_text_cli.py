@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from neighbor_models import write_bert
-from small_bundles import contents, pieces, scattered, small_bundle, spellings
-from textveil.bundle.text_bundle import EMBEDDINGS
-from textveil_export.text.write import write_bundle
+from small_bundles import pieces, scattered, small_bundle, spellings
 from textveil_training.attacks.text import run as run_module
 from textveil_training.engine.tensor_files import sha256
 
@@ -28,10 +26,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options: dict[str, Any] = {"k": 6, "exponents": ("4", "9")}
     small_bundle(folder / "words", scattered(COUNT, 12, 3), **options)
     small_bundle(folder / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
-    bare = contents(scattered(COUNT, 12, 3), **options)
-    del bare.tensors[EMBEDDINGS]
-    bare.law["files"] = {name: digest for name, digest in bare.law.get("files", {}).items() if name != EMBEDDINGS}
-    write_bundle(bare, folder / "bare")
     generator = np.random.default_rng(6)
     rows = [f"{n % 2}\t{' '.join(generator.choice(WORDS, 6))}, quokkasecret\n" for n in range(20)]
     (folder / "rows.tsv").write_text("".join(rows))
@@ -92,16 +86,6 @@ def test_a_mechanism_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> 
     result = json.loads(out)["result"]
     assert set(result["skipped"]) == {"bayes", "repeated", "contextual"}
     assert {"nearest", "mask"} <= set(result)
-
-
-def test_without_rows_there_is_no_nearest_symbol(run: Run) -> None:
-    arguments = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "bare", "--attacks", NO_MODEL)
-    code, out, err = run(*arguments, "--json")
-    assert (code, json.loads(out)["result"]["skipped"]) == (0, {"nearest": "the bundle carries no embedding rows"})
-    assert "nearest was left out" in err
-    code, out, err = run(*arguments, "-m", "fbdd", "-e", "10")
-    assert (code, out) == (1, "")
-    assert "fbdd needs the embedding rows" in err
 
 
 def test_an_interrupted_run_is_gone_on_with(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,10 +124,10 @@ def table(
         raise ExportError("--lists must be english or none")
     sensitive, never = english_lists() if lists == "english" else (frozenset[str](), frozenset[str]())
     policy = Policy(
-        share,
-        sensitive | _entries(deny),
-        _entries(allow),
-        never | _entries(never_output),
+        share=share,
+        sensitive=sensitive | _entries(deny),
+        allow=_entries(allow),
+        never_output=never | _entries(never_output),
     )
     default_encoder = vectors is None and encoder == sources.MINILM
     chosen = _mechanisms(mechanisms, vocabulary)

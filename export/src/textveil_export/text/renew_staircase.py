@@ -55,7 +55,7 @@ def renew_staircase(
     manifest, law = (json.loads((bundle.path / name).read_text("utf-8")) for name in (MANIFEST, LAW))
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
     vocabulary = (bundle.path / VOCABULARY).read_bytes()
-    source = Source(bundle.vocabulary, vectors, bundle.tokens, {})
+    source = Source(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
     part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
     manifest["attribution"] = manifest["attribution"] if attribution is None else attribution
     if recipe.context is not None:

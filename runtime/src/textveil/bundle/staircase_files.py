@@ -131,7 +131,10 @@ def _level(entry: dict[str, Any]) -> StaircaseLevel:
     ):
         raise BundleDamaged(f"{LAW}: a number of a level is malformed")
     return StaircaseLevel(
-        entry["name"], Decimal(entry["epsilon"]), Fraction(entry["share"]), Fraction(entry["own_share"])
+        name=entry["name"],
+        epsilon=Decimal(entry["epsilon"]),
+        share=Fraction(entry["share"]),
+        own_share=Fraction(entry["own_share"]),
     )
 
 

@@ -70,7 +70,7 @@ class Elements:
         return self.edge + 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ContextTable:
     """What the base makes of a context: one factor for each class of words.
 
@@ -120,7 +120,7 @@ class ContextTable:
             raise BundleDamaged("context.safetensors: a class or a row is not there")
         if weights.min() < 1:
             raise BundleDamaged("context.safetensors: a weight is 0")
-        return cls(elements, classes, rows, scores, weights)
+        return cls(elements=elements, classes=classes, rows=rows, scores=scores, weights=weights)
 
     def factors(self, contexts: Integers) -> Integers:
         """Returns ``W_c`` of some contexts, shape ``(n, classes)``.
