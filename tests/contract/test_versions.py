@@ -19,7 +19,6 @@ from textveil.mechanisms.staircase import FluentStaircase, Staircase
 from wrong_staircases import LAWS, TABLES
 
 VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"
-#: What the last release that wrote version 2 said of it.
 #: Visible function words, kinds, slots in lower case.
 RULES = list(product((True, False), repeat=3))
 
