@@ -238,7 +238,6 @@ def _promise(description: Description, level: str, checkpoint: str) -> Promise:
     return {
         "mechanism": f"representation-{description.mode}",
         "level": None,
-        "tail": None,
         "epsilon": float(loss.epsilon),
         "epsilon_kind": "local DP of the whole text",
         "delta": float(loss.delta),

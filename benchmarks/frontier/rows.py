@@ -142,7 +142,7 @@ def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
     symbols, outputs = staircase.table.symbols, staircase.base > 0
     neighbors = np.arange(symbols, dtype=np.uint32)[:, None]
     table = StaircaseTable(neighbors, np.ones(symbols, dtype=np.uint32), staircase.table.roles)
-    level = StaircaseLevel("k-RR", Decimal(epsilon), Fraction(1, int(outputs.sum())))
+    level = StaircaseLevel(name="k-RR", epsilon=Decimal(epsilon), share=Fraction(1, int(outputs.sum())))
     return Staircase.of(table, level, outputs)
 
 

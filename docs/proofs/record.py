@@ -164,7 +164,7 @@ def main() -> None:
     """Checks, or records; ends with status 1 if a proof is to be read."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--looked-at", nargs="+", metavar="NAME", help="functions, or proofs (audit.md), that were read"
+        "--looked-at", nargs="+", metavar="NAME", help="functions, or proofs (santext.md), that were read"
     )
     parser.add_argument("--moved", action="store_true", help="correct the modules of functions that only moved")
     options = parser.parse_args()

@@ -48,7 +48,7 @@ def test_thousands_of_mutants(small: dict[str, Path], name: str) -> None:
 
 def test_a_promise_that_is_broken_is_seen() -> None:
     """A neighbor that is stored twice breaks the bound; the reader refuses it, and the comparison sees it."""
-    level = StaircaseLevel("l", Decimal(4), Fraction(1, 4))
+    level = StaircaseLevel(name="l", epsilon=Decimal(4), share=Fraction(1, 4))
     everything = np.ones(len(BASE), dtype=bool)
     sound = StaircaseTable(NEIGHBORS, BASE, ROLES)
     promises.check_staircase(Staircase.of(sound, level, everything), Decimal(4))

@@ -167,7 +167,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         (
             ["--level", "canary"],
             "unknown-level",
-            "santext+ with capped tail has the levels (epsilon) low (4), high (16)",
+            "santext+ has the levels (epsilon) low (4), high (16)",
         ),
         (["--epsilon", "17"], "unknown-level", "low (4), high (16)"),
         (["--epsilon", "canary"], "option", "not a number"),

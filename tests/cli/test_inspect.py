@@ -14,23 +14,15 @@ def test_info(here: Callable, english: Sanitizer) -> None:
     ran = here("info")
     assert (ran.code, ran.err) == (0, b"")
     assert f"identity   {english.bundle.identity}" in ran.text
-    tails = sorted(english.bundle.tails, key=lambda tail: tail != english.bundle.default_tail)
-    assert [line for line in ran.text.splitlines() if line.startswith("santext+ with ")] == [
-        f"santext+ with {tail} tail" + (" (the default)" if tail == english.bundle.default_tail else "")
-        for tail in tails
-    ]
-    of_staircase = ran.text.partition("santext+ with ")[0].splitlines()
-    assert [line.split()[0] for line in of_staircase if line.endswith(("%", "default"))] == [
+    of_staircase, _, of_santext = ran.text.partition("\nsantext+\n")
+    assert [line.split()[0] for line in of_staircase.splitlines() if line.endswith(("%", "default"))] == [
         level.name for level in english.bundle.staircase_levels
     ]
     for level in english.bundle.levels:
-        lines = [
-            line for line in ran.text.partition("santext+ with ")[2].splitlines() if line.startswith(f"{level.name} ")
-        ]
-        for tail, line in zip(tails, lines, strict=True):
-            assert f"{float(2 * level.parameters['santext+'].exponent):.4g}" in line
-            assert f" {english.bundle.certified_epsilon(level, 'santext+', tail):g}  certified metric DP" in line
-            assert ("default" in line) == (level.name == english.bundle.default_level)
+        (line,) = (line for line in of_santext.splitlines() if line.startswith(f"{level.name} "))
+        assert f"{float(2 * level.parameters['santext+'].exponent):.4g}" in line
+        assert f" {english.bundle.certified_epsilon(level, 'santext+'):g}  certified metric DP" in line
+        assert ("default" in line) == (level.name == english.bundle.default_level)
     assert "Not protected" in ran.text
     assert max(map(len, ran.text.splitlines()[3:])) <= 120
 
@@ -44,10 +36,8 @@ def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     assert facts["licence"]
     assert [level["name"] for level in facts["levels"]] == [level.name for level in english.bundle.levels]
     assert [level["default"] for level in facts["levels"]].count(True) == 1
-    assert facts["default_tail"] == english.bundle.default_tail
-    for tail in english.bundle.tails:
-        epsilons = [level["santext+"][tail]["epsilon"] for level in facts["levels"]]
-        assert epsilons == sorted(epsilons)  # strictest first
+    epsilons = [level["santext+"]["epsilon"] for level in facts["levels"]]
+    assert epsilons == sorted(epsilons)  # strictest first
 
 
 def test_info_path(here: Callable, english: Sanitizer, tiny_path: Path) -> None:
@@ -72,7 +62,7 @@ def test_inspect(here: Callable, english: Sanitizer) -> None:
     assert (ran.code, ran.err) == (0, b"")
     lines = ran.text.splitlines()
     assert lines[0] == "doctor"
-    assert lines[1].startswith(f"santext+, level moderate, {english.bundle.default_tail} tail: ")
+    assert lines[1].startswith("santext+, level moderate: ")
     assert "Probability" not in lines[3]
     law = english.distribution("doctor", mechanism="santext+")
     for line, (word, share) in zip(lines[4:9], law.likeliest(5), strict=True):
@@ -98,23 +88,6 @@ def test_inspect_as_json(here: Callable, tiny_path: Path, tiny: Sanitizer) -> No
     assert told["statement"]["tokens"] == 1
 
 
-def test_a_tail_by_its_name(here: Callable, both_path: Path, both: Sanitizer, tiny_path: Path) -> None:
-    for tail in ("exact", "capped"):
-        chosen = ["-b", both_path, "-m", "santext", "-l", "high", "--tail", tail]
-        told = json.loads(here("inspect", "doctor", "--json", "-n", "3", *chosen).text)
-        law = both.distribution("doctor", mechanism="santext", level="high")
-        assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.likeliest(3)
-        assert told["statement"]["tail"] == tail
-        ran = here("sanitize", "--text", "the doctor", *chosen)
-        assert ran.message.startswith(f"textveil: santext, level high, {tail} tail: epsilon 16 d")
-    for tail, path, message in (
-        ("heavy", both_path, "tail must be one of capped, exact"),
-        ("exact", tiny_path, "this bundle has no exact tail"),
-    ):
-        ran = here("inspect", "doctor", "-b", path, "--tail", tail)
-        assert (ran.code, ran.message) == (1, f"textveil: option: {message}\n")
-
-
 def test_inspect_lists_all_there_is(here: Callable, tiny_path: Path) -> None:
     ran = here("inspect", "the", "-b", tiny_path, "-n", "1000", "-m", "random")
     assert len(ran.text.splitlines()) == 4 + 40
@@ -126,12 +99,6 @@ def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> N
     ran = here("inspect", "-b", tiny_path, word)
     assert ran.code == 1
     assert re.fullmatch(r"textveil: option: one word is needed, and this is \d tokens\n", ran.message)
-
-
-def test_inspect_without_rows(here: Callable, make_bundle: Callable[..., Path]) -> None:
-    bare = make_bundle(embeddings=False)
-    assert here("inspect", "doctor", "-b", bare).code == 0
-    assert json.loads(here("inspect", "doctor", "-b", bare, "--json").text)["replacements"][0]["distance"] is None
 
 
 def test_inspect_of_a_wordpiece_bundle(here: Callable, pieces: Sanitizer) -> None:

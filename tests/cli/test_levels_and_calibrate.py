@@ -7,10 +7,11 @@ import shutil
 
 import pytest
 from textveil import Sanitizer
-from textveil.audit.levels import LevelSummary, calibrate, summaries
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
+from textveil.text.level_summary import LevelSummary, summaries
+from textveil_cli.find_level import find_level
 from textveil_cli.show import share
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
@@ -24,18 +25,18 @@ RECOVERY = (0.05, 0.2, 0.4, 0.8)
 
 @pytest.fixture(scope="session")
 def measured_path(make_bundle, tmp_path_factory):
-    """A certified bundle with four levels, both tails, and statistics."""
+    """A certified bundle with four levels, and statistics."""
     made = open_bundle(make_bundle(levels=LEVELS), TextBundle)
     return write_statistics(write_certificate(made, certify(made)), measure(made, trials=100)).path
 
 
 @pytest.fixture
 def bundle(measured_path):
-    """The same, with round numbers for santext+ with exact tail."""
+    """The same, with round numbers for santext+."""
     bundle = open_bundle(measured_path, TextBundle)
     bundle.statistics = copy.deepcopy(bundle.statistics)
     for name, unchanged, recovery in zip(LEVELS, UNCHANGED, RECOVERY, strict=True):
-        law = bundle.statistics["levels"][name]["santext+"]["exact"]
+        law = bundle.statistics["levels"][name]["santext+"]
         law["unchanged"]["quantiles"]["0.5"] = unchanged
         law["bayes_recovery"] = {
             "1": {"rate": recovery},
@@ -57,7 +58,7 @@ def without(make_bundle):
     ("wish", "level"), [(0.01, "a"), (0.1, "a"), (0.11, "b"), (0.3, "b"), (0.5, "c"), (0.51, "d"), (0.9, "d")]
 )
 def test_the_strictest_level_that_keeps_enough(bundle, wish, level):
-    assert calibrate(bundle, unchanged=wish).level == level
+    assert find_level(bundle, unchanged=wish).level == level
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_the_strictest_level_that_keeps_enough(bundle, wish, level):
 )
 def test_the_lightest_level_that_is_guessed_rarely_enough(bundle, wish, releases, level):
     """Where a rate was simulated, the upper end of its interval counts."""
-    assert calibrate(bundle, bayes=wish, releases=releases).level == level
+    assert find_level(bundle, bayes=wish, releases=releases).level == level
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_the_lightest_level_that_is_guessed_rarely_enough(bundle, wish, releases
 )
 def test_no_level_meets_the_wish(bundle, options, extremes):
     with pytest.raises(WishNotMet, match=extremes):
-        calibrate(bundle, **options)
+        find_level(bundle, **options)
 
 
 @pytest.mark.parametrize(
@@ -94,47 +95,45 @@ def test_no_level_meets_the_wish(bundle, options, extremes):
         {"bayes": math.inf},
         {"bayes": 0.5, "releases": 3},
         {"unchanged": 0.5, "releases": 2},
-        {"unchanged": 0.5, "tail": "other"},
     ],
 )
 def test_wishes_that_are_none(bundle, options):
     with pytest.raises(OptionError):
-        calibrate(bundle, **options)
+        find_level(bundle, **options)
 
 
 @pytest.mark.parametrize("mechanism", ["krr", "random", "other"])
 def test_mechanisms_without_levels(bundle, mechanism):
     with pytest.raises(UnknownMechanism):
-        calibrate(bundle, unchanged=0.5, mechanism=mechanism)
+        find_level(bundle, unchanged=0.5, mechanism=mechanism)
 
 
 def test_another_law_has_its_own_numbers(bundle):
-    chosen = calibrate(bundle, bayes=0.99, mechanism="santext", tail="capped")
-    assert (chosen.mechanism, chosen.tail) == ("santext", "capped")
-    assert chosen == summaries(bundle, "santext", "capped")[-1]
+    chosen = find_level(bundle, bayes=0.99, mechanism="santext")
+    assert chosen.mechanism == "santext"
+    assert chosen == summaries(bundle, "santext")[-1]
 
 
 def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
     sanitizer = Sanitizer(bundle)
     for mechanism in ("santext", "santext+"):
-        for tail in ("exact", "capped"):
-            for name, found in zip(LEVELS, summaries(bundle, mechanism, tail), strict=True):
-                promise = sanitizer.terms(mechanism=mechanism, level=name).promise
-                assert (found.level, found.epsilon, found.epsilon_kind) == (name, promise.epsilon, promise.epsilon_kind)
-                assert found.epsilon_textbook == 2 * float(LEVELS[name])
-                law = bundle.statistics["levels"][name][mechanism][tail]
-                proven = bundle.certificate["levels"][name][mechanism][tail]
-                assert found.epsilon_pure_ldp == proven["epsilon_pure_ldp"]
-                assert found.measures.likely_inputs == law["likely_inputs"]["quantiles"]["0.5"]
-                assert found.measures.recovery[10].high == law["bayes_recovery"]["10"]["high"]
-                assert found.measures.recovery[1].low == found.measures.recovery[1].high
-                assert (found.measures.recovery_with_kept_words is None) == (mechanism == "santext")
+        for name, found in zip(LEVELS, summaries(bundle, mechanism), strict=True):
+            terms = sanitizer.terms(mechanism=mechanism, level=name)
+            assert (found.level, found.epsilon, found.epsilon_kind) == (name, terms.epsilon, terms.epsilon_kind)
+            assert found.epsilon_textbook == 2 * float(LEVELS[name])
+            law = bundle.statistics["levels"][name][mechanism]
+            proven = bundle.certificate["levels"][name][mechanism]
+            assert found.epsilon_pure_ldp == proven["epsilon_pure_ldp"]
+            assert found.measures.likely_inputs == law["likely_inputs"]["quantiles"]["0.5"]
+            assert found.measures.recovery[10].high == law["bayes_recovery"]["10"]["high"]
+            assert found.measures.recovery[1].low == found.measures.recovery[1].high
+            assert (found.measures.recovery_with_kept_words is None) == (mechanism == "santext")
 
 
 def test_the_median_share_is_that_of_the_law(measured_path):
     """The number in the file against the distribution that the runtime draws from."""
     sanitizer = Sanitizer.load(measured_path)
-    for found in summaries(sanitizer.bundle, "santext", "exact"):
+    for found in summaries(sanitizer.bundle, "santext"):
         shares = [
             float(sanitizer.distribution(word, mechanism="santext", level=found.level).probability(word))
             for word in sanitizer.bundle.vocabulary
@@ -145,16 +144,16 @@ def test_the_median_share_is_that_of_the_law(measured_path):
 def test_without_statistics(without):
     opened = open_bundle(without, TextBundle)
     with pytest.raises(NoStatistics, match="textveil-export statistics"):
-        calibrate(opened, unchanged=0.5)
+        find_level(opened, unchanged=0.5)
     assert all(level.measures is None for level in summaries(opened))
 
 
 @pytest.mark.parametrize("name", ["unchanged", "bayes_recovery", "rarely_unchanged", "likely_outputs"])
 @pytest.mark.parametrize("value", [None, "much", True, {}, []])
 def test_malformed_statistics_are_named(bundle, name, value):
-    bundle.statistics["levels"]["b"]["santext+"]["exact"][name] = value
+    bundle.statistics["levels"]["b"]["santext+"][name] = value
     with pytest.raises(BundleDamaged, match=r"statistics\.json"):
-        calibrate(bundle, unchanged=0.5)
+        find_level(bundle, unchanged=0.5)
 
 
 def test_a_rate_is_never_printed_as_certain():
@@ -169,16 +168,11 @@ class TestCommands:
         assert done.code == 0
         lines = done.text.splitlines()
         assert max(map(len, lines)) <= 120
-        heads = [line.split(";")[0] for line in lines if " with " in line and " tail" in line]
-        laws = [f"{m} with {t} tail" for t in ("exact", "capped") for m in ("santext+", "santext")]
-        assert heads == [f"{laws[0]} (the default)", *laws[1:]]
+        heads = [line.split(";")[0] for line in lines if "guessed without any release" in line]
+        assert heads == ["santext+ (the default)", "santext"]
         rows = [line.split() for line in lines if line[:1] in LEVELS and line[1:3] == "  "]
-        assert [row[0] for row in rows] == 4 * list(LEVELS)
-        levels = [
-            level
-            for law in laws
-            for level in summaries(open_bundle(measured_path, TextBundle), law.split()[0], law.split()[2])
-        ]
+        assert [row[0] for row in rows] == 2 * list(LEVELS)
+        levels = [level for law in ("santext+", "santext") for level in summaries(Bundle(measured_path), law)]
         for row, level in zip(rows, levels, strict=True):
             assert row[1:3] == [str(level.epsilon), "certified"]
             assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
@@ -187,12 +181,12 @@ class TestCommands:
             assert row[5:9] == [f"{quantile:.1%}" for quantile in kept]
             assert row[10] == share(level.measures.recovery[1].rate)
             assert row[11] == share(level.measures.recovery[10].rate)
-        assert done.text.count("default") == 1 + 4
+        assert done.text.count("default") == 1 + 2
 
     def test_levels_as_json(self, here, measured_path):
         found = json.loads(here("levels", "-b", measured_path, "--json").text)
-        assert len(found) == 16
-        assert {"level", "mechanism", "tail", "epsilon", "epsilon_kind", "measures"} <= set(found[0])
+        assert len(found) == 8
+        assert {"level", "mechanism", "epsilon", "epsilon_kind", "measures"} <= set(found[0])
         assert found[0]["measures"]["recovery"]["10"]["low"] <= found[0]["measures"]["recovery"]["10"]["high"]
 
     def test_levels_without_statistics(self, here, without):
@@ -209,7 +203,7 @@ class TestCommands:
         assert done.code == 0
         options, empty, *promise = done.text.splitlines()
         assert empty == ""
-        assert options.split()[::2] == ["--mechanism", "--level", "--tail"]
+        assert options.split()[::2] == ["--mechanism", "--level"]
         again = here("sanitize", "-b", measured_path, *options.split(), "--text", "the nurse")
         assert again.code == 0
         epsilon = promise[0].split()[1]
@@ -219,15 +213,15 @@ class TestCommands:
     def test_calibrate_as_json(self, here, measured_path):
         found = json.loads(here("calibrate", "-b", measured_path, "--unchanged", "0.2", "--json").text)
         options = found.pop("options").split()
-        chosen = calibrate(open_bundle(measured_path, TextBundle), unchanged=0.2)
-        assert options == ["--mechanism", chosen.mechanism, "--level", chosen.level, "--tail", chosen.tail]
+        chosen = find_level(open_bundle(measured_path, TextBundle), unchanged=0.2)
+        assert options == ["--mechanism", chosen.mechanism, "--level", chosen.level]
         assert found["measures"]["unchanged"] == chosen.measures.unchanged
         assert set(found) == set(LevelSummary.__dataclass_fields__)
 
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),
         [
-            (["--unchanged", "0.999999"], 1, "textveil: wish-not-met: no level of santext+ with exact tail"),
+            (["--unchanged", "0.999999"], 1, "textveil: wish-not-met: no level of santext+ does that"),
             (["--bayes", "0.0001"], 1, "textveil: wish-not-met:"),
             ([], 1, "textveil: option: one wish is needed"),
             (["--unchanged", "2"], 1, "textveil: option: a wish is a probability"),
@@ -250,11 +244,10 @@ class TestCommands:
     def test_info_prints_the_share_from_the_statistics(self, here, measured_path, without):
         facts = json.loads(here("info", "-b", measured_path, "--json").text)
         for law, level in zip(facts["levels"], summaries(open_bundle(measured_path, TextBundle)), strict=True):
-            assert law["santext+"]["exact"]["unchanged_median"] == level.measures.unchanged
+            assert law["santext+"]["unchanged_median"] == level.measures.unchanged
             assert f"{level.measures.unchanged:6.1%}" in here("info", "-b", measured_path).text
         assert (
-            json.loads(here("info", "-b", without, "--json").text)["levels"][0]["santext"]["capped"]["unchanged_median"]
-            is None
+            json.loads(here("info", "-b", without, "--json").text)["levels"][0]["santext"]["unchanged_median"] is None
         )
 
     def test_nothing_is_drawn(self, here, measured_path, monkeypatch):

@@ -65,7 +65,6 @@ REFUSED = [
     (["--fluent"], "this bundle has no context.safetensors, so its base cannot follow the text (fluent)"),
     (["--visible", "x"], "visible must be one of function-words, none"),
     (["--level", "x"], "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"),
-    (["--tail", "exact"], "the staircase does not take tail"),
     (["--split"], "a cap and a split belong to consistent draws"),
     (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
     (["--mechanism", "santext"], "this bundle carries staircase only"),

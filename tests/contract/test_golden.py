@@ -146,9 +146,7 @@ def no_weight_past_the_end(bundle: Any, mechanism: str, options: dict[str, Any])
     law = FIND_LAW(bundle, mechanism, options)
     if law.weight is None:
         return law
-    names = {
-        law["weights"] for level in bundle.law["levels"] for tails in level["laws"].values() for law in tails.values()
-    }
+    names = {law["weights"] for level in bundle.law["levels"] for law in level["laws"].values()}
     shortest = min(len(bundle.arrays[name].values) for name in names)
     past = lambda x, y: reader.score(bundle, x, y) >= shortest  # noqa: E731
     return replace(law, weight=lambda x, y: 1 if past(x, y) else law.weight(x, y))
@@ -157,9 +155,8 @@ def no_weight_past_the_end(bundle: Any, mechanism: str, options: dict[str, Any])
 def no_base_measure(bundle: Any, mechanism: str, options: dict[str, Any]) -> Any:
     described = deepcopy(bundle.law)
     for level in described["levels"]:
-        for tails in level["laws"].values():
-            for law in tails.values():
-                law["base"] = None
+        for law in level["laws"].values():
+            law["base"] = None
     return FIND_LAW(replace(bundle, law=described), mechanism, options)
 
 
@@ -170,10 +167,6 @@ FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
     **{fault: ("draw", faulty_draw(fault)) for fault in DRAW_FAULTS},
     "a score past the end has no weight": ("find_law", no_weight_past_the_end),
     "the base measure is not used": ("find_law", no_base_measure),
-    "the default tail is capped": (
-        "find_law",
-        lambda bundle, mechanism, options: FIND_LAW(bundle, mechanism, {"tail": "capped", **options}),
-    ),
     "a coin is tossed for denied words": (
         "sanitize_batch",
         lambda bundle, texts, options, words: SANITIZE_BATCH(
@@ -277,8 +270,7 @@ random_texts = st.one_of(st.text(), composed, st.tuples(composed, st.text(max_si
 def random_options() -> st.SearchStrategy[dict[str, Any]]:
     """Options of every mechanism."""
     shown = {"case": st.just("drop"), "strict": st.booleans()}
-    tail = {"tail": st.sampled_from(["exact", "capped"])}
-    level = {"level": st.sampled_from(["balanced", "light"]), **tail}
+    level = {"level": st.sampled_from(["balanced", "light"])}
     kept = {
         "replacement_probability": st.sampled_from(["0.001", "0.25", "0.5", "0.999999", "1"]),
         "deny": st.lists(st.one_of(st.sampled_from(CASED), fragments.map("".join)), max_size=3),
@@ -286,9 +278,7 @@ def random_options() -> st.SearchStrategy[dict[str, Any]]:
     epsilon = st.sampled_from(["0.1", "2.5", "7.25", "30"])
     return st.one_of(
         st.fixed_dictionaries({}, optional={**shown, **level, **kept}),
-        st.fixed_dictionaries(
-            {"mechanism": st.just("santext"), "epsilon": st.sampled_from([6, "11"])}, optional={**shown, **tail}
-        ),
+        st.fixed_dictionaries({"mechanism": st.just("santext"), "epsilon": st.sampled_from([6, "11"])}, optional=shown),
         st.fixed_dictionaries({"mechanism": st.just("santext+")}, optional={**shown, **level, **kept}),
         st.fixed_dictionaries({"mechanism": st.just("krr"), "epsilon": epsilon}, optional=shown),
         st.fixed_dictionaries({"mechanism": st.just("random")}, optional=shown),

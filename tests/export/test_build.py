@@ -11,6 +11,7 @@ import pytest
 from overridden import overridden
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.baselines import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
@@ -21,9 +22,8 @@ from textveil_export.text.sources import Source
 from textveil_export.text.weights import Setting
 from textveil_export.text.word_sets import Policy
 from textveil_export.text.write import write_bundle
-from unchanged import unchanged_shares
 
-POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
+POLICY = Policy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
 
 
 def words(count):
@@ -34,66 +34,57 @@ def words(count):
 @pytest.fixture(scope="module")
 def source():
     vectors = np.random.default_rng(0).standard_normal((800, 40)).astype(np.float32)
-    return Source(words(800), vectors, "word", {"vectors": "made up"})
+    return Source(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
 
 
 @pytest.fixture(scope="module")
 def contents(source):
-    return build_bundle(source, Recipe("made up", POLICY, k=16))
+    return build_bundle(source, Recipe(name="made up", policy=POLICY, k=16))
 
 
-def median_unchanged(bundle, tail, exponent):
+def median_unchanged(bundle, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
     largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
     law = weights.level_parameters(bundle.table, Setting(exponent), largest_score)
-    if tail == CAPPED:
-        return float(np.median(unchanged_shares(bundle.table, "santext+", law)))
-    exact = ExactSanText(CappedSanText.of(bundle.table, "santext+", law), bundle.metric)
-    rows = {word: exact.channel.weights_from(np.array([int(word)]))[0] for word in np.flatnonzero(exact.capped.base)}
-    return float(np.median([row[word] / row.sum() for word, row in rows.items()]))
+    channel = SanText.of(bundle.table, bundle.metric, "santext+", law).channel
+    words = channel.outputs
+    return float(np.median(channel.rows(words)[np.arange(len(words)), words]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tail", [CAPPED, EXACT])
-def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
-    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16)), tmp_path / "bundle")
+def test_the_default_levels_meet_their_shares(source, tmp_path):
+    bundle = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle")
     assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
     for level in bundle.levels:
         exponent = level.parameters["santext+"].exponent
         assert exponent * 4 == int(exponent * 4)
-        nearby = [median_unchanged(bundle, tail, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
+        nearby = [median_unchanged(bundle, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
         assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
-    source = Source(["a", "b", "c"], np.eye(3, dtype=np.float32), "word", {})
+    source = Source(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
     with pytest.raises(ExportError, match="name levels yourself"):
-        build_bundle(source, Recipe("tiny", POLICY, k=2))
+        build_bundle(source, Recipe(name="tiny", policy=POLICY, k=2))
 
 
 def test_an_exponent_beyond_integers(source):
     with pytest.raises(ExportError, match="too large"):
-        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"moderate": Decimal(500)}))
+        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"moderate": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
     with pytest.raises(ExportError, match="default level"):
-        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
+        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"one": Decimal(5)}))
 
 
 @pytest.mark.slow
 def test_bundles_are_reproducible(source, contents, tmp_path):
     first = write_bundle(contents, tmp_path / "first")
-    second = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
+    second = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "second")
     assert first.identity == second.identity
     for path in first.path.iterdir():
         assert path.read_bytes() == (second.path / path.name).read_bytes()
-
-
-def test_without_embedding_rows(source, tmp_path):
-    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
-    assert bundle.metric is None
-    assert "cannot tell distances" in (bundle.path / "README.md").read_text()
 
 
 def test_an_existing_folder_is_not_overwritten_unasked(contents, tmp_path):
@@ -195,12 +186,10 @@ class TestCommand:
         assert run(cli.app, "textveil-export", arguments) == 0
         bundle = Sanitizer.load(target).bundle
         assert bundle.identity in capsys.readouterr().out
-        for tail in ("exact", "capped"):
-            assert [(level.name, level.parameters["santext"].exponent) for level in bundle.levels] == [
-                ("low", Decimal(3)),
-                ("high", Decimal("9.5")),
-            ]
-        assert bundle.default_tail == "exact"
+        assert [(level.name, level.parameters["santext"].exponent) for level in bundle.levels] == [
+            ("low", Decimal(3)),
+            ("high", Decimal("9.5")),
+        ]
         assert bundle.default_level == "high"
         assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
@@ -232,9 +221,6 @@ class TestCommand:
             (["--share", "2"], "share"),
             (["-k", "1501"], "k must be between"),
             (["--deny", "missing"], "cannot be read"),
-            (["--tails", "heavy"], "--tails"),
-            (["--tails", "exact,exact"], "--tails"),
-            (["--tails", "exact", "--no-embeddings"], "needs the embedding rows"),
         ],
     )
     def test_bad_options(self, vectors, tmp_path, capsys, options, message):

@@ -149,11 +149,13 @@ def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> 
 
 
 def test_every_word_needs_a_vector_of_its_own() -> None:
-    source = Source(["doctor", "nurse", "flu"], small_bundles.scattered(3, 4, 1), "word", {})
-    vectors = Source(["nurse", "doctor"], small_bundles.scattered(2, 4, 2), "word", {})
+    source = Source(
+        words=["doctor", "nurse", "flu"], vectors=small_bundles.scattered(3, 4, 1), tokens="word", provenance={}
+    )
+    vectors = Source(words=["nurse", "doctor"], vectors=small_bundles.scattered(2, 4, 2), tokens="word", provenance={})
     with pytest.raises(ExportError, match=r"^1 of 3 words have no vector of their own for the staircase$"):
-        build_staircase(source, StaircaseRecipe(english_skeleton(), vectors=vectors))
-    both = build_staircase(source.take(np.array([0, 1])), StaircaseRecipe(english_skeleton(), vectors=vectors))
+        build_staircase(source, StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
+    both = build_staircase(source.take(np.array([0, 1])), StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
     assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]
     assert json.dumps(both.law)
 

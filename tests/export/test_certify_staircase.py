@@ -17,7 +17,9 @@ from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
 def tensors():
     words = [f"w{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(80)]
     vectors = np.random.default_rng(4).standard_normal((80, 6)).astype(np.float32)
-    arrays = staircase_arrays(Source(words, vectors, "word", {}), settings=StaircaseSettings(8))
+    arrays = staircase_arrays(
+        Source(words=words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(8)
+    )
     return {**arrays, "roles": np.full(80, 63, dtype=np.uint8)}
 
 

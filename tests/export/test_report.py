@@ -67,7 +67,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
-    """A certified bundle with both tails and three levels."""
+    """A certified bundle with three levels."""
     built = small_bundles.contents(small_bundles.scattered(40, 6, 1), k=5, exponents=["1", "4", "9"])
     defaults = built.law["defaults"]
     defaults = {**defaults, "santext": {**defaults["santext"], "level": "l1"}}
@@ -163,13 +163,12 @@ def test_text_has_contrast(html, ink, paper, scheme):
 
 def test_every_level_is_there(bundle, html):
     rows = re.findall(r'<tr><th scope="row">(.*?)</th>', html)
-    laws, sentences = 4, len(Examples.shipped().sentences)
+    laws, sentences = 2, len(Examples.shipped().sentences)
     for level in bundle.levels:
         named = [row for row in rows if row.removesuffix(" (default)") == level.name]
         assert len(named) == laws + sentences
     for mechanism in ("santext", "santext+"):
-        for tail in ("exact", "capped"):
-            assert html.count(f"<caption>{mechanism} with {tail} tail;") == 1
+        assert html.count(f"<caption>{mechanism};") == 1
 
 
 def test_every_text_is_there(html):
@@ -185,7 +184,7 @@ def test_every_text_is_there(html):
 
 def test_a_worked_text_is_followed_by_what_was_measured_and_no_advice(bundle, html):
     text = " ".join("".join(Page(html).text).split())
-    for level in figures.summaries(bundle, bundle.default_mechanism, bundle.default_tail):
+    for level in figures.summaries(bundle, bundle.default_mechanism):
         does = level.measures
         assert f"the median word stays unchanged with probability {does.unchanged:.0%}, 5 % of words with more" in text
         assert f"with more than {does.unchanged_high:.0%}, and a word is guessed from one release" in text
@@ -199,8 +198,8 @@ def test_the_page_says_how_often_it_drew(bundle, html, monkeypatch):
     again = level_page.page(bundle, [], Examples.shipped())
     assert f"sanitized {len(calls)} times" in " ".join(again.split())
     assert f"sanitized {len(calls)} times" in " ".join(html.split())
-    assert len(calls) == 4 * 3 * len(Examples.shipped().sentences) + 3 * 3
-    assert {(o["mechanism"], o["tail"]) for o in calls} == set(plain.KEYS)
+    assert len(calls) == 2 * 3 * len(Examples.shipped().sentences) + 3 * 3
+    assert {o["mechanism"] for o in calls} == set(plain.MECHANISMS)
     other = level_page.page(bundle, [], Examples.shipped())
     assert other != again  # every draw is fresh
 
@@ -222,13 +221,13 @@ def test_pictures_are_not_blank(report, name):
 def test_labels_do_not_overlap(bundle, times):
     """Tick labels and titles of all panels, at the size at which they are drawn; also with numbers of many digits."""
     bundle = open_bundle(bundle.path, TextBundle)
-    for tails in (tails for laws in bundle.statistics["levels"].values() for tails in laws.values()):
-        for law in tails.values() if times > 1 else ():
+    for laws in bundle.statistics["levels"].values():
+        for law in laws.values() if times > 1 else ():
             outputs = law["likely_outputs"]
             outputs["histogram"]["edges"] = [times * edge for edge in outputs["histogram"]["edges"]]
             outputs["quantiles"] = dict.fromkeys(outputs["quantiles"], 0.7 * outputs["histogram"]["edges"][-1])
             law["likely_inputs"]["quantiles"]["0.95"] *= times
-    laws = {(m, t): figures.summaries(bundle, m, t) for m, t in plain.KEYS}
+    laws = {mechanism: figures.summaries(bundle, mechanism) for mechanism in plain.MECHANISMS}
     with matplotlib.rc_context(figures._STYLE):
         drawn = [
             figures._curves(bundle, laws, "axis"),
@@ -262,10 +261,9 @@ def test_labels_do_not_overlap(bundle, times):
         assert not any(a.overlaps(b) for i, a in enumerate(texts) for b in texts[:i])
 
 
-@pytest.mark.parametrize("tails", [("capped",), pytest.param(("exact",), marks=pytest.mark.full)])
-def test_one_level_one_tail_no_certificate(tmp_path, tails):
+def test_one_level_no_certificate(tmp_path):
     vectors = small_bundles.scattered(40, 6, 2)
-    bundle = small_bundles.small_bundle(tmp_path / "b", vectors, k=4, exponents=["3"], tails=tails)
+    bundle = small_bundles.small_bundle(tmp_path / "b", vectors, k=4, exponents=["3"])
     bundle = write_statistics(bundle, measure(bundle, trials=20))
     paths = level_page.write_report(bundle, tmp_path / "out")
     page = paths[0].read_text()
@@ -294,7 +292,7 @@ def test_pieces_mark_what_changed():
 def test_a_draw_is_counted(bundle):
     draws = Draws(Sanitizer(bundle))
     text = f"{bundle.vocabulary[5]} {bundle.vocabulary[30]}"
-    drawn = {draws(text, "santext", "l0", "exact") for _ in range(50)}
+    drawn = {draws(text, "santext", "l0") for _ in range(50)}
     assert draws.count == 50
     assert len(drawn) > 10
 

@@ -11,10 +11,10 @@ NOBODY: frozenset[str] = frozenset()
 
 def roles(words, tokens="word", **lists):
     policy = Policy(
-        lists.pop("share", 0.5),
-        frozenset(lists.pop("sensitive", ())),
-        frozenset(lists.pop("allow", ())),
-        frozenset(lists.pop("never", ())),
+        share=lists.pop("share", 0.5),
+        sensitive=frozenset(lists.pop("sensitive", ())),
+        allow=frozenset(lists.pop("allow", ())),
+        never_output=frozenset(lists.pop("never", ())),
     )
     return assign_roles([[word] for word in words], tokens, policy).tolist()
 
@@ -46,7 +46,7 @@ def test_a_word_that_is_never_drawn_is_not_drawn_as_a_continuation():
 
 
 def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
-    policy = Policy(0.5, frozenset({"éclair"}), NOBODY, NOBODY)
+    policy = Policy(share=0.5, sensitive=frozenset({"éclair"}), allow=NOBODY, never_output=NOBODY)
     assert assign_roles([["eclair", "éclair"], ["b"]], "word", policy).tolist() == [OUT | PLUS, OUT | PLUS]
 
 
@@ -62,14 +62,14 @@ def test_continuations_digits_and_marks_are_sensitive_pieces():
 @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
 def test_shares_out_of_range(share):
     with pytest.raises(ExportError, match="share"):
-        Policy(share, NOBODY, NOBODY, NOBODY)
+        Policy(share=share, sensitive=NOBODY, allow=NOBODY, never_output=NOBODY)
 
 
 def test_contradicting_lists():
     with pytest.raises(ExportError, match="allow list"):
-        Policy(0.5, frozenset("a"), frozenset("a"), NOBODY)
+        Policy(share=0.5, sensitive=frozenset("a"), allow=frozenset("a"), never_output=NOBODY)
     with pytest.raises(ExportError, match="allow list"):
-        Policy(0.5, NOBODY, frozenset("a"), frozenset("a"))
+        Policy(share=0.5, sensitive=NOBODY, allow=frozenset("a"), never_output=frozenset("a"))
 
 
 def test_no_outputs_left():

@@ -109,11 +109,13 @@ def test_vectors_that_are_not_utf8_or_not_there(tmp_path):
 
 def test_a_source_refuses_what_no_table_can_hold():
     with pytest.raises(SourceError, match="twice"):
-        sources.Source(["a", "a"], np.ones((2, 2), np.float32), "word", {})
+        sources.Source(words=["a", "a"], vectors=np.ones((2, 2), np.float32), tokens="word", provenance={})
     with pytest.raises(SourceError, match="vector 2 is not finite"):
-        sources.Source(["a", "b"], np.array([[1, 1], [1, np.nan]], np.float32), "word", {})
+        sources.Source(
+            words=["a", "b"], vectors=np.array([[1, 1], [1, np.nan]], np.float32), tokens="word", provenance={}
+        )
     with pytest.raises(SourceError, match="fewer than two"):
-        sources.Source(["a"], np.ones((1, 2), np.float32), "word", {})
+        sources.Source(words=["a"], vectors=np.ones((1, 2), np.float32), tokens="word", provenance={})
 
 
 def test_lists_skip_comments_but_not_the_number_sign(tmp_path):

@@ -27,7 +27,7 @@ def source(words=60, dimension=12, seed=3):
     """Three entries without a letter, then words, with random vectors."""
     names = [*PUNCTUATION, *(f"w{'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}" for i in range(words))]
     vectors = np.random.default_rng(seed).standard_normal((len(names), dimension)).astype(np.float32)
-    return Source(names, vectors, "word", {})
+    return Source(words=names, vectors=vectors, tokens="word", provenance={})
 
 
 def scaled_by_definition(rows, words, k, scaling):
@@ -66,7 +66,9 @@ def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, scaling
 
 
 def test_equal_vectors_are_ordered_by_id():
-    words = Source(["a", "b", "c", "d", "e"], np.ones((5, 3), dtype=np.float32), "word", {})
+    words = Source(
+        words=["a", "b", "c", "d", "e"], vectors=np.ones((5, 3), dtype=np.float32), tokens="word", provenance={}
+    )
     near = staircase_arrays(words, settings=StaircaseSettings(4, scaling=2))["neighbours"]
     assert near.tolist() == [[0, 1, 2, 3], [1, 0, 2, 3], [2, 0, 1, 3], [3, 0, 1, 2], [4, 0, 1, 2]]
 
@@ -74,7 +76,12 @@ def test_equal_vectors_are_ordered_by_id():
 def test_length_of_a_vector_does_not_matter():
     given_source = source()
     lengths = 2.0 ** np.arange(len(given_source.words), dtype=np.float32)[:, None]
-    longer = Source(given_source.words, (given_source.vectors * lengths).astype(np.float32), "word", {})
+    longer = Source(
+        words=given_source.words,
+        vectors=(given_source.vectors * lengths).astype(np.float32),
+        tokens="word",
+        provenance={},
+    )
     settings = StaircaseSettings(10, scaling=5)
     first, second = (staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
     assert np.array_equal(first, second)
@@ -83,7 +90,9 @@ def test_length_of_a_vector_does_not_matter():
 def test_a_row_of_zeros_is_near_to_nothing_and_breaks_nothing():
     vectors = source().vectors.copy()
     vectors[5] = 0
-    near = staircase_arrays(Source(source().words, vectors, "word", {}), settings=StaircaseSettings(59))["neighbours"]
+    near = staircase_arrays(
+        Source(words=source().words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(59)
+    )["neighbours"]
     assert near[5, 0] == 5
     assert len(set(near[5].tolist())) == 59
     others = [row[1:] for symbol, row in enumerate(near.tolist()) if symbol != 5]
@@ -143,7 +152,9 @@ def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
         lambda: StaircaseSettings(mu=Fraction(-1, 10)),
         lambda: StaircaseSettings(k=0),
         lambda: StaircaseSettings(scaling=-1),
-        lambda: staircase_arrays(Source(["5", "."], np.ones((2, 3), np.float32), "word", {})),
+        lambda: staircase_arrays(
+            Source(words=["5", "."], vectors=np.ones((2, 3), np.float32), tokens="word", provenance={})
+        ),
         lambda: staircase_arrays(source(20), settings=StaircaseSettings(5, scaling=20)),
         lambda: staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
         lambda: base_weights([3, -1], Fraction(1, 2)),

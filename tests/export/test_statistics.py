@@ -13,6 +13,7 @@ from textveil import Sanitizer
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, BundleVersion
+from textveil.mechanisms import EqualityScores, ScoreChannel
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify
@@ -24,17 +25,14 @@ from textveil_export.text.write import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):
-    """The spread of every mechanism, by level, mechanism and tail."""
-    found = {}
-    for tail in bundle.tails:
-        found |= {(*key, tail): measure_spread(channel) for key, channel in channels(bundle, tail).items()}
-    return found
+    """The spread of every mechanism, by level and mechanism."""
+    return {key: measure_spread(channel) for key, channel in channels(bundle).items()}
 
 
 def assert_as_defined(bundle, laws):
     found = spread_of_each(bundle)
-    for level, mechanism, tail, rows in laws:
-        measured = found.pop((level, mechanism, tail))
+    for level, mechanism, rows in laws:
+        measured = found.pop((level, mechanism))
         words, inputs = plain.outputs(bundle, mechanism), plain.candidates(bundle, mechanism)
         assert measured.unchanged == pytest.approx([float(rows[x][x]) for x in words], rel=1e-14)
         assert measured.likeliest == pytest.approx([float(max(rows[x])) for x in words], rel=1e-14)
@@ -61,7 +59,7 @@ def faulty_rows(fault):
         ascending = weights if fault == "weights are not sorted" else np.sort(weights, axis=1)
         limit = (totals // (10 if fault == "a tenth is left out" else spread.LEFT_OUT))[:, None]
         sums = np.cumsum(ascending, axis=1)
-        left_out = sums < limit if fault == "a whole word too many counts" else sums <= limit
+        left_out = sums <= limit
         return own / totals, weights.shape[1] - np.count_nonzero(left_out, axis=1), ascending[:, -1] / totals
 
     return rows
@@ -81,7 +79,6 @@ def faulty_likely_inputs(fault):
 FAULTS = {
     "the weight of the word before": ("_rows", faulty_rows),
     "a tenth is left out": ("_rows", faulty_rows),
-    "a whole word too many counts": ("_rows", faulty_rows),  # at k = 1 all are equally likely: 95 % is a whole word
     "weights are not sorted": ("_rows", faulty_rows),
     "twice the share": ("_likely_inputs", faulty_likely_inputs),
     "the largest of another input": ("_likely_inputs", faulty_likely_inputs),
@@ -107,11 +104,11 @@ def test_a_planted_fault_is_seen(built, monkeypatch, fault):
     assert any(seen(case) for case in cases)
 
 
-def test_a_bundle_without_rows_has_statistics(tmp_path):
-    bundle = small_bundles.small_bundle(tmp_path / "b", small_bundles.scattered(24, 6, 1), k=5, exponents=["4"])
-    expected = measure(bundle, trials=50)
-    bundle.metric = None
-    assert measure(bundle, trials=50) == expected
+def test_a_mass_of_just_95_percent_is_enough():
+    """Of forty words that are equally likely it takes 38."""
+    weights, base = np.ones(2, dtype=np.int64), np.ones(40, dtype=np.int64)
+    channel = ScoreChannel(scores=EqualityScores(40), score_weights=weights, base=base)
+    assert measure_spread(channel).likely_outputs.tolist() == [38] * 40
 
 
 def test_a_distribution():
@@ -134,7 +131,7 @@ def test_bins_of_whole_numbers_hold_all_of_them(largest, space):
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """A bundle with both tails, certified, and its statistics."""
+    """A bundle, certified, and its statistics."""
     bundle = plain.small(tmp_path_factory.mktemp("measured") / "b", "scattered", 5)
     bundle = write_certificate(bundle, certify(bundle))
     return bundle, measure(bundle, trials=200)
@@ -142,8 +139,8 @@ def measured(tmp_path_factory):
 
 def test_the_summary_says_what_was_found(measured):
     bundle, found = measured
-    for level, mechanism, tail, rows in plain.laws(bundle):
-        law = found["levels"][level][mechanism][tail]
+    for level, mechanism, rows in plain.laws(bundle):
+        law = found["levels"][level][mechanism]
         words = plain.outputs(bundle, mechanism)
         shares = sorted(float(rows[x][x]) for x in words)
         assert law["unchanged"]["mean"] == pytest.approx(np.mean(shares), rel=1e-5)
@@ -198,7 +195,7 @@ class TestStatisticsInABundle:
     def test_histograms_take_one_line_each(self, measured, bundle):
         write_statistics(bundle, measured[1])
         lines = (bundle.path / "statistics.json").read_text().splitlines()
-        assert sum('"counts": [' in line and line.endswith("]") for line in lines) == 5 * 8
+        assert sum('"counts": [' in line and line.endswith("]") for line in lines) == 5 * 4
 
     @pytest.mark.parametrize(
         ("key", "value", "error"),
@@ -249,7 +246,7 @@ class TestStatisticsInABundle:
         constants = open_bundle(bundle.path, TextBundle).statistics["constants"]
         assert (constants["simulated_words"], constants["seed"]) == (50, 3)
         for level in bundle.levels:
-            assert printed.count(f"\n{level.name} ") == 4
+            assert printed.count(f"\n{level.name} ") == 2
 
     @pytest.mark.parametrize("option", ["--statistics", "--no-statistics"])
     def test_a_new_bundle_has_them_unless_told_otherwise(self, tmp_path, option, capsys):
@@ -284,8 +281,3 @@ def _plant(folder, data):
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"]["statistics.json"] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
-def test_both_tails_are_measured(measured):
-    for mechanisms in measured[1]["levels"].values():
-        assert all(set(tails) == {CAPPED, EXACT} for tails in mechanisms.values())

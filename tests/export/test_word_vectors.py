@@ -72,7 +72,7 @@ def test_the_vectors_that_ship_are_those_of_the_list():
 def test_words_stand_beside_words_that_fit():
     """A diagnosis beside a diagnosis, a past tense beside a past tense."""
     every = read_vectors(VECTORS, 1 << 16)
-    frequent = Source(every.words[:6_000], every.vectors[:6_000], "word", {})
+    frequent = Source(words=every.words[:6_000], vectors=every.vectors[:6_000], tokens="word", provenance={})
     arrays = staircase_arrays(frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12))
     near = {
         word: {frequent.words[i] for i in row} for word, row in zip(frequent.words, arrays["neighbours"], strict=True)

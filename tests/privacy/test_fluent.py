@@ -40,7 +40,12 @@ def table(seed: int, k: int = 4) -> StaircaseTable:
 
 def built(number: int, kind: type[FluentStaircase] = FluentStaircase) -> tuple[FluentStaircase, dict[str, Any]]:
     epsilon, share, own, outputs = SETTINGS[number]
-    plain = Staircase.of(table(number), StaircaseLevel("a level", Decimal(epsilon), share, own), outputs, UNIT)
+    plain = Staircase.of(
+        table(number),
+        StaircaseLevel(name="a level", epsilon=Decimal(epsilon), share=share, own_share=own),
+        outputs,
+        UNIT,
+    )
     arrays = random_context(number + 3, symbols=SYMBOLS, kinds=KINDS)
     return kind(plain, ContextTable.from_tensors(arrays, SYMBOLS, KINDS)), arrays
 

@@ -110,7 +110,12 @@ def staircase_of(share: Fraction, own: Fraction = Fraction(1), epsilon: str = "2
     """Four words of which each has two others near it."""
     neighbors = np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0], [3, 0, 1]], np.uint16)
     table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
-    return Staircase.of(table, StaircaseLevel("level", Decimal(epsilon), share, own), np.ones(4, np.bool_), unit=unit)
+    return Staircase.of(
+        table,
+        StaircaseLevel(name="level", epsilon=Decimal(epsilon), share=share, own_share=own),
+        np.ones(4, np.bool_),
+        unit=unit,
+    )
 
 
 def check_draws(staircase: Staircase) -> None:
@@ -140,7 +145,7 @@ def test_what_is_left_of_the_base_may_be_one_or_nothing() -> None:
     neighbors = np.array([[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]], np.uint16)
     table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
     for share, left in ((Fraction(9, 10), 1), (Fraction(1), 1), (Fraction(4, 5), 2)):
-        level = StaircaseLevel("level", Decimal(2), share)
+        level = StaircaseLevel(name="level", epsilon=Decimal(2), share=share)
         staircase = Staircase.of(table, level, np.ones(4, np.bool_), unit=4)
         assert staircase._rows(np.arange(5)).left.tolist() == [left] * 4 + [10]
         check_draws(staircase)
@@ -151,10 +156,12 @@ def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch)
     for share, own in ((Fraction(1, 2), Fraction(-1, 2)), (Fraction(0), Fraction(1)), (Fraction(3, 2), Fraction(1))):
         with pytest.raises(BundleDamaged, match="out of range"):
             staircase_of(share, own)
-    assert StaircaseLevel("level", Decimal(2), Fraction(1)).own_share == 1
+    assert StaircaseLevel(name="level", epsilon=Decimal(2), share=Fraction(1)).own_share == 1
     nothing = StaircaseTable(np.zeros((0, 1), np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
     with pytest.raises(BundleDamaged, match="there is no output"):
-        Staircase.of(nothing, StaircaseLevel("level", Decimal(2), Fraction(1)), np.zeros(0, np.bool_))
+        Staircase.of(
+            nothing, StaircaseLevel(name="level", epsilon=Decimal(2), share=Fraction(1)), np.zeros(0, np.bool_)
+        )
     sound = staircase_of(Fraction(1, 2))
     monkeypatch.setattr(Staircase, "total", MAX_TOTAL - 1)
     sound.check()
@@ -173,7 +180,7 @@ def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
     """The first of them is the word's own, and only that one."""
     neighbors = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]], np.uint16)
     table = StaircaseTable(neighbors, np.array([3, 2, 4], np.uint32), np.full(3, 63, np.uint8))
-    level = StaircaseLevel("one", Decimal("0.7"), Fraction(1, 2), Fraction(1, 4))
+    level = StaircaseLevel(name="one", epsilon=Decimal("0.7"), share=Fraction(1, 2), own_share=Fraction(1, 4))
     staircase = Staircase.of(table, level, np.ones(3, np.bool_), unit=1)
     assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
     for token in range(4):

@@ -94,7 +94,7 @@ def test_words_around_a_token_do_not_decide(small: Sanitizer, drawing: Callable[
 
 # --- the law -------------------------------------------------------------------------------------------------------
 
-LAW = StaircaseLevel("tiny", Decimal("1.5"), Fraction(2, 5))
+LAW = StaircaseLevel(name="tiny", epsilon=Decimal("1.5"), share=Fraction(2, 5))
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,7 @@ def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., Randomiz
         tail = 1 << 15
         with localcontext(prec=60, rounding=ROUND_FLOOR):
             own = int(integer_of(epsilon, tail))
-        return replace(cls.uniform(table), excess=max(own - tail, 0))
+        return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
 
     return randomized_response
 

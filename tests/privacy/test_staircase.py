@@ -38,7 +38,7 @@ def tensors(neighbors: Any, base: Any) -> dict[str, Any]:
 
 
 def level(epsilon: str = "2", share: Fraction = Fraction(1, 2), own: Fraction = Fraction(1)) -> StaircaseLevel:
-    return StaircaseLevel("a level", Decimal(epsilon), share, own)
+    return StaircaseLevel(name="a level", epsilon=Decimal(epsilon), share=share, own_share=own)
 
 
 OUTPUTS = {"every word": np.ones(SYMBOLS, bool), "not two of them": np.arange(SYMBOLS) % 4 != 1}

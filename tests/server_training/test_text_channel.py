@@ -14,9 +14,8 @@ from textveil_training.errors import StaircaseUnsupported
 from textveil_training.text_channel import TextChannel
 
 COUNT = 40
-TAILS = ("exact", "capped")
 LAWS: list[dict[str, Any]] = [
-    *({"mechanism": m, "level": lv, "tail": t} for m in ("santext", "santext+") for t in TAILS for lv in ("l0", "l1")),
+    *({"mechanism": mechanism, "level": level} for mechanism in ("santext", "santext+") for level in ("l0", "l1")),
     {"mechanism": "santext+", "replacement_probability": "1"},
     {"mechanism": "santext+", "replacement_probability": "0.01", "deny": ["baba"]},
     {"mechanism": "krr", "epsilon": "0.5"},
@@ -28,14 +27,14 @@ LAWS: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("bundles")
-    options: dict[str, Any] = {"k": 6, "exponents": ("3", "11"), "tails": TAILS}
+    options: dict[str, Any] = {"k": 6, "exponents": ("3", "11")}
     small_bundle(place / "words", scattered(COUNT, 12, 3), **options)
     small_bundle(place / "outlier", outlier(COUNT, 5), **options | {"exponents": ("1", "3")})
     small_bundle(place / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
     built = contents(scattered(COUNT, 12, 5), **options)
     base = np.random.default_rng(1).integers(1, 200, metric_of(built).rows.shape[0] - 1).astype(np.uint8)
     for mechanism in ("santext", "santext+"):
-        built = with_base(built, 1, mechanism, "exact", base)
+        built = with_base(built, 1, mechanism, base)
     write_bundle(built, place / "flattened")
     return {folder.name: folder for folder in place.iterdir()}
 
@@ -76,7 +75,7 @@ def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: 
 
 def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) -> None:
     wanted = np.array([5, 1, 5, 39, 0])
-    for options in ({"tail": "exact"}, {"tail": "capped"}, {"mechanism": "krr", "epsilon": "3"}):
+    for options in ({}, {"mechanism": "krr", "epsilon": "3"}):
         channel = TextChannel(folders["words"], **options)
         distribution = channel.distribution()
         everything = distribution.columns(np.arange(channel.unknown))
@@ -87,12 +86,12 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
 @pytest.mark.parametrize("end", [1, 2, 3000, 6001])
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
-    channel = TextChannel(folders["words"], mechanism="santext", level="l0", tail="exact")
+    channel = TextChannel(folders["words"], mechanism="santext", level="l0")
     mechanism = channel.plan.mechanism
-    assert isinstance(mechanism, ExactSanText)
-    mechanism = replace(mechanism, capped=replace(mechanism.capped, weights=mechanism.capped.weights[:end]))
+    assert isinstance(mechanism, SanText)
+    mechanism = replace(mechanism, weights=mechanism.weights[:end])
     inputs, outputs = np.meshgrid(np.arange(channel.unknown + 1), np.arange(channel.unknown), indexing="ij")
-    truth = mechanism.capped.base * mechanism.tail_weights(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
+    truth = mechanism.base * mechanism.weights_of(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
     assert (truth == mechanism.channel.weights_to(np.arange(channel.unknown)).T).all()
     assert (mechanism.channel.totals == truth.sum(axis=1)).all()
 

@@ -17,7 +17,7 @@ from .staircase import Staircase, read_staircase
 
 OUTPUT, OUTPUT_PLUS, MAY_KEEP = 1, 2, 4  # the role bits
 ROLE_OF_OUTPUTS = {"santext": OUTPUT, "santext+": OUTPUT_PLUS, "random": OUTPUT, "krr": OUTPUT}
-SMALLEST_WEIGHT = {"capped": 1, "exact": 2**12}
+SMALLEST_WEIGHT = 2**12
 DECIMAL = r"[0-9]+(\.[0-9]+)?"
 LOWEST = {"neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
 
@@ -29,10 +29,10 @@ class Bundle:
     identity: str
     law: dict[str, Any]  # tokens, symbols and the constants and levels of SanText
     arrays: dict[str, Array]
-    embeddings: list[tuple[int, ...]] | None
+    embeddings: list[tuple[int, ...]] | None  # of SanText
     spellings: list[list[str]]
     ids: dict[str, int]  # by spelling
-    labels: dict[tuple[str, str, str], Decimal]  # by mechanism, tail and level name
+    labels: dict[tuple[str, str], Decimal]  # by mechanism and level name
     defaults: dict[str, Any]  # of SanText
     staircase: Staircase | None = None
 
@@ -60,7 +60,7 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
     )
     named = ["vocabulary.tsv", "characters.json"]
     if "santext" in parts:
-        named += ["table.safetensors", *(hashes.keys() & {"embeddings.safetensors"})]
+        named += ["table.safetensors", "embeddings.safetensors"]
     if "staircase" in parts:
         check(law["tokens"] == "word", "law.json: a staircase of pieces")
         check(set(law["skeleton"]) == {"function_words", "kinds"}, "law.json: skeleton")
@@ -77,17 +77,13 @@ def check_law(law: dict[str, Any], defaults: dict[str, Any], hashes: dict[str, s
     check(set(law) == {"tokens", "symbols", "levels", *LOWEST}, "law.json: keys of santext")
     check(all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "law.json: constants")
     check(law["levels"] and len({level["name"] for level in law["levels"]}) == len(law["levels"]), "law.json: levels")
-    tails = set(law["levels"][0]["laws"]["santext"])
-    check(tails and tails <= {"capped", "exact"}, "law.json: tails")
-    check("exact" not in tails or "embeddings.safetensors" in hashes, "an exact tail without rows")
     for level in law["levels"]:
         check(set(level) == {"name", "laws"} and set(level["laws"]) == {"santext", "santext+"}, "law.json: level")
-        check(all(set(laws) == tails for laws in level["laws"].values()), "law.json: different tails")
-        for one in (one for laws in level["laws"].values() for one in laws.values()):
+        for one in level["laws"].values():
             check(set(one) == {"exponent", "weights", "base"}, "law.json: law")
             check(regex.fullmatch(DECIMAL, one["exponent"]) and Decimal(one["exponent"]) > 0, "exponent")
-    check(set(defaults) == {"mechanism", "tail", "level", "replacement_probability"}, "law.json: defaults")
-    check(defaults["mechanism"] in ("santext", "santext+") and defaults["tail"] in tails, "law.json: a default")
+    check(set(defaults) == {"mechanism", "level", "replacement_probability"}, "law.json: defaults")
+    check(defaults["mechanism"] in ("santext", "santext+"), "law.json: a default")
     check(any(level["name"] == defaults["level"] for level in law["levels"]), "law.json: the default level")
     p = defaults["replacement_probability"]
     check(regex.fullmatch(DECIMAL, p) and 0 < Decimal(p) <= 1, "law.json: the default probability")
@@ -114,19 +110,19 @@ def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
     check(all(a <= b for row in scores for a, b in itertools.pairwise(row)), "scores decrease")
     nearest_last = min(row[-1] for row in scores)
     for level, mechanism in itertools.product(law["levels"], ("santext", "santext+")):
-        for tail, one in level["laws"][mechanism].items():
-            weights = need(one["weights"], "I64", [len(arrays[one["weights"]].values)])
-            check(len(weights) > largest and weights[-1] >= SMALLEST_WEIGHT[tail], "weights: too few, or too small")
-            check(all(a >= b for a, b in itertools.pairwise(weights)), "weights increase")
-            check(follow(weights, Decimal(one["exponent"]), law["grid"]), "weights do not follow the exponent")
-            base = (1,) * symbols
-            if one["base"] is not None:
-                base = need(one["base"], arrays[one["base"]].dtype, [symbols])
-                check(arrays[one["base"]].dtype in ("U8", "U16", "U32"), "base: type")
-            outputs = [q for q, role in zip(base, roles, strict=True) if role & ROLE_OF_OUTPUTS[mechanism]]
-            check(all(q >= 1 for q in outputs), "base: below 1 for an output")
-            total = weights[nearest_last] * sum(base) + weights[0] * max(base) * k
-            check(total < 2**62, "totals are too large")
+        one = level["laws"][mechanism]
+        weights = need(one["weights"], "I64", [len(arrays[one["weights"]].values)])
+        check(len(weights) > largest and weights[-1] >= SMALLEST_WEIGHT, "weights: too few, or too small")
+        check(all(a >= b for a, b in itertools.pairwise(weights)), "weights increase")
+        check(follow(weights, Decimal(one["exponent"]), law["grid"]), "weights do not follow the exponent")
+        base = (1,) * symbols
+        if one["base"] is not None:
+            base = need(one["base"], arrays[one["base"]].dtype, [symbols])
+            check(arrays[one["base"]].dtype in ("U8", "U16", "U32"), "base: type")
+        outputs = [q for q, role in zip(base, roles, strict=True) if role & ROLE_OF_OUTPUTS[mechanism]]
+        check(all(q >= 1 for q in outputs), "base: below 1 for an output")
+        total = weights[nearest_last] * sum(base) + weights[0] * max(base) * k
+        check(total < 2**62, "totals are too large")
 
 
 def follow(weights: tuple[int, ...], exponent: Decimal, grid: int) -> bool:
@@ -137,20 +133,18 @@ def follow(weights: tuple[int, ...], exponent: Decimal, grid: int) -> bool:
 
 def read_labels(
     manifest: dict[str, Any], law: dict[str, Any], certificate: dict[str, Any] | None
-) -> dict[tuple[str, str, str], Decimal]:
+) -> dict[tuple[str, str], Decimal]:
     """The label of every law: the certified epsilon where that is a number, else twice the exponent."""
     labels = {}
-    for level, mechanism, tail in itertools.product(
-        law["levels"], ("santext", "santext+"), law["levels"][0]["laws"]["santext"]
-    ):
-        place = level["name"], mechanism, tail
+    for level, mechanism in itertools.product(law["levels"], ("santext", "santext+")):
+        place = level["name"], mechanism
         label = 2 * Decimal(level["laws"][mechanism]["exponent"])
         shown = at(manifest.get("levels", {}), place).get("epsilon_certified")
         if shown is not None:
             check(type(shown) in (int, Decimal) and shown > 0 and certificate is not None, "a label without proof")
             check(shown >= at(certificate["levels"], place)["epsilon_certified"], "a label below what was proven")
             label = Decimal(shown)
-        labels[mechanism, tail, level["name"]] = label
+        labels[mechanism, level["name"]] = label
     return labels
 
 

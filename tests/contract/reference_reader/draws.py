@@ -23,7 +23,7 @@ ought""".split()
 class Law:
     """A mechanism in integers: the base measure, and for an input its tail and its (output, excess) by distance.
 
-    Where the tail is exact, `weight` is that of an input and an output, by which proposals are kept.
+    Of SanText, `weight` is that of an input and an output, by which proposals are kept.
     """
 
     base: list[int]
@@ -32,7 +32,7 @@ class Law:
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The mechanism that a request asks for: a tail, and a level by name or label; or krr with an epsilon."""
+    """The mechanism that a request asks for: a level by name or label; or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
@@ -43,8 +43,7 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
         weight = Fraction(decimal.Context(prec=60).exp(epsilon)) * 2**15 * (1 - Fraction(1, 10**58))
         excess = max(0, math.floor(weight) - 2**15)
         return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
-    tail = options.get("tail", bundle.defaults["tail"])
-    called = [name for (*of, name), label in bundle.labels.items() if of == [mechanism, tail] and label == epsilon]
+    called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
     check(called or epsilon is None, "no level has this label")
     named = called[0] if called else options.get("level", bundle.defaults["level"])
     laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
@@ -61,7 +60,7 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
     def weight(x: int, y: int) -> int:
         return weights[min(score(bundle, x, y), len(weights) - 1)]
 
-    return Law(base, row, weight if tail == "exact" else None)
+    return Law(base, row, weight)
 
 
 def uniform_below(totals: list[int], take: Callable[[int], list[int]]) -> list[int]:
@@ -186,7 +185,7 @@ def sanitize_batch(
 ) -> tuple[list[str], list[int], int]:
     """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
 
-    Options, all of which may be missing: mechanism, tail, level (a name), epsilon (a label, or the epsilon of krr),
+    Options, all of which may be missing: mechanism, level (a name), epsilon (a label, or the epsilon of krr),
     replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
     Returns the outputs, the numbers of tokens and the number of random words consumed.
     """

@@ -17,7 +17,7 @@ from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-HIGH = "weights.high.santext.capped"
+HIGH = "weights.high.santext"
 
 
 # --- law.json, signed ----------------------------------------------------------------------------------------------
@@ -93,13 +93,12 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "a level without santext+": lambda law: law["santext"]["levels"][0]["laws"].pop("santext+"),
     "a law more": lambda law: of_santext(law).update(later=of_santext(law)["santext"]),
     **{
-        f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"]["capped"].update(pair))
+        f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"].update(pair))
         for key, values in {
             "exponent": ["0", "-1", "nan", "inf", "x", "", None, [], {}, "1e999999999"],
             "weights": ["weights.none", None, 5, [], "neighbours", "scores", "roles"],
-            "base": ["weights.low.santext.capped", "none", 5, [], "scores", ""],
+            "base": ["weights.low.santext", "none", 5, [], "scores", ""],
             "later": [1],
-            "tail": ["capped"],
         }.items()
         for value in values
     },
@@ -276,8 +275,8 @@ def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool)
     arrays = load(table.read_bytes())
     arrays[HIGH] = arrays[HIGH] >> 12  # or totals would not fit whatever the base
     table.write_bytes(save({**arrays, "base.high": base}))
-    for tails in law["santext"]["levels"][1]["laws"].values():
-        tails["capped"]["base"] = "base.high"
+    for one in law["santext"]["levels"][1]["laws"].values():
+        one["base"] = "base.high"
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
     if allowed:
@@ -332,7 +331,7 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
         for level in ("low", "high"):
             law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism.law  # type: ignore[attr-defined]
             for row in range(bundle.symbols + 1):
-                rows = law.rows(np.array([row]))
+                rows = law.proposals(np.array([row]))
                 weights = rows.weights(0)
                 assert 0 < sum(map(int, weights)) == int(rows.totals[0]) < 1 << 62
                 assert ((weights > 0) == ((bundle.table.roles & bit) != 0)).all()

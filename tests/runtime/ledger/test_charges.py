@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from small_encoders import load_encoder, write_encoder
 from small_index import write_index
 from textveil import Budget, IndexEncoder, Ledger, Sanitizer
-from textveil.audit import pure_ldp_levels
 from textveil.ledger import Account
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.release import DELTA_UNITS, NAT_UNITS, UNBOUNDED, Charge, PerToken, WholeText
 from textveil.vector.statement import vector_statement
+from textveil_export.certify import pure_ldp_levels
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
 
@@ -47,7 +47,7 @@ def test_santext_is_charged_its_pure_level_for_all_tokens(tiny: Sanitizer, engli
         if sanitizer is tiny:  # no certificate: the bound of any table
             assert charge.epsilon_units >= 4 * pure_ldp_levels([plan.mechanism.channel_at()])[0][0] * NAT_UNITS  # type: ignore[list-item]
         else:
-            level = english.bundle.certificate["levels"]["moderate"]["santext"]["exact"]["epsilon_pure_ldp"]  # type: ignore[index]
+            level = english.bundle.certificate["levels"]["moderate"]["santext"]["epsilon_pure_ldp"]  # type: ignore[index]
             assert charge.epsilon_units == -(-4 * Fraction(level) * NAT_UNITS // 1)
 
 

@@ -83,7 +83,6 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "mechanism": [{"mechanism": "santext"}, {"mechanism": "santext+"}, {"mechanism": "krr", "epsilon": 1}],
     "epsilon": [{"epsilon": 8}, {"mechanism": "krr", "epsilon": 2}, {"mechanism": "fbdd", "epsilon": 2}],
     "level": [{"level": "strong"}],
-    "tail": [{"mechanism": "santext", "tail": "capped"}],
     "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
     "visible": [{"visible": "none"}],
     "kinds": [{"kinds": False}],

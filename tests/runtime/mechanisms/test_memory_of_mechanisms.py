@@ -30,7 +30,6 @@ UNITS = {
 }
 MECHANISMS = {
     "santext": ("-m", "santext"),
-    "santext, capped": ("-m", "santext", "--tail", "capped"),
     "santext+": ("-m", "santext+"),
     "fbdd": ("-m", "fbdd", "-e", "10"),
     "krr": ("-m", "krr", "-e", "2"),

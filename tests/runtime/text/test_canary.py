@@ -37,7 +37,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
         {**LIGHTEST, "level": last},
         {**LIGHTEST, "level": first},
         {"mechanism": "santext", "level": last},
-        *({"mechanism": "santext", "level": last} for tail in sanitizer.bundle.tails),
+        {"mechanism": "santext", "level": last},
         {"mechanism": "krr", "epsilon": 30},
         {"mechanism": "krr", "epsilon": "0.1"},
         {"mechanism": "random"},

@@ -48,9 +48,7 @@ def test_what_is_out_of_range_is_refused(tiny: Sanitizer, epsilon: object) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": "low"}, "fbdd has no levels and no tail"),
-        ({"tail": "capped"}, "fbdd has no levels and no tail"),
-        ({"tail": "canary"}, "fbdd has no levels and no tail"),
+        ({"level": "low"}, "fbdd has no levels"),
         ({"replacement_probability": 0.5}, "a replacement probability and denied words belong to santext+ alone"),
         ({"deny": ["canary"]}, "a replacement probability and denied words belong to santext+ alone"),
     ],
@@ -59,13 +57,6 @@ def test_options_of_other_mechanisms_are_refused(tiny: Sanitizer, options: dict[
     with pytest.raises(OptionError) as refused:
         tiny.sanitize("secret", mechanism="fbdd", epsilon=3, **options)  # type: ignore[arg-type]
     assert str(refused.value) == message
-
-
-def test_a_bundle_without_rows_is_refused(make_bundle: Callable[..., Path]) -> None:
-    sanitizer = Sanitizer.load(make_bundle(embeddings=False))
-    with pytest.raises(OptionError) as refused:
-        sanitizer.sanitize("secret", mechanism="fbdd", epsilon=3)
-    assert str(refused.value) == "fbdd needs the embedding rows, which this bundle does not carry"
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
@@ -118,7 +109,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
     said = json.loads(forked(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
     assert set(said["text"].split()) <= set(tiny.bundle.vocabulary)
     assert said["statement"]["epsilon_kind"] == "textbook metric DP"
-    assert (said["statement"]["level"], said["statement"]["tail"]) == (None, None)
+    assert said["statement"]["level"] is None
     assert forked(*shared[:-1], str(MAX_FBDD_EPSILON), "-q", "--text", "the doctor").text == "the doctor\n"
 
 
@@ -131,8 +122,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
         (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an epsilon above 0 and at most 100000"),
-        (["-e", "3", "--level", "low"], "fbdd has no levels and no tail"),
-        (["-e", "3", "--tail", "exact"], "fbdd has no levels and no tail"),
+        (["-e", "3", "--level", "low"], "fbdd has no levels"),
         (["-e", "3", "-p", "0.5"], "a replacement probability and denied words belong to santext+ alone"),
     ],
 )

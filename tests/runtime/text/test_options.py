@@ -235,7 +235,7 @@ def test_public_names() -> None:
     [
         *((name, value) for name in ("sanitize_punctuation",) for value in ("no", 0, 1, [], "true")),
         *((name, value) for name in ("kinds", "consistent", "split", "fluent") for value in ("no", 1)),
-        *((name, value) for name in ("level", "tail", "case", "mechanism") for value in (5, True, ["weak"], b"weak")),
+        *((name, value) for name in ("level", "case", "mechanism") for value in (5, True, ["weak"], b"weak")),
         *(
             (name, value)
             for name in ("epsilon", "replacement_probability")

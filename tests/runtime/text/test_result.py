@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Result, Sanitizer
-from textveil.errors import BundleError, OptionError
+from textveil.errors import OptionError
 from textveil.text import segmentation
 
 # --- statements ----------------------------------------------------------------------------------------------------
@@ -165,11 +164,3 @@ def test_the_unit_of_distance_is_the_median(english: Sanitizer) -> None:
     assert abs(float(np.median(distances)) - 1) < 0.02
     unknown = [english.bundle.metric.distance(a, symbols) for a in sampled[:, 0].tolist()]
     assert abs(float(np.median(unknown)) - 1) < 0.02
-
-
-def test_without_rows_there_are_no_distances(make_bundle: Callable[..., Path]) -> None:
-    bare = Sanitizer.load(make_bundle(embeddings=False))
-    with pytest.raises(BundleError, match="does not carry embedding rows"):
-        bare.distance("the", "doctor")
-    assert bare.bundle.metric is None
-    assert bare.sanitize("the doctor").tokens == 2

@@ -33,7 +33,7 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
     shutil.copytree(source, folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     proven = {
-        name: {mechanism: {CAPPED: {"epsilon_certified": value}} for mechanism in TABLE_MECHANISMS}
+        name: {mechanism: {"epsilon_certified": value} for mechanism in TABLE_MECHANISMS}
         for name, value in epsilon.items()
     }
     identity = manifest["files"]["law.json"]["sha256"]
@@ -43,7 +43,7 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
     manifest["files"]["certificate.json"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     for name, value in epsilon.items():
         for labels in manifest["levels"][name].values():
-            labels[CAPPED]["epsilon_certified"] = value
+            labels["epsilon_certified"] = value
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return Sanitizer.load(folder)
 
@@ -53,9 +53,9 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 
 def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
     for level in english.bundle.levels:
-        for mechanism, tail in level.parameters:
-            epsilon = english.bundle.certified_epsilon(level, mechanism, tail)
-            assert label(english.bundle, level, mechanism, tail) == (epsilon, CERTIFIED)
+        for mechanism in level.parameters:
+            epsilon = english.bundle.certified_epsilon(level, mechanism)
+            assert label(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
             for options in (
                 {"level": level.name},
                 {"epsilon": epsilon},
@@ -106,9 +106,7 @@ def test_a_name_matches_exactly_or_not_at_all(tiny: Sanitizer, name: str) -> Non
     if name not in ("low", "high"):
         with pytest.raises(UnknownLevel) as refused:
             plan(tiny, level=name)
-        assert (
-            str(refused.value) == "no such level; santext+ with capped tail has the levels (epsilon) low (4), high (16)"
-        )
+        assert str(refused.value) == "no such level; santext+ has the levels (epsilon) low (4), high (16)"
 
 
 def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
@@ -137,7 +135,7 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     other = plan(sanitizer, epsilon=16).terms
     assert (other.level, other.promise.epsilon_kind) == ("high", TEXTBOOK)
     assert other.promise.rounding_slack > 0
-    assert find_level(sanitizer.bundle, "santext", CAPPED, None, None).name == sanitizer.bundle.default_level
+    assert find_level(sanitizer.bundle, "santext", None, None).name == sanitizer.bundle.default_level
 
 
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from neighbor_models import write_bert
-from small_bundles import contents, pieces, scattered, small_bundle, spellings
+from small_bundles import pieces, scattered, small_bundle, spellings
 from small_staircase import WORDS as SAID, small_staircase
 from textveil.bundle.layout import EMBEDDINGS
-from textveil_export.text.write import write_bundle
 from textveil_training.attacks.text import run as run_module
 from textveil_training.hashes import sha256
 
@@ -30,10 +29,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options: dict[str, Any] = {"k": 6, "exponents": ("4", "9")}
     small_bundle(folder / "words", scattered(COUNT, 12, 3), **options)
     small_bundle(folder / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
-    bare = contents(scattered(COUNT, 12, 3), **options)
-    del bare.tensors[EMBEDDINGS]
-    bare.law["files"] = {name: digest for name, digest in bare.law.get("files", {}).items() if name != EMBEDDINGS}
-    write_bundle(bare, folder / "bare")
     generator = np.random.default_rng(6)
     rows = [f"{n % 2}\t{' '.join(generator.choice(WORDS, 6))}, quokkasecret\n" for n in range(20)]
     (folder / "rows.tsv").write_text("".join(rows))

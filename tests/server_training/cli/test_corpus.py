@@ -55,7 +55,7 @@ def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -
         ["file", "rows", "documents", "tokens"], ["train.tsv", "2", "2", "5"]
     ]  # fmt: skip
     assert out.splitlines()[2].endswith("s with 1 workers")
-    assert err.startswith("textveil-train: 1 copy; santext+, level moderate, exact tail: epsilon 10 d")
+    assert err.startswith("textveil-train: 1 copy; santext+, level moderate: epsilon 10 d")
     assert err.count("\n") == 1
     assert sorted(path.name for path in Path("out").iterdir()) == ["record.json", "train.tsv"]
     assert canary not in out + err + everything()
@@ -104,10 +104,10 @@ def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
 def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> None:
     for name in ("train.tsv", "dev.tsv", "test.tsv"):
         write(SST2, name)
-    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--tail", "capped", "--level", "moderate")
+    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--level", "moderate")
     assert code == 0
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["mechanism"], statement["tail"], statement["level"]) == ("santext", "capped", "moderate")
+    assert (statement["mechanism"], statement["level"]) == ("santext", "moderate")
     assert sorted(path.name for path in Path("out").iterdir()) == ["dev.tsv", "record.json", "train.tsv"]
 
 

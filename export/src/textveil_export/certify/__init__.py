@@ -3,8 +3,8 @@
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import Attained, Certificates, LevelCertificate, certify, false_labels
 from textveil_export.certify.losses import Losses, pure_ldp_levels
+from textveil_export.certify.search import worst_ratios
 from textveil_export.certify.staircase import certify_staircase
-from textveil_export.certify.worst_ratios import worst_ratios
 
 __all__ = [
     "AllScores",

@@ -28,7 +28,7 @@ _PARTS = 1 << 40
 _BLOCK = 8  # small: what is worked on stays in the cache of a core
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spread:
     """How the rows and columns of one channel spread.
 
@@ -68,7 +68,12 @@ def measure_spread(
         return _likely_inputs(probabilities)
 
     likely_inputs = each_block("comparing inputs", channel.outputs, columns, progress, _BLOCK)
-    return Spread(unchanged, likely_outputs, likeliest, np.concatenate(likely_inputs))
+    return Spread(
+        unchanged=unchanged,
+        likely_outputs=likely_outputs,
+        likeliest=likeliest,
+        likely_inputs=np.concatenate(likely_inputs),
+    )
 
 
 def _rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:

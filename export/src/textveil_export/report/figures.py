@@ -52,7 +52,7 @@ _MARKERS = {"santext+": "o", "santext": "s"}
 Summaries = dict[str, list[LevelSummary]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture:
     """A figure of the report.
 
@@ -107,7 +107,13 @@ def _picture(name: str, title: str, description: str, draw: Callable[[], Figure]
         png, svg = io.BytesIO(), io.StringIO()
         figure.savefig(png, format="png", dpi=150, facecolor="white")
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
-    return Picture(name, title, description, png.getvalue(), _inline(svg.getvalue(), name, title, description))
+    return Picture(
+        name=name,
+        title=title,
+        description=description,
+        png=png.getvalue(),
+        svg=_inline(svg.getvalue(), name, title, description),
+    )
 
 
 def _inline(svg: str, name: str, title: str, description: str) -> str:

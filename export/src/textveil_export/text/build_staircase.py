@@ -22,16 +22,16 @@ from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
 
 #: Levels of a staircase: name, ``L`` and ``h`` (docs/levels.md says how they were chosen).
 LEVELS = (
-    StaircaseLevel("strongest", Decimal(4), Fraction(1, 100), Fraction(1, 2)),
-    StaircaseLevel("strong", Decimal(6), Fraction(1, 250), Fraction(1, 2)),
-    StaircaseLevel("moderate", Decimal(8), Fraction(1, 500), Fraction(1, 2)),
-    StaircaseLevel("weak", Decimal(10), Fraction(1, 2000), Fraction(1, 2)),
-    StaircaseLevel("weakest", Decimal(12), Fraction(1, 5000), Fraction(1, 2)),
+    StaircaseLevel(name="strongest", epsilon=Decimal(4), share=Fraction(1, 100), own_share=Fraction(1, 2)),
+    StaircaseLevel(name="strong", epsilon=Decimal(6), share=Fraction(1, 250), own_share=Fraction(1, 2)),
+    StaircaseLevel(name="moderate", epsilon=Decimal(8), share=Fraction(1, 500), own_share=Fraction(1, 2)),
+    StaircaseLevel(name="weak", epsilon=Decimal(10), share=Fraction(1, 2000), own_share=Fraction(1, 2)),
+    StaircaseLevel(name="weakest", epsilon=Decimal(12), share=Fraction(1, 5000), own_share=Fraction(1, 2)),
 )
 DEFAULT_LEVEL, DEFAULT_VISIBLE = "weak", "function-words"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StaircaseRecipe:
     """Everything that decides the staircase of a bundle besides its source.
 
@@ -58,7 +58,7 @@ class StaircaseRecipe:
     context: ContextModel | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StaircasePart:
     """What a bundle has of its staircase.
 

@@ -17,7 +17,7 @@ from textveil.release import round_up
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.losses import Losses
-from textveil_export.certify.worst_ratios import worst_ratios
+from textveil_export.certify.search import worst_ratios
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.flatten import flat_base, in_steps

@@ -29,7 +29,7 @@ from textveil_export.text.sources import read_lines
 _MARK = "mark"  # drawn marks are the last kind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ContextModel:
     """A model of contexts as its file has it.
 
@@ -73,7 +73,7 @@ def read_context_model(path: Path) -> ContextModel:
             raise SourceError(f"{path.name}: entry {number} is no line of a model of contexts") from error
     if not weights or not classes or any(len(scores) != len(classes) for _, scores, _ in rows):
         raise SourceError(f"{path.name}: weights or classes are missing, or a row has another number of scores")
-    return ContextModel(credit, weights, classes, rows)
+    return ContextModel(credit=credit, weights=weights, classes=classes, rows=rows)
 
 
 def context_arrays(

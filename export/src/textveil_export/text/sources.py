@@ -20,7 +20,7 @@ from textveil_export.progress import Progress, no_progress
 MINILM = "minilm"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A vocabulary in rank order, most frequent first, with a vector for every entry.
 
@@ -47,7 +47,12 @@ class Source:
 
     def take(self, order: Sequence[int]) -> "Source":
         """Returns the same source with only these entries, in this order."""
-        return Source([self.words[i] for i in order], self.vectors[list(order)], self.tokens, self.provenance)
+        return Source(
+            words=[self.words[i] for i in order],
+            vectors=self.vectors[list(order)],
+            tokens=self.tokens,
+            provenance=self.provenance,
+        )
 
 
 class Encoder:
@@ -98,7 +103,9 @@ class Encoder:
             if piece not in special and not (piece.startswith("[unused") and piece.endswith("]"))
         ]
         provenance = {**self.provenance, "vectors": "input embeddings of the WordPiece vocabulary"}
-        return Source([p for p, _ in kept], matrix[[i for _, i in kept]], "wordpiece", provenance)
+        return Source(
+            words=[p for p, _ in kept], vectors=matrix[[i for _, i in kept]], tokens="wordpiece", provenance=provenance
+        )
 
     def embed(self, words: Iterable[str], progress: Progress = no_progress, batch: int = 256) -> Source:
         """Runs the encoder over each word alone: the mean of its token vectors, scaled to length 1."""
@@ -117,7 +124,7 @@ class Encoder:
                 rows.append(torch.nn.functional.normalize(mean, dim=1).numpy())
                 progress("embedding words", min(start + batch, len(usable)), len(usable))
         provenance = {**self.provenance, "vectors": "each word alone, mean pooling, length 1"}
-        return Source(usable, np.concatenate(rows), "word", provenance)
+        return Source(words=usable, vectors=np.concatenate(rows), tokens="word", provenance=provenance)
 
 
 def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -> Source:
@@ -178,7 +185,12 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
     progress("reading vectors", size, size)
     if not rows:
         raise SourceError(f"{path.name}: holds no usable vectors")
-    return Source(words, np.stack(rows), "word", {"vectors": path.name, "vectors_sha256": _sha256(path)})
+    return Source(
+        words=words,
+        vectors=np.stack(rows),
+        tokens="word",
+        provenance={"vectors": path.name, "vectors_sha256": _sha256(path)},
+    )
 
 
 def usable_words(words: Iterable[str]) -> list[str]:

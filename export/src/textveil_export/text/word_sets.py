@@ -15,7 +15,7 @@ from textveil_export.text.sources import lookup_key, read_lines
 LISTS = Path(__file__).parents[1] / "lists"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Policy:
     """Public choices about words; nothing here may be derived from the text to be protected.
 

@@ -17,7 +17,7 @@ from textveil_training.text_channel import TextChannel
     "options",
     [
         {"mechanism": "santext", "level": "l0"},
-        {"mechanism": "santext+", "level": "l1", "tail": "capped"},
+        {"mechanism": "santext+", "level": "l1"},
         {"mechanism": "santext+", "level": "l0"},
         {"mechanism": "krr", "epsilon": "2"},
         {"mechanism": "random"},

@@ -21,7 +21,7 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
     """Under the frequencies of the text the posterior is true: its mean is the rate, after any number of outputs."""
     for options in (
         {"mechanism": "santext+", "level": "l0"},
-        {"mechanism": "santext", "level": "l0", "tail": "capped"},
+        {"mechanism": "santext", "level": "l0"},
     ):
         channel = TextChannel(folders["words"], **options)
         released = release(channel, texts(400))

@@ -14,7 +14,7 @@ from textveil_training.text_channel import TextChannel
     [
         {"mechanism": "santext", "level": "l0"},
         {"mechanism": "santext+", "level": "l1"},
-        {"mechanism": "santext+", "level": "l0", "tail": "capped"},
+        {"mechanism": "santext+", "level": "l0"},
         {"mechanism": "krr", "epsilon": "3"},
         {"mechanism": "random"},
     ],

@@ -119,8 +119,7 @@ class Outputs:
         Returns:
             Ids, shape ``(n,)``.
         """
-        n, dimension = points.shape
-        left = np.empty((n, dimension + 1), dtype=np.float32)
+        left = np.empty((len(points), points.shape[1] + 1), dtype=np.float32)
         left[:, :-1] = points
         left[:, -1] = scale
         scores = left @ self.screen
@@ -128,15 +127,16 @@ class Outputs:
         # (dimension + 4) 2^-24 1.01 times this sum of lengths (and by 1e-30 where numbers underflow). The best output
         # and the best score may both be off; twice that covers the rounding of the comparison, too.
         size = np.linalg.norm(points, axis=1) * self.longest + scale * self.longest**2 / 2
-        margin = (dimension + 8) * 2.0**-22 * size + 1e-29
+        margin = (points.shape[1] + 8) * 2.0**-22 * size + 1e-29
         candidates = np.flatnonzero(scores >= (scores.max(axis=1) - margin).astype(np.float32)[:, None])
-        point, output = np.divmod(candidates, len(self.ids))
+        point: NDArray[np.intp] = candidates // len(self.ids)
+        output = candidates % len(self.ids)
         exact = np.empty(len(point))
         for part in np.array_split(np.arange(len(point)), 1 + len(point) // _PAIRS_AT_ONCE):
             row = self.rows[output[part]].astype(np.float64)
             exact[part] = np.einsum("ij,ij->i", points[point[part]] - scale / 2 * row, row)
         order = np.lexsort((-exact, point))  # stable: equals stay in the order of their ids
-        return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
+        return self.ids[output[order[np.searchsorted(point, np.arange(len(points)))]]]
 
 
 _OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()

@@ -18,6 +18,8 @@ from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
 SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
 #: Weights are at least this, so that rounding changes none by more than 2**-13 of itself.
 SMALLEST_WEIGHT = 1 << 12
+_NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
+_BASE_TYPES = np.dtype(np.uint8), *_NEIGHBOR_TYPES
 OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 
@@ -68,7 +70,7 @@ class Table:
             or scores.shape != shape
             or roles.shape != (shape[0] - 1,)
             or min(shape) < 1
-            or neighbors.dtype not in (np.uint16, np.uint32)
+            or neighbors.dtype not in _NEIGHBOR_TYPES
             or scores.dtype != np.uint16
             or roles.dtype != np.uint8
             or type(definition["grid"]) is not int
@@ -108,7 +110,7 @@ class Table:
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
         if wrong_weight(weights, exponent, self.grid) is not None:
             raise BundleDamaged("table.safetensors: the weights of a level do not follow its exponent")
-        if base is not None and (base.dtype not in (np.uint8, np.uint16, np.uint32) or base.shape != self.roles.shape):
+        if base is not None and (base.dtype not in _BASE_TYPES or base.shape != self.roles.shape):
             raise BundleDamaged("table.safetensors: a base measure does not fit the vocabulary")
         base_sum, largest_base = (self.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
         if largest_total(weights, self.scores, base_sum, largest_base) >= MAX_TOTAL:

@@ -127,13 +127,14 @@ class WordDropout:
         return ReplacementCoin.of(self.exact).replaced((random_uint64 or entropy.random_uint64)(count))
 
 
-def _exact(number: Any, name: str) -> Fraction:
+def _exact(number: object, name: str) -> Fraction:
     """A decimal number as it is written."""
+    text = number if isinstance(number, str) else "nan"
     try:
-        value = Decimal(number) if isinstance(number, str) else Decimal("nan")
+        value = Decimal(text)
     except InvalidOperation:
         value = Decimal("nan")
     # Far exponents would become integers of as many digits.
-    if not value.is_finite() or len(number) > 40 or not -30 <= value.adjusted() <= 30:
+    if not value.is_finite() or len(text) > 40 or not -30 <= value.adjusted() <= 30:
         raise OptionError(f"{name} is not a decimal number of a usable size")
     return Fraction(value)

@@ -18,7 +18,7 @@ from textveil.mechanisms.elements import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.integer_sampling import Integers
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ContextTable:
     """What the base makes of a context: one factor for each class of words.
 
@@ -68,7 +68,7 @@ class ContextTable:
             raise BundleDamaged("context.safetensors: a class or a row is not there")
         if weights.min() < 1:
             raise BundleDamaged("context.safetensors: a weight is 0")
-        return cls(elements, classes, rows, scores, weights)
+        return cls(elements=elements, classes=classes, rows=rows, scores=scores, weights=weights)
 
     def factors(self, contexts: Integers) -> Integers:
         """Returns ``W_c`` of some contexts, shape ``(n, classes)``.

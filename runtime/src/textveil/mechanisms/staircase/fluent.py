@@ -170,7 +170,7 @@ class FluentStaircase:
         return np.argsort(rank[self.plain.table.neighbors], axis=1, kind="stable")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Line:
     """The bases and the budgets of some mentions, ready to draw from.
 
@@ -190,7 +190,7 @@ class _Line:
     left: Integers  # max(1, S - A)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Classes:
     """Where symbols stand in their classes.
 
@@ -217,7 +217,7 @@ class _Classes:
         starts = np.cumsum(mass) - mass
         before = np.empty_like(sums)
         before[ordered] = sums - base[ordered]
-        return cls(ordered, sums, starts, mass, before - starts[classes])
+        return cls(ordered=ordered, sums=sums, starts=starts, mass=mass, before=before - starts[classes])
 
 
 def _share_of(amounts: Integers, share: Any) -> Integers:

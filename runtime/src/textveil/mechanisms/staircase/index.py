@@ -67,7 +67,7 @@ class IndexStaircase(Staircase):
         if not epsilon.is_finite():  # a comparison with NaN raises
             raise BundleDamaged("a channel: epsilon is no number")
         table = StaircaseTable(_everything(codes, codes), base, np.zeros(codes, np.uint8))
-        level = StaircaseLevel(name, epsilon, Fraction(budget, total))
+        level = StaircaseLevel(name=name, epsilon=epsilon, share=Fraction(budget, total))
         staircase = cls(table, level, base, np.cumsum(base), unit, dealt=dealt)
         try:
             staircase.check()

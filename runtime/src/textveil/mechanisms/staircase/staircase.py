@@ -30,7 +30,7 @@ G = 1 << 20
 MAX_EPSILON = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StaircaseLevel:
     """One level: the bound, and how its budget is dealt.
 
@@ -59,7 +59,7 @@ def realized_ratio(epsilon: Decimal) -> float:
     return factor(epsilon) / G
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Rows:
     """The budgets of some inputs, ready to draw from, shapes ``(rows, k)`` but for the last two, ``(rows,)``."""
 
@@ -213,12 +213,12 @@ class Staircase:
         np.cumsum(in_order, axis=1, out=removed[:, 1:])
         total = removed[:, -1]
         return _Rows(
-            stored,
-            np.cumsum(budgets, axis=1),
-            np.take_along_axis(starts, order, axis=1) - removed[:, :-1],
-            removed,
-            total,
-            np.maximum(1, self.base_sum - total),
+            stored=stored,
+            dealt=np.cumsum(budgets, axis=1),
+            shifted=np.take_along_axis(starts, order, axis=1) - removed[:, :-1],
+            removed=removed,
+            total=total,
+            left=np.maximum(1, self.base_sum - total),
         )
 
     def _select(self, rows: _Rows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
@@ -318,7 +318,8 @@ def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> 
     """Returns how many entries of each row are at most the value: as many steps for every row and value."""
     k = ascending.shape[1]
     flat, before = ascending.ravel(), row_of * k - 1
-    last, position = before + k, before
+    last: NDArray[np.intp] = before + k
+    position: NDArray[np.intp] = before
     step = 1 << (k.bit_length() - 1)
     while step:
         probe = np.minimum(position + step, last)  # if the last entry is reached, all are

@@ -26,6 +26,9 @@ def output_role(*, visible: bool, kinds: bool, lower: bool = False) -> int:
     return (1 if visible else 2) << ((4 if lower else 0) if kinds else 2)
 
 
+_NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
+
+
 @dataclass(frozen=True, eq=False)
 class StaircaseTable:
     """The neighbors and the base of a bundle. Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
@@ -54,7 +57,7 @@ class StaircaseTable:
             neighbors.ndim != 2
             or len(neighbors) != symbols
             or neighbors.shape[1] < 1
-            or neighbors.dtype not in (np.uint16, np.uint32)
+            or neighbors.dtype not in _NEIGHBOR_TYPES
             or base.shape != (symbols,)
             or base.dtype != np.uint32
             or roles.shape != (symbols,)

@@ -220,7 +220,7 @@ def _by_token(
         save(result)
     unigrams = priors.both(released.inputs, channel.unknown + 1)
     works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
-        "nearest": lambda step: nearest(channel.bundle.metric, released, step),  # type: ignore[arg-type]
+        "nearest": lambda step: nearest(channel.bundle.metric, released, step),
         "bayes": lambda step: bayes(channel, released, seed=settings.seed, report=step),
         "repeated": lambda step: repeated(channel, released, sample, unigrams, step),
     }

@@ -1,4 +1,4 @@
-"""Certified epsilons of exact tails against brute force in exact rationals, and against planted faults.
+"""Certified epsilons against brute force in exact rationals, and against planted faults.
 
 The certificate is a bound that can only overstate. Brute force looks at every pair and every output; the truth must
 lie between what the certificate says is attained and what it certifies, and the two close together: one grid step of
@@ -14,15 +14,13 @@ import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
 from defined_weights import defined_weights, outputs, squared_distances
-from textveil.audit.capped import Envelope
-from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.errors import BundleDamaged
 from textveil.text.token_plans import table_mechanism
 from textveil.verify import verify_text as verify
-from textveil_export.certify import all_scores
-from textveil_export.certify import exact as exact_search
+from textveil_export.certify import all_scores, search
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
+from textveil_export.certify.losses import Losses as Bounds
 from textveil_export.errors import CertificationError
 from textveil_export.text.write import write_bundle
 
@@ -46,7 +44,7 @@ def small_contents(geometry, k, base):
         chance = np.random.default_rng(81)
         for mechanism in MECHANISMS:
             measure = chance.integers(1, 256, built.law["symbols"]).astype(np.uint8)
-            built = small_bundles.with_base(built, 1, mechanism, EXACT, measure)
+            built = small_bundles.with_base(built, 1, mechanism, measure)
     return built
 
 
@@ -61,7 +59,7 @@ def assert_certified(bundle, certificates, close=True):
         for mechanism in MECHANISMS:
             law = level.parameters[mechanism]
             losses = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law))
-            certificate = certificates[level.name][mechanism][EXACT]
+            certificate = certificates[level.name][mechanism]
             attained = certificate.attained
             truth, pure = losses.per_distance(), losses.pure()
             assert attained.epsilon <= truth + 1e-12
@@ -102,8 +100,8 @@ def test_with_a_base_measure(tmp_path, geometry):
 def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
     """As in a large vocabulary: many blocks, and most outputs not among the nearest that are looked at first."""
     monkeypatch.setattr(all_scores, "_BLOCK", 3)
-    monkeypatch.setattr(exact_search, "_NEAREST_OUTPUTS", 2)
-    monkeypatch.setattr(exact_search, "_SCANNED_AT_ONCE", 2)
+    monkeypatch.setattr(search, "_NEAREST_OUTPUTS", 2)
+    monkeypatch.setattr(search, "_SCANNED_AT_ONCE", 2)
     bundle = open_small(tmp_path / "b", geometry, 3)
     assert_certified(bundle, certify(bundle))
 
@@ -127,61 +125,13 @@ def test_the_attaining_pair_and_output_attain(tmp_path):
         names = [*bundle.vocabulary, "<unk>"]
         certificates = certify(bundle)
         for level in bundle.levels:
-            attained = certificates[level.name]["santext"][EXACT].attained
+            attained = certificates[level.name]["santext"].attained
             weights = defined_weights(bundle, "santext", level.parameters["santext"])
             x, other, y = (names.index(name) for name in (attained.input, attained.other_input, attained.output))
             ratio = Fraction(weights[x][y], sum(weights[x])) / Fraction(weights[other][y], sum(weights[other]))
             distance = np.sqrt(squared_distances(bundle)[x][other] / bundle.metric.median_squared)
             assert attained.distance == pytest.approx(distance, abs=1e-6)
             assert attained.epsilon == pytest.approx(np.log(float(ratio)) / distance, abs=1.1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("geometry", ["scattered", "collinear", "clusters", "lopsided"])
-def test_bounds_hold_for_every_pair(tmp_path, geometry):
-    """Both bounds of the audit, one pair at a time: by the distance of the pair, and by a scan of all outputs.
-
-    Without the one step more than the distance the first one would be wrong: where words lie on a line it is needed.
-    """
-    bundle = open_small(tmp_path / "b", geometry, 5, base=True)
-    everybody = np.arange(bundle.symbols + 1)
-    squared = np.concatenate([block for _, block in bundle.metric.squared_to_all(everybody)])
-    scores = bundle.metric.scores(squared)
-    first, second = (index.ravel() for index in np.indices(scores.shape))
-    for level in bundle.levels:
-        for mechanism in MECHANISMS:
-            level_law = level.parameters[mechanism]
-            law = table_mechanism(bundle, mechanism, level_law)
-            audit = ExactAudit(law, log_totals([law], scores)[0])
-            true = np.array(Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, level_law)).losses).ravel()
-            assert (audit.bounds(first, second, scores.ravel() + 1) >= true).all()
-            allowed = outputs(bundle, mechanism)
-            differences = np.concatenate([largest_differences(row, scores, allowed) for row in scores])
-            scanned = audit.bounds(first, second, differences)
-            assert (scanned >= true).all()
-            assert (scanned - true)[differences >= 0].max() < 2**-18
-            if geometry == "collinear":
-                assert (audit.bounds(first, second, scores.ravel()) < true).any()
-
-
-@pytest.mark.parametrize("shape", ["falling", "clamped", "level", "any"])
-def test_the_envelope_is_that_of_its_definition(shape):
-    """To the last bit, for weights of any shape, whatever is asked first."""
-    chance = np.random.default_rng(82)
-    steps = np.arange(300)
-    logs = {
-        "falling": np.log(np.rint(1e5 * np.exp(-0.03 * steps))),
-        "clamped": -0.1 * np.minimum(steps, 120),
-        "level": np.zeros(300),
-        "any": chance.random(300),
-    }[shape]
-    drops = [max(logs[a] - logs[min(a + n, 299)] for a in steps) for n in range(400)]
-    expected = np.maximum.accumulate(drops)
-    envelope = Envelope(logs)
-    for asked in chance.integers(0, 400, (40, 2, 3)):
-        assert (envelope(asked) == expected[asked]).all()
-    assert (envelope(np.arange(400)) == expected).all()
-    assert envelope(np.array(-5)) == expected[0]
 
 
 # Faults.
@@ -193,7 +143,7 @@ def bundle(tmp_path):
 
 
 def certified(bundle, level=1):
-    return certify(bundle)[bundle.levels[level].name]["santext"][EXACT]
+    return certify(bundle)[bundle.levels[level].name]["santext"]
 
 
 def test_a_weight_one_per_cent_off(bundle):
@@ -247,18 +197,18 @@ def without_base_measure(self, weights, base, progress=None, totals=AllScores.to
     return totals(self, weights, np.ones_like(base), progress)
 
 
-def exchanged(self, first, second, differences, bounds=ExactAudit.bounds):
+def exchanged(self, first, second, differences, bounds=Bounds.bounds):
     return bounds(self, second, first, differences)
 
 
 SEARCH_FAULTS = {
-    "inputs that are no outputs are left out": (exact_search, "_scan_others", lambda *search: None),
+    "inputs that are no outputs are left out": (search, "_scan_others", lambda *search: None),
     "the largest difference is the smallest": (
-        exact_search,
+        search,
         "largest_differences",
         lambda scores, others, outputs: (others[:, outputs] - scores[outputs]).min(axis=1),
     ),
-    "normalizers are exchanged": (ExactAudit, "bounds", exchanged),
+    "normalizers are exchanged": (Bounds, "bounds", exchanged),
     "normalizers lack the base measure": (AllScores, "totals", without_base_measure),
 }
 

@@ -1,4 +1,4 @@
-"""The dial: exponents whose *proven* epsilon meets a target, for both tails, and base measures that help."""
+"""Exponents whose *proven* epsilon meets a target, and base measures that help."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -6,19 +6,20 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import small_bundles
-from brute_force import Losses
+from brute_force import Losses as BruteForce
 from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.mechanisms.baselines.table import KEPT, OUTPUT_ROLE
+from textveil.mechanisms.baselines import OUTPUT_ROLE, SMALLEST_WEIGHT, SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
-from textveil_export.certify.exact import worst_exact_ratios
+from textveil_export.certify.losses import Losses
+from textveil_export.certify.search import worst_ratios
 from textveil_export.cli import table
 from textveil_export.errors import ExportError
-from textveil_export.text import calibrate_epsilon as dial
+from textveil_export.text import calibrate_epsilon
 from textveil_export.text.build import Recipe, build_bundle
 from textveil_export.text.flatten import flat_base, in_steps, wanted_totals
 from textveil_export.text.sources import Source
@@ -26,15 +27,15 @@ from textveil_export.text.weights import Setting, fits, level_parameters
 from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
-    "scattered": (small_bundles.scattered(24, 6, 1), {EXACT: ("4", "7"), CAPPED: ("3", "6")}),
-    "clusters": (small_bundles.clusters(4), {EXACT: ("3", "6.5"), CAPPED: ("3", "5")}),
-    "lopsided": (small_bundles.lopsided(24), {EXACT: ("2", "4"), CAPPED: ("1", "3")}),
+    "scattered": (small_bundles.scattered(24, 6, 1), ("4", "7")),
+    "clusters": (small_bundles.clusters(4), ("3", "6.5")),
+    "lopsided": (small_bundles.lopsided(24), ("2", "4")),
 }
 
 
 def targets_of(geometry):
-    _, numbers = GEOMETRIES[geometry]
-    return {tail: {"low": Decimal(low), "high": Decimal(high)} for tail, (low, high) in numbers.items()}
+    _, (low, high) = GEOMETRIES[geometry]
+    return {"low": Decimal(low), "high": Decimal(high)}
 
 
 def table_and_scores(geometry, k=5):
@@ -45,10 +46,9 @@ def table_and_scores(geometry, k=5):
 
 
 def certified(table, every, mechanism, setting):
-    """What is certified for a mechanism with an exact tail."""
-    law = CappedSanText.of(table, mechanism, level_parameters(table, setting, every.largest))
-    audits = every.audits([ExactSanText(law, every.metric)])
-    (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
+    """What is certified for a mechanism."""
+    law = SanText.of(table, every.metric, mechanism, level_parameters(table, setting, every.largest))
+    (worst,) = worst_ratios(every, table, [Losses(law.channel_on(every))])
     return worst.over_all.ratio
 
 
@@ -60,22 +60,24 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
     words = small_bundles.spellings(len(vectors))
     targets = targets_of(geometry)
     recipe = Recipe(
-        "small",
-        small_bundles.MIXED.policy(words),
+        name="small",
+        policy=small_bundles.MIXED.policy(words),
         k=5,
         certified_epsilons=targets,
-        tails=(EXACT, CAPPED),
         default_level="low",
     )
-    bundle = write_bundle(build_bundle(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
+    bundle = write_bundle(
+        build_bundle(Source(words=words, vectors=vectors.astype(np.float32), tokens="word", provenance={}), recipe),
+        tmp_path / "b",
+    )
     certificates = certify(bundle)
     for level in bundle.levels:
-        for (mechanism, tail), law in level.parameters.items():
-            target = float(targets[tail][level.name])
-            truth = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law)).per_distance()
-            proven = certificates[level.name][mechanism][tail].epsilon_certified
+        for mechanism, law in level.parameters.items():
+            target = float(targets[level.name])
+            truth = BruteForce.of(bundle, mechanism, defined_weights(bundle, mechanism, law)).per_distance()
+            proven = certificates[level.name][mechanism].epsilon_certified
             assert truth <= proven <= target
-            assert proven >= target - dial.TOLERANCE - 1e-4
+            assert proven >= target - calibrate_epsilon.TOLERANCE - 1e-4
 
 
 @pytest.mark.slow
@@ -83,15 +85,15 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
 def test_base_measures_are_bytes_and_help(geometry):
     """A mechanism has the flattened base measure of its first guess if it was certified lower with it than without."""
     table, every = table_and_scores(geometry)
-    targets = {EXACT: targets_of(geometry)[EXACT]}
-    settings = dial.by_certified_epsilon(table, every.metric, targets)
-    assert set(settings) == {(name, m, EXACT) for name in ("low", "high") for m in TABLE_MECHANISMS}
-    for (name, mechanism, _), setting in settings.items():
-        guess = float(targets[EXACT][name]) / dial._FIRST_RATIO[EXACT]
+    targets = targets_of(geometry)
+    settings = calibrate_epsilon.by_certified_epsilon(table, every.metric, targets)
+    assert set(settings) == {(name, m) for name in ("low", "high") for m in TABLE_MECHANISMS}
+    for (name, mechanism), setting in settings.items():
+        guess = float(targets[name]) / calibrate_epsilon._FIRST_RATIO
         is_output = (table.roles & OUTPUT_ROLE[mechanism]) != 0
         outputs = np.flatnonzero(is_output)
         base = in_steps(flat_base(every, outputs, guess), outputs, table.symbols, 255)
-        flat = Setting(dial._decimal(guess), base)
+        flat = Setting(calibrate_epsilon._decimal(guess), base)
         helps = certified(table, every, mechanism, flat) < certified(table, every, mechanism, replace(flat, base=None))
         assert (setting.base is not None) == helps
         if helps:
@@ -111,11 +113,11 @@ def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
         q[0] = 1
         return q
 
-    monkeypatch.setattr(dial, "flat_base", starving)
+    monkeypatch.setattr(calibrate_epsilon, "flat_base", starving)
     table, every = table_and_scores("scattered")
-    targets = {EXACT: targets_of("scattered")[EXACT]}
-    settings = dial.by_certified_epsilon(table, every.metric, targets)
-    plain = dial.by_certified_epsilon(table, every.metric, targets, flatten_to=None)
+    targets = targets_of("scattered")
+    settings = calibrate_epsilon.by_certified_epsilon(table, every.metric, targets)
+    plain = calibrate_epsilon.by_certified_epsilon(table, every.metric, targets, flatten_to=None)
     assert {key: setting.exponent for key, setting in settings.items()} == {
         key: setting.exponent for key, setting in plain.items()
     }
@@ -145,9 +147,8 @@ def test_flattening_makes_the_normalizer_more_even(geometry, mechanism):
 
 def test_targets_beyond_integers():
     table, every = table_and_scores("scattered")
-    for tail in (EXACT, CAPPED):
-        with pytest.raises(ExportError, match="too large"):
-            dial.by_certified_epsilon(table, every.metric, {tail: {"all": Decimal(1000)}})
+    with pytest.raises(ExportError, match="too large"):
+        calibrate_epsilon.by_certified_epsilon(table, every.metric, {"all": Decimal(1000)})
 
 
 # The command.
@@ -179,7 +180,6 @@ def dialed(tmp_path_factory):
         "8",
     ]
     arguments += ["--certified-epsilon", "low=6, balanced=9.5,high=12"]
-    arguments += ["--certified-epsilon-capped", "low=5.5,balanced=9,high=11"]
     assert run(cli.app, "textveil-export", arguments) == 0
     return Sanitizer.load(folder / "b").bundle
 
@@ -189,24 +189,21 @@ class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
     def test_levels_are_labeled_with_their_targets(self, dialed):
-        for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
-            labels = {level.name: dialed.certified_epsilon(level, "santext+", tail) for level in dialed.levels}
-            assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
-        assert dialed.default_tail == EXACT
+        labels = {level.name: dialed.certified_epsilon(level, "santext+") for level in dialed.levels}
+        assert labels == {"low": 6, "balanced": 9.5, "high": 12}
 
     def test_what_was_proven_is_just_below(self, dialed):
         for level in dialed.levels:
-            for (mechanism, tail), law in level.parameters.items():
-                proven = dialed.certificate["levels"][level.name][mechanism][tail]
-                target = dialed.certified_epsilon(level, mechanism, tail)
-                assert target - dial.TOLERANCE - 1e-4 <= proven["epsilon_certified"] <= target
+            for mechanism, law in level.parameters.items():
+                proven = dialed.certificate["levels"][level.name][mechanism]
+                target = dialed.certified_epsilon(level, mechanism)
+                assert target - calibrate_epsilon.TOLERANCE - 1e-4 <= proven["epsilon_certified"] <= target
                 assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
                 assert float(law.exponent) < target < 2 * float(law.exponent)
 
     def test_base_measures_that_ship(self, dialed):
         laws = [(key, law) for level in dialed.levels for key, law in level.parameters.items()]
-        assert all(law.base is None for (_, tail), law in laws if tail == CAPPED)
-        flattened = [(mechanism, law.base) for (mechanism, _), law in laws if law.base is not None]
+        flattened = [(mechanism, law.base) for mechanism, law in laws if law.base is not None]
         assert flattened
         for mechanism, base in flattened:
             is_output = (dialed.table.roles & OUTPUT_ROLE[mechanism]) != 0
@@ -215,8 +212,8 @@ class TestCommand:
             assert not base[~is_output].any()
 
     def test_bare_numbers_name_their_levels(self, tmp_path):
-        assert list(table._targets("6, 9.5", None, (EXACT,))[EXACT]) == ["e6", "e9.5"]
-        assert list(table._targets("1,2,3,4,5,6", None, (CAPPED,))[CAPPED]) == list(dial.DEFAULT_LEVELS)
+        assert list(table._levels(table._named("6, 9.5"))) == ["e6", "e9.5"]
+        assert list(table._levels(table._named("1,2,3,4,5,6"))) == list(calibrate_epsilon.DEFAULT_LEVELS)
 
     @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
     def test_targets_that_cannot_be(self, tmp_path, capsys, targets):
@@ -224,18 +221,10 @@ class TestCommand:
         assert run(cli.app, "textveil-export", arguments) == 1
         assert capsys.readouterr().err.count("\n") == 1
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            (["--certified-epsilon", "9", "--level", "a=3"], "exclude each other"),
-            (["--certified-epsilon-capped", "9"], "goes with --certified-epsilon"),
-            (["--certified-epsilon", "a=9", "--certified-epsilon-capped", "b=9"], "same levels"),
-            (["--certified-epsilon", "a=8,b=9", "--certified-epsilon-capped", "a=9"], "same levels"),
-        ],
-    )
-    def test_options_that_do_not_fit(self, tmp_path, capsys, options, message):
+    def test_exponents_and_targets_exclude_each_other(self, tmp_path, capsys):
+        options = ["--certified-epsilon", "9", "--level", "a=3"]
         assert run(cli.app, "textveil-export", ["table", "-o", str(tmp_path / "b"), *PLAIN, *options]) == 1
-        assert message in capsys.readouterr().err
+        assert "exclude each other" in capsys.readouterr().err
 
 
 # Flattening to a slope.
@@ -282,27 +271,29 @@ def test_steps_are_as_fine_as_totals_allow():
     finest = []
     for exponent in range(2, 30, 2):
         possible = []
-        for largest in dial._FINER:
+        for largest in calibrate_epsilon._FINER:
             setting = Setting(Decimal(exponent), in_steps(q, symbols, table.symbols, largest))
-            possible.append(fits(table, EXACT, setting, every.largest))
+            possible.append(fits(table, setting, every.largest))
             if possible[-1]:
-                assert level_parameters(table, setting, every.largest).weights[-1] >= SMALLEST_EXACT_WEIGHT
+                assert level_parameters(table, setting, every.largest).weights[-1] >= SMALLEST_WEIGHT
             else:
                 with pytest.raises(ExportError, match="too large"):
                     level_parameters(table, setting, every.largest)
         assert possible == sorted(possible)
         finest.append(sum(possible))
     assert finest == sorted(finest, reverse=True)
-    assert finest[0] == len(dial._FINER)
+    assert finest[0] == len(calibrate_epsilon._FINER)
     assert finest[-1] == 0
 
 
 @pytest.mark.slow
 def test_the_dial_flattens_to_a_slope():
     table, every = table_and_scores("lopsided")
-    targets = {EXACT: {"only": Decimal("2.2")}}
-    settings = dial.by_certified_epsilon(table, every.metric, targets, mechanisms=["santext"], flatten_to=1.1)
-    setting = settings["only", "santext", EXACT]
+    targets = {"only": Decimal("2.2")}
+    settings = calibrate_epsilon.by_certified_epsilon(
+        table, every.metric, targets, mechanisms=["santext"], flatten_to=1.1
+    )
+    setting = settings["only", "santext"]
     assert setting.base is not None
     assert setting.base.max() == 4095
-    assert 2.2 - dial.TOLERANCE <= certified(table, every, "santext", setting) <= 2.2
+    assert 2.2 - calibrate_epsilon.TOLERANCE <= certified(table, every, "santext", setting) <= 2.2

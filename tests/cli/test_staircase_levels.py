@@ -1,0 +1,44 @@
+"""The levels of a staircase in numbers: what the command prints is what the distributions say."""
+
+from typing import Any
+
+import pytest
+from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, small_staircase
+from textveil import Sanitizer
+from textveil.release import round_up
+from textveil_cli.staircase_levels import staircase_summaries
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture(scope="module")
+def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    """A bundle whose outputs depend on the case of their slot."""
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES))
+
+
+def kept(sanitizer: Sanitizer, word: str, **law: Any) -> list[float]:
+    """How often a word comes out as itself, in a slot of each case where it is drawn."""
+    cases = [word, word.title(), word.upper()]
+    drawn = [case for case in cases if sanitizer.preview(case, visible=law["visible"])[0][1] == "drawn"]
+    return [float(sanitizer.distribution(case, **law).probability(word)) for case in drawn]
+
+
+@pytest.mark.parametrize("bundle", ["small", "cased"])
+def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> None:
+    small: Sanitizer = request.getfixturevalue(bundle)
+    for visible, kinds in (("function-words", True), ("none", True), ("none", False)):
+        for level, summary in zip(LEVELS, staircase_summaries(small.bundle, visible=visible, kinds=kinds), strict=True):
+            law = {"level": level["name"], "visible": visible, "kinds": kinds}
+            outputs = small.distribution("qwyx", **law).words
+            words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
+            shares = [share for word in words for share in kept(small, word, **law)]
+            assert summary.kept_most == pytest.approx(max(shares))
+            assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
+            slots = small._plan(law).slots  # type: ignore[union-attr]
+            assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
+            assert summary.largest_odds == small.terms(**law).largest_odds  # type: ignore[union-attr]
+            assert (summary.level, summary.share) == (level["name"], level["share"])

@@ -1,0 +1,161 @@
+"""Certificates in bundles: labels, what must be refused, interruptions, and the command."""
+
+import hashlib
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import small_bundles
+from interruption import interrupted
+from small_staircase import small_staircase
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
+from textveil.errors import BundleDamaged, IdentityMismatch
+from textveil_cli.console import run
+from textveil_export import cli
+from textveil_export.certify.certificate import certify, false_labels
+from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.errors import CertificationError
+from textveil_export.text.write import write_certificate
+
+GEOMETRIES = {"scattered": small_bundles.scattered(24, 6, 1), "twins": small_bundles.twins(24, 6, 2)}
+
+
+def test_without_santext_there_is_nothing_to_search(tmp_path):
+    with pytest.raises(CertificationError, match="no SanText"):
+        certify(Bundle(small_staircase(tmp_path)))
+
+
+class TestCertificateInABundle:
+    """``textveil-export certify``: the certificate, the labels, and what must be refused."""
+
+    @pytest.fixture
+    def bundle(self, tmp_path):
+        return small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["2", "6"])
+
+    def test_labels_become_certified_and_the_identity_another(self, bundle, capsys):
+        assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
+        assert "l1" in capsys.readouterr().out
+        with pytest.raises(IdentityMismatch):
+            Sanitizer.load(bundle.path, expect_id=bundle.identity)
+        certified = Sanitizer.load(bundle.path)
+        assert certified.bundle.law_identity == bundle.law_identity == certified.bundle.certificate["identity"]
+        assert certified.bundle.certificate["format_version"] == 2
+        proven = certified.bundle.certificate["levels"]["l1"]["santext"]
+        terms = certified.terms(mechanism="santext", level="l1")
+        assert terms.epsilon == proven["epsilon_certified"] < proven["epsilon_textbook"] == 12
+        assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
+        assert terms.epsilon_kind == "certified metric DP"
+        assert terms.rounding_slack == 0
+        assert certified.terms(mechanism="santext", epsilon=terms.epsilon).level == "l1"
+
+    def test_certifying_twice_changes_nothing(self, bundle):
+        write_certificate(bundle, certify(bundle))
+        before = {path.name: path.read_bytes() for path in bundle.path.iterdir()}
+        write_certificate(bundle, certify(bundle))
+        assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
+
+    def test_a_dry_run_writes_nothing(self, bundle):
+        before = {path.name: path.read_bytes() for path in bundle.path.iterdir()}
+        assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 0
+        assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
+
+    @pytest.mark.slow
+    def test_the_certificate_of_another_table_is_refused(self, bundle, tmp_path):
+        other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"])
+        write_certificate(bundle, certify(other))
+        certificate = (bundle.path / "certificate.json").read_text()
+        data = certificate.replace(bundle.law_identity, other.law_identity).encode()
+        _plant(bundle.path, data)
+        with pytest.raises(BundleDamaged, match="belongs to another table"):
+            Sanitizer.load(bundle.path)
+
+    def test_a_label_below_the_certificate_is_refused(self, bundle):
+        write_certificate(bundle, certify(bundle))
+        manifest = json.loads((bundle.path / "manifest.json").read_text())
+        manifest["levels"]["l1"]["santext"]["epsilon_certified"] -= 0.001
+        (bundle.path / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(BundleDamaged, match="less than what was proven"):
+            Sanitizer.load(bundle.path)
+
+    def test_each_false_label_is_found(self, bundle, capsys):
+        """A label and its certificate that both lie, under hashes that fit: it loads, and is named; others are not."""
+        certificates = certify(bundle)
+        write_certificate(bundle, certificates)
+        original = {path: path.read_bytes() for path in bundle.path.iterdir()}
+        assert false_labels(Bundle(bundle.path), certificates) == []
+        labels = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
+        for level, mechanism in labels:
+            _lie(bundle.path, level.name, mechanism)
+            said = false_labels(Bundle(bundle.path), certificates)
+            assert [line.split(" says")[0] for line in said] == [f"false label: level {level.name}, {mechanism}"]
+            for path, content in original.items():
+                path.write_bytes(content)
+        for level, mechanism in labels:
+            _lie(bundle.path, level.name, mechanism)
+        assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 1
+        told = capsys.readouterr()
+        assert told.out.count("false label: ") == len(labels)
+        assert f"{len(labels)} labels of this bundle are less than what was proven" in told.err
+        assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
+        assert false_labels(Bundle(bundle.path), certificates) == []
+
+    def test_a_label_without_a_certificate_is_refused(self, bundle):
+        manifest = json.loads((bundle.path / "manifest.json").read_text())
+        manifest["levels"]["l1"]["santext"]["epsilon_certified"] = 1.0
+        (bundle.path / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(BundleDamaged, match="no certificate"):
+            Sanitizer.load(bundle.path)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("failing", range(1, 4))
+    @pytest.mark.parametrize("certified_before", [False, True])
+    def test_an_interruption_leaves_a_sound_bundle(self, bundle, monkeypatch, failing, certified_before):
+        certificates = certify(bundle)
+        if certified_before:
+            write_certificate(bundle, certificates)
+        with interrupted(monkeypatch, failing):
+            write_certificate(bundle, certificates)
+        after = Bundle(bundle.path)
+        assert after.law_identity == bundle.law_identity
+        assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext") is None)
+        assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
+
+
+def _plant(folder, certificate):
+    """Puts a certificate into a bundle as a forger would, hashes and all."""
+    (folder / "certificate.json").write_bytes(certificate)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    digest = hashlib.sha256(certificate).hexdigest()
+    manifest["files"]["certificate.json"] = {"sha256": digest, "bytes": len(certificate)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_threads_do_not_lose_the_worst_pair(monkeypatch):
+    """Two blocks report at once, and the one with the larger ratio is interrupted between reading and writing."""
+    real = Worst.or_worse
+
+    def slow(worst, losses, *where):
+        result = real(worst, losses, *where)
+        time.sleep(0.05 if losses.max() > 5 else 0)
+        return result
+
+    monkeypatch.setattr(Worst, "or_worse", slow)
+    worsts = Worsts(np.ones(10, dtype=bool))
+    with ThreadPoolExecutor(2) as pool:
+        for value in (6, 9, 5, 7):
+            pool.submit(worsts.add, np.array([float(value)]), np.array([value]), np.array([0]), np.array([1.0]))
+    assert worsts.over_all == worsts.over_sensitive == Worst(ratio=9.0, first=9, second=0, distance=1.0)
+
+
+def _lie(folder, level, mechanism):
+    """Lowers one label by a hundredth, and what the certificate says of it."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    certificate = json.loads((folder / "certificate.json").read_text())
+    for said in (manifest, certificate):
+        entry = said["levels"][level][mechanism]
+        entry["epsilon_certified"] = round(entry["epsilon_certified"] - 0.01, 6)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    _plant(folder, json.dumps(certificate).encode())

@@ -1,0 +1,237 @@
+"""``verify``: what holds passes, and a planted fault is found and named."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import small_bundles
+from small_staircase import CASED_ROLES, CASED_WORDS, ROLES, WORDS, small_staircase
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
+from textveil.errors import BundleDamaged
+from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
+from textveil.mechanisms.baselines.table import LevelParameters
+from textveil.mechanisms.channel import Channel
+from textveil.verify import exceeds, largest_losses, verify_text
+from textveil_cli import main as cli
+from textveil_cli.console import run
+from textveil_export.certify.certificate import certify
+from wrong_staircases import put
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Bundle:
+    """A bundle with two levels of SanText, to damage."""
+    vectors = small_bundles.scattered(60, 8, 1)
+    return small_bundles.small_bundle(tmp_path / "b", vectors, k=8, exponents=["3", "8"])
+
+
+# --- any channel ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["santext", "santext+", "krr", "staircase"])
+def test_the_largest_loss_is_that_of_the_exact_rows(bundle: Bundle, tmp_path: Path, name: str) -> None:
+    """Of every mechanism with a channel, in exact rationals, over every output."""
+    if name == "staircase":
+        opened = Bundle(small_staircase(tmp_path / "s"))
+        channel: Channel = Sanitizer(opened)._plan({}).slots.strict.channel  # type: ignore[union-attr]
+    elif name == "krr":
+        channel = RandomizedResponse.of(bundle.table, Decimal(3)).channel
+    else:
+        channel = Sanitizer(bundle)._plan({"mechanism": name}).mechanism.channel  # type: ignore[union-attr]
+    inputs = np.array([0, 3, 7, channel.symbols])
+    rows = [[Fraction(weight, sum(row)) for weight in row] for row in map(channel.exact_row, inputs.tolist())]
+    wanted = [[max(a / b for a, b in zip(x, other, strict=True) if a) for other in rows] for x in rows]
+    found = np.exp(largest_losses(channel, inputs))
+    np.testing.assert_allclose(found, np.array(wanted, dtype=np.float64), rtol=1e-9)
+
+
+class _Rows(Channel):
+    """A channel of some rows, as they are."""
+
+    def __init__(self, probabilities: list[list[float]]) -> None:
+        self.probabilities = np.array(probabilities)
+        self.base = np.ones(self.probabilities.shape[1], dtype=np.int64)
+
+    symbols = 2  # type: ignore[assignment]
+
+    def rows(self, inputs: Any) -> Any:
+        return self.probabilities[inputs]
+
+    columns = exact_row = None  # type: ignore[assignment]
+
+
+def test_an_output_that_one_input_alone_has_is_a_loss_beyond_all_bounds() -> None:
+    losses = largest_losses(_Rows([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.5, 0.25, 0.25]]), np.arange(3))
+    assert losses[0, 1] == losses[1, 0] == 0
+    assert losses[2, 0] > 1e6
+    assert losses[0, 2] == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("rows", "epsilon", "more"),
+    [
+        ([[1, 3], [3, 1]], "1.0987", False),
+        ([[1, 3], [3, 1]], "1.0986", True),
+        ([[1, 3], [6, 2]], "1.0987", False),  # totals differ
+        ([[1, 0], [1, 1]], "30", True),
+        ([[1, 0], [5, 0]], "0.001", False),
+    ],
+)
+def test_exact_rows_exceed_an_epsilon_or_not(rows: list[list[int]], epsilon: str, more: bool) -> None:
+    assert exceeds(rows, Decimal(epsilon)) == more
+
+
+# --- SanText -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full  # every stored distance is computed again; tests/contract looks at some of them
+def test_the_default_bundle_holds() -> None:
+    lines = verify_text(Sanitizer.load().bundle, pairs=100_000).splitlines()
+    assert "stored distances recomputed from the rows: equal, no nearer word missing" in lines[-2]
+    assert int(lines[-1].partition(" ")[0].replace(",", "")) >= 80_000
+
+
+def test_a_small_bundle_holds(bundle: Bundle) -> None:
+    lines = verify_text(bundle, pairs=12_000).splitlines()
+    assert lines[1:3] == [
+        "no certificate: textbook bounds",
+        "all 488 stored distances recomputed from the rows: equal, no nearer word missing",
+    ]
+    pairs = int(lines[3].partition(" ")[0].replace(",", ""))
+    assert 4 * 15 * 14 <= pairs <= 4 * 54 * 53  # all pairs of at most 54 inputs, for four laws
+
+
+def with_law(bundle: Bundle, level: int, mechanism: str, law: LevelParameters) -> None:
+    """Puts another law in the place of one."""
+    levels = list(bundle.levels)
+    levels[level] = replace(levels[level], parameters={**levels[level].parameters, mechanism: law})
+    bundle.levels = tuple(levels)
+
+
+def test_a_weight_one_per_cent_off(bundle: Bundle) -> None:
+    law = bundle.levels[1].parameters["santext"]
+    weights = law.weights.copy()
+    weights[:4001] = np.maximum(weights[:4001], weights[4000] + weights[4000] // 100)  # stays non-increasing
+    with_law(bundle, 1, "santext", replace(law, weights=weights))
+    with pytest.raises(BundleDamaged, match="level l1: the weight of score 39"):
+        verify_text(bundle, pairs=1000)
+
+
+def test_a_distance_that_is_not_that_of_the_rows(bundle: Bundle) -> None:
+    scores = bundle.table.scores.copy()
+    scores[7, 3:] += 1
+    bundle._table = replace(bundle.table, scores=scores)
+    with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
+        verify_text(bundle, pairs=200)
+
+
+def test_another_neighbor_is_seen(bundle: Bundle) -> None:
+    """The nearest neighbor of row 7 replaced by a far word with the same score."""
+    neighbors = bundle.table.neighbors.copy()
+    neighbors[7, 1] = next(y for y in range(60) if y not in neighbors[7] and bundle.table.roles[y] & 1)
+    bundle._table = replace(bundle.table, neighbors=neighbors)
+    with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
+        verify_text(bundle, pairs=200)
+
+
+@pytest.mark.parametrize("row", [0, 7, 60])
+def test_a_single_row_that_lacks_a_neighbor_is_seen(bundle: Bundle, row: int) -> None:
+    """The row lacks its second neighbor and reaches one further instead, all distances right."""
+    table, candidates = bundle.table, np.flatnonzero(bundle.table.roles & 1)
+    neighbors, scores = table.neighbors.copy(), table.scores.copy()
+    ((_, squared),) = bundle.metric.squared_to_all(np.array([row]))
+    to_all = np.minimum(bundle.metric.scores(squared[0]), table.scores.max())  # weights end there
+    order = candidates[np.lexsort((candidates, to_all[candidates]))]
+    kept = np.delete(order, 1)[:8]
+    assert to_all[order[1]] < to_all[kept[-1]]
+    neighbors[row], scores[row] = kept, to_all[kept]
+    bundle._table = replace(table, neighbors=neighbors, scores=scores)
+    with pytest.raises(BundleDamaged, match=rf"row {row} lacks a neighbor"):
+        verify_text(bundle, pairs=200)
+
+
+def test_a_loss_just_above_the_stated_epsilon(bundle: Bundle) -> None:
+    """A label two per cent below what is certified over all pairs is found with a sample of all inputs."""
+    level = bundle.levels[1]
+    proven = {mechanism: found.epsilon_certified for mechanism, found in certify(bundle)["l1"].items()}
+    bundle.levels = (level,)
+    bundle._certified = {"l1": dict(proven)}
+    assert f"{2 * 61 * 60:,} random pairs" in verify_text(bundle, pairs=20_000_000)
+    bundle._certified = {"l1": {mechanism: 0.98 * epsilon for mechanism, epsilon in proven.items()}}
+    with pytest.raises(BundleDamaged, match=r"level l1, santext: row \d+ exceeds the stated epsilon"):
+        verify_text(bundle, pairs=20_000_000)
+
+
+def test_a_draw_from_other_rows_is_seen(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit reads the channel of the mechanism: an output that some inputs never have is seen."""
+    santext = Sanitizer(bundle)._plan({"mechanism": "santext"}).mechanism
+
+    def dropped(self: Any, inputs: Any) -> Any:
+        rows = np.zeros((len(inputs), self.symbols))
+        np.put_along_axis(rows, bundle.table.neighbors[inputs].astype(np.intp), 1 / 8, axis=1)
+        return rows
+
+    monkeypatch.setattr(type(santext.channel), "rows", dropped)  # type: ignore[union-attr]
+    with pytest.raises(BundleDamaged, match="exceeds the stated epsilon"):
+        verify_text(bundle, pairs=1000)
+
+
+def test_the_command(bundle: Bundle, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli.app, "textveil", ["verify", str(bundle.path), "--pairs", "5000"]) == 0
+    assert "all within the stated epsilon" in capsys.readouterr().out
+    (bundle.path / "law.json").write_bytes(b"{}")
+    assert run(cli.app, "textveil", ["verify", str(bundle.path)]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+# --- the staircase -------------------------------------------------------------------------------------------------
+
+
+def test_a_sound_staircase_passes(tmp_path: Path) -> None:
+    found = verify_text(Bundle(small_staircase(tmp_path))).splitlines()[1]
+    assert found.startswith("staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 nats ")
+
+
+@pytest.mark.parametrize(
+    ("word", "role"),
+    [
+        *(("the", 1), ("the", 4), ("was", 1), ("'s", 2), ("'s", 8), (".", 8), ("john", 1), ("john", 2), ("monday", 2)),
+        *(("the", 16), ("'s", 32), (".", 32), ("john", 16), ("monday", 32), ("mark", 1), ("mark", 2)),
+    ],
+)
+def test_outputs_that_are_wrong_are_seen(tmp_path: Path, word: str, role: int) -> None:
+    """A function word where these are visible, a member of a kind, a clitic or a mark may not come out."""
+    words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 8 else (WORDS, ROLES)
+    index = words.index(word)
+    folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
+    with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
+        verify_text(Bundle(folder))
+
+
+def test_a_rule_without_outputs_is_seen(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path, roles=ROLES & 14)
+    with pytest.raises(BundleDamaged, match="there is no output"):
+        verify_text(Bundle(folder))
+
+
+def test_a_staircase_that_draws_otherwise_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A factor twice as large in what is drawn, and the certificate of the smaller one."""
+    bundle = Bundle(small_staircase(tmp_path))
+    staircase: Any = type(Sanitizer(bundle)._plan({}).slots.strict)  # type: ignore[union-attr]
+    factor: Callable[[Any], int] = staircase.factor.func
+    monkeypatch.setattr(staircase, "channel", property(lambda self: _twice(self, 2 * factor(self))))
+    with pytest.raises(BundleDamaged, match="the staircase loses more than the stated epsilon"):
+        verify_text(bundle)
+
+
+def _twice(staircase: Any, factor: int) -> Channel:
+    stored, budgets = staircase.budgets(np.arange(staircase.table.symbols + 1))
+    rows = np.tile(staircase.unit * staircase.base.astype(float), (len(stored), 1))
+    np.put_along_axis(rows, stored, np.take_along_axis(rows, stored, 1) + factor * budgets, axis=1)
+    return _Rows((rows / rows.sum(axis=1, keepdims=True)).tolist())
