@@ -18,8 +18,8 @@ from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
-from textveil_cli.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil_cli.files.rows import TOO_LONG, Drawn
+from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 
 # Who draws in one process does not wait for what several need to be imported.
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from textveil_cli.console import progress_bars
@@ -74,7 +74,7 @@ def grid(
     chosen = replace(chosen, data=of_format(chosen.data, format_name))
     part = chosen.representation
     _require_head(chosen)
-    kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
+    kinds: list[Any] = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
     groups = [levels] if together else [(level,) for level in levels]
     every = product(range(seeds), kinds, word_dropout or ["0"], groups)

@@ -18,7 +18,7 @@ from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import TextveilError
 from textveil.text import Options
-from textveil_cli.files import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
+from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 
 from textveil_training.corpus.layouts import Layout, layout_of
 from textveil_training.corpus.shards import Counts, Shard, Source, sanitize_shard, write_shard
