@@ -211,7 +211,7 @@ def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle
         assert f" x {mentions}" in here("inspect", "-b", bundle, word).text
 
 
-SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"
+SMALL = Path(__file__).parents[3] / "artifacts" / "english-v3-small"
 
 
 @pytest.mark.skipif(not (SMALL / "manifest.json").is_file(), reason="artifacts/english-v3-small is not here")
