@@ -7,7 +7,6 @@ has a hash of the settings, with the denied words, and the sizes of the input fi
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -173,8 +172,3 @@ class Record:
             os.fsync(self._descriptor)
         except OSError as error:
             raise OutputError(f"the record cannot be written: {os.strerror(error.errno or 0)}") from error
-
-
-def total(counts: Sequence[Counts]) -> Counts:
-    """Adds up counts."""
-    return sum(counts, Counts())
