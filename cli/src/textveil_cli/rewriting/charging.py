@@ -136,11 +136,11 @@ class ReceiptFile:
         self.path, key = options.receipt, options.receipt_key
         if (self.path is None) != (key is None):
             raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
-        self._writer: "ReceiptWriter | None" = None
+        self._writer: ReceiptWriter | None = None
         if key is not None:
-            from textveil.ledger import ReceiptWriter
+            from textveil import ledger
 
-            self._writer = ReceiptWriter(key, promised, table)
+            self._writer = ledger.ReceiptWriter(key, promised, table)
 
     def through(self, write: Write) -> Write:
         """Returns what writes the output, with the receipt looking on."""
