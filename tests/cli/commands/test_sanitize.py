@@ -14,11 +14,6 @@ from textveil import Sanitizer
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5.\n"
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "in.txt"

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from small_ledger import in_a_copy, request_of
-from small_staircase import small_staircase
 from textveil import Ledger, Sanitizer
 from textveil_cli.console import run
 from textveil_cli.files import streams
@@ -17,11 +16,6 @@ from textveil_cli.files.charges import Charges
 from textveil_cli.main import app
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
 
 
 def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from small_ledger import request_of
-from small_staircase import small_staircase
 from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerError
 from textveil_cli.files import streams
@@ -15,11 +14,6 @@ from textveil_cli.files import streams
 #: Of every drawn mention, under the default level of the small bundle.
 NATS = 8.5
 PEOPLE = "id,who,note\n1,anna,doctor\n2,bob,nurse flu\n3,anna,cancer flu\n4,bob,\n5,bob,doctor\n"
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(scope="module")

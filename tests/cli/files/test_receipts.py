@@ -6,14 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_staircase import small_staircase
 
 PEOPLE = "id,who,note\n1,anna,doctor\n2,bob,nurse flu\n3,anna,cancer flu\n4,bob,\n5,bob,doctor\n"
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture
