@@ -7,8 +7,7 @@ from itertools import islice
 from textveil.errors import BudgetError
 from textveil.ledger import DEFAULT_SCOPE, Budget, Entered, Entry, Ledger
 from textveil.ledger.sources import TextSource, canonical_bytes, document_bytes
-from textveil.text.options import Options
-from textveil.text.sanitizer import Sanitizer
+from textveil.text import Options, Sanitizer
 
 from textveil_cli.files.rows import NO_SCOPE, Documents, Drawn, Group, Withheld
 

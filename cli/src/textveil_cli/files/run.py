@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
-from textveil.bundle.atomic import atomic_bytes
+from textveil.bundle import atomic_bytes
 from textveil.errors import OptionError, OutputError, TextveilError
 
 from textveil_cli.files.delimited import DelimitedLayout

@@ -13,10 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from textveil.bundle.pins import Pins
+from textveil.bundle import Pins
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
-from textveil.text.options import Options
-from textveil.text.sanitizer import Sanitizer
+from textveil.text import Options, Sanitizer
 
 from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
 from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
