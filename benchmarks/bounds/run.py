@@ -8,7 +8,7 @@ them: the records behind docs/results/dpnr.md.
 
 import sys
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 from textveil_cli.console import progress_bars
@@ -69,7 +69,7 @@ def grid(
     chosen = read_recipe(recipe)
     part = chosen.representation
     _require_head(chosen)
-    kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
+    kinds: list[Any] = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
     groups = [levels] if together else [(level,) for level in levels]
     every = product(range(seeds), kinds, word_dropout or ["0"], groups)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from textveil.errors import ClusterError, ExtraMissing, WorkerFailed
-from textveil_cli.files.processes import guarded, one_thread_each
+from textveil_cli.processes import guarded, one_thread_each
 
 #: What shared memory a cluster is given at least.
 _STORE_BYTES = 1 << 27

@@ -1,35 +1,19 @@
-"""A ledger over tables: every row that comes out was charged before, in its scope; receipts of tables."""
+"""A ledger over tables: every row that comes out was charged before, in its scope."""
 
-import gzip
 import json
-import os
-import random
-import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small_ledger import in_a_copy, request_of
-from small_staircase import small_staircase
+from small_ledger import request_of
 from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerError
-from textveil_cli.console import run
 from textveil_cli.files import streams
-from textveil_cli.files.posted import BlockLedger
-from textveil_cli.main import app
-
-posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 #: Of every drawn mention, under the default level of the small bundle.
 NATS = 8.5
 PEOPLE = "id,who,note\n1,anna,doctor\n2,bob,nurse flu\n3,anna,cancer flu\n4,bob,\n5,bob,doctor\n"
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(scope="module")
@@ -231,95 +215,6 @@ def test_a_charged_run_does_not_go_on_with_one_that_was_not(
     assert "begun with other options" in tables(tmp_path / "in", "-o", tmp_path / "out", "--resume").message
 
 
-def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:
-    """Kills runs over a folder at random points, each of which goes on with the one before, until one finishes.
-
-    Returns:
-        Rows that were written, those of them that the ledger does not know, and those that a later run charged again.
-    """
-    small = Sanitizer.load(bundle)
-    words = "doctor nurse cancer flu clinic hospital clean dirty".split()
-    unknown = written = again = 0
-    took_s = 1.0
-    for case in range(kills):
-        top, out, ledger = (folder / f"{case}{name}" for name in ("in", "out", "ledger"))
-        top.mkdir()
-        texts = [" ".join(words[int(digit)] for digit in f"{number:03o}") for number in range(60)]
-        for file in range(12):
-            rows = "".join(f"{row},{texts[row]}\n" for row in range(5 * file, 5 * file + 5))
-            (top / f"{file:02}.csv").write_text("id,note\n" + rows)
-        command = [
-            "sanitize",
-            "-b",
-            bundle,
-            "--csv",
-            "-c",
-            "note",
-            top,
-            "-o",
-            out,
-            "--ledger",
-            ledger,
-            "--resume",
-            "-q",
-        ]
-        known: dict[int, int] = {}
-        for attempt in range(4):
-            started = time.monotonic()
-            child = in_a_copy(lambda command=command: run(app, "textveil", [os.fspath(part) for part in command]))  # type: ignore[arg-type,misc]
-            if attempt < 3:
-                time.sleep(random.uniform(0, took_s))
-                os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            took_s = time.monotonic() - started if attempt == 3 else took_s
-            if not ledger.exists() or not ledger.stat().st_size:
-                assert not list(out.glob("*.csv"))
-                continue
-            opened = Ledger(ledger)
-            opened.accounts()
-            rows_out = [
-                int(line.split(",")[0]) for file in out.glob("*.csv") for line in file.read_text().split("\n")[1:-1]
-            ]
-            for row in rows_out:
-                charged = opened.released_before("default", request_of(small, texts[row]))
-                unknown += not charged
-                again += known.get(row, charged) != charged
-                known[row] = charged
-        assert len(known) == 60
-        written += len(known)
-    return written, unknown, again
-
-
-@posix
-def test_runs_killed_at_random_write_nothing_that_the_ledger_does_not_know(
-    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    assert killed_runs(bundle, tmp_path, kills=2) == (120, 0, 0)
-
-
-@posix
-@pytest.mark.full
-def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    written, unknown, again = killed_runs(bundle, tmp_path, kills=100)
-    print(f"300 kills: {written:,} rows written, {unknown} unknown to the ledger, {again} charged again when written")
-    assert (written, unknown, again) == (6000, 0, 0)
-
-
-@posix
-def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A planted fault: blocks of one row are not charged."""
-    monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    real = BlockLedger.charge
-
-    def charge(self: BlockLedger, block: Any, drawn: Any, *, whole: bool) -> Any:
-        return drawn if len(block.texts) == 1 else real(self, block, drawn, whole=whole)
-
-    monkeypatch.setattr(BlockLedger, "charge", charge)
-    assert killed_runs(bundle, tmp_path, kills=1)[1] > 0
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -348,37 +243,3 @@ def test_a_folder_of_plain_text_is_charged(here: Callable, bundle: Path, path: P
     ran = here("sanitize", "-b", bundle, tmp_path / "in", "-o", tmp_path / "out", "--ledger", path)
     assert ran.code == 0
     assert spent(path, "default") == [3]
-
-
-def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path: Path) -> None:
-    pytest.importorskip("cryptography", reason="cryptography is not installed")
-    run = ("sanitize", "-b", bundle, "--csv", "-c", "note", people, "--receipt-key", tmp_path / "key", "--receipt")
-    receipt, out = tmp_path / "receipt", tmp_path / "out.csv"
-    for output in (out, tmp_path / "out.csv.gz"):
-        assert here(*run, receipt, "-o", output).code == 0
-        ran = here("verify", "--receipt", receipt, "--output", output)
-        assert ran.text.startswith(
-            "staircase, level usual: 4 documents, 6 drawn mentions, 51 nats; of a table only note: all else is copied"
-        )
-        assert "it is of this output" in ran.text
-    assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).startswith(b"id,who,note\n1,anna,")
-    ran = here(*run, receipt)
-    for content, code in ((ran.out + b"6,anna,nurse\n", 1), (ran.out, 0)):
-        out.write_bytes(content)
-        assert here("verify", "--receipt", receipt, "--output", out).code == code
-    assert json.loads(receipt.read_text())["options"]["table"] == {"format": "csv", "rewritten": ["note"]}
-    assert "--receipt is also an input" in here(*run, people, "-o", out).message
-    (tmp_path / "folder").mkdir()
-    assert "--receipt is of one output: a folder has several" in here(*run, receipt, "-o", tmp_path / "folder").message
-
-
-def test_receipts_of_parquet(here: Callable, bundle: Path, tmp_path: Path) -> None:
-    pytest.importorskip("cryptography", reason="cryptography is not installed")
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    source, out, receipt = tmp_path / "t.parquet", tmp_path / "o.parquet", tmp_path / "receipt"
-    parquet.write_table(pyarrow.table({"note": ["doctor", None]}), source)
-    run = ("sanitize", "-b", bundle, "--parquet", "-c", "note", source, "-o", out, "--receipt", receipt)
-    assert here(*run, "--receipt-key", tmp_path / "key").code == 0
-    assert parquet.read_table(out).num_rows == 2
-    assert here("verify", "--receipt", receipt, "--output", out).code == 0

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from textveil import Sanitizer
 from textveil.errors import BadRow, ExtraMissing, OptionError, TextveilError, WorkerFailed
-from textveil_cli.files import Selection, Source, guarded, version_of
+from textveil_cli.files import Selection, Source, version_of
+from textveil_cli.processes import guarded
 from textveil_training.corpus.on_ray import _error, sanitize_corpus_on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 

@@ -127,7 +127,7 @@ def _releases(
 ) -> Releases:
     """What is served. With a ledger, every draw is charged before it leaves."""
     promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served
-    of_vector = {"epsilon": encoder.encoder_epsilon}
+    epsilon = encoder.encoder_epsilon
 
     def sanitize(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:
@@ -140,13 +140,13 @@ def _releases(
 
     def encode(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:
-            return charges.encode(model, texts, dict(of_vector), scope)
-        return model.encode_batch(texts, **of_vector)
+            return charges.encode(model, texts, {"epsilon": epsilon}, scope)
+        return model.encode_batch(texts, epsilon=epsilon)
 
     return Releases(
         sanitize=sanitize,
         promise=promise,
         encode=encode,
-        encode_promise=model.statement(**of_vector),
+        encode_promise=model.statement(epsilon=epsilon),
         scoped=scoped,
     )

@@ -91,7 +91,8 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
             raise InputError(f"{name}: a folder; give the files that are in it")
         yield descriptor, status.st_size
     finally:
-        os.close(descriptor)
+        with suppress(OSError):
+            os.close(descriptor)
 
 
 def read_words(path: Path | None, option: str) -> list[str]:

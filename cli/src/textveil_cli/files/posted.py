@@ -3,34 +3,13 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Protocol
 
 from textveil.errors import BudgetError
 from textveil.ledger import DEFAULT_SCOPE, Budget, Entry, Ledger, Posted
 from textveil.ledger.sources import TextSource, canonical_bytes, document_bytes
-from textveil.text.options import Options
-from textveil.text.sanitizer import Sanitizer
+from textveil.text import Options, Sanitizer
 
-from textveil_cli.files.rows import NO_SCOPE, Drawn, Group, Withheld
-
-
-class Charged(Protocol):
-    """Anything with documents that leave in groups."""
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts of all documents, one after the other."""
-        ...
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many texts each document has."""
-        ...
-
-    @property
-    def groups(self) -> list[Group]:
-        """Which documents leave together, and their scopes."""
-        ...
+from textveil_cli.files.rows import NO_SCOPE, Documents, Drawn, Group, Withheld
 
 
 class BlockLedger:
@@ -65,7 +44,7 @@ class BlockLedger:
         self._statement = lru_cache(maxsize=4096)(terms.statement)
         self.documents = self.before = 0
 
-    def charge(self, block: Charged, drawn: Drawn, *, whole: bool) -> Drawn:
+    def charge(self, block: Documents, drawn: Drawn, *, whole: bool) -> Drawn:
         """BlockLedger what was drawn for a block; returns it without what must not leave.
 
         What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
@@ -97,7 +76,7 @@ class BlockLedger:
                 before = iter(one.before > 0 for one in entered)
                 self.before += sum(any([*islice(before, len(group.scopes))]) for _ in range(group.documents))
 
-    def _requests(self, block: Charged) -> Iterator[bytes]:
+    def _requests(self, block: Documents) -> Iterator[bytes]:
         texts = iter(block.texts)
         return (document_bytes(self._options, [*islice(texts, size)]) for size in block.sizes)
 

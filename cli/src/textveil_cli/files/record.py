@@ -7,14 +7,12 @@ has a hash of the settings, with the denied words, and the sizes of the input fi
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from textveil.errors import FileChanged, OutputError, ResumeError
-from textveil.text.options import Options
-from textveil.text.statement import Terms
+from textveil.text import MentionTerms, Options, Terms
 
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import RECORD, Source
@@ -172,8 +170,3 @@ class Record:
             os.fsync(self._descriptor)
         except OSError as error:
             raise OutputError(f"the record cannot be written: {os.strerror(error.errno or 0)}") from error
-
-
-def total(counts: Sequence[Counts]) -> Counts:
-    """Adds up counts."""
-    return sum(counts, Counts())

@@ -56,6 +56,25 @@ class Group(NamedTuple):
     documents: int
 
 
+class Documents(Protocol):
+    """Anything with documents, which are drawn, and leave in groups."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all documents, one after the other."""
+        ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many texts each document has."""
+        ...
+
+    @property
+    def groups(self) -> list[Group]:
+        """Which documents leave together, and their scopes."""
+        ...
+
+
 @dataclass(slots=True)
 class Row:
     """A row, cut into parts. Headings and blank lines are rows without texts, and have the number 0.

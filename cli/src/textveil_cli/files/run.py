@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
-from textveil.bundle.atomic import atomic_bytes
+from textveil.bundle import atomic_bytes
 from textveil.errors import OptionError, OutputError, TextveilError
 
 from textveil_cli.files.delimited import DelimitedLayout
@@ -15,7 +15,7 @@ from textveil_cli.files.json_lines import JsonLinesLayout
 from textveil_cli.files.parquet import ParquetBlock, ParquetTable
 from textveil_cli.files.plain_lines import LinesLayout
 from textveil_cli.files.quarantine import Quarantine
-from textveil_cli.files.record import Counts, Record, total
+from textveil_cli.files.record import Counts, Record
 from textveil_cli.files.rows import Block, Drawn, Layout, Withheld, blocks
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import Source, Sources
@@ -147,7 +147,7 @@ def sanitize_files(
         for source in left:
             done[source.name] = write_file(source, steps, record, quarantine, tell, charges, seal)
             before += source.size
-    return Finished(total(list(done.values())), done, len(sources.files) - len(left))
+    return Finished(sum(done.values(), Counts()), done, len(sources.files) - len(left))
 
 
 def _steps(

@@ -3,14 +3,15 @@
 import gzip
 import os
 import stat
-import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from textveil.errors import ExtraMissing, FileChanged, InputError
+
+from textveil_cli.console import opened
 
 #: Endings of packed files.
 PACKED = (".gz", ".zst")
@@ -145,25 +146,11 @@ def reading(path: Path | None, name: str) -> Iterator[Reading]:
     Raises:
         InputError: It cannot be opened, or is a folder.
     """
-    if path is None:
-        if sys.stdin is None:
-            raise InputError("standard input is closed")
-        yield Reading(sys.stdin.fileno(), name, "")
-        return
-    packed = packed_as(path.name)
+    packed = "" if path is None else packed_as(path.name)
     if packed == ".zst":
         _zstandard()
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    except OSError as error:
-        raise InputError(f"{name}: no readable file there") from error
-    try:
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise InputError(f"{name}: a folder")
+    with opened("-" if path is None else str(path), name) as (descriptor, _):
         yield Reading(descriptor, name, packed)
-    finally:
-        with suppress(OSError):
-            os.close(descriptor)
 
 
 @contextmanager

@@ -11,15 +11,14 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from textveil.bundle.pins import Pins
+from textveil.bundle import Pins
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
-from textveil.text.options import Options
-from textveil.text.sanitizer import Sanitizer
+from textveil.text import Options, Sanitizer
 
-from textveil_cli.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
-from textveil_cli.files.rows import TOO_LONG, Drawn
+from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
+from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 
 # Who draws in one process does not wait for what several need to be imported.
 if TYPE_CHECKING:
@@ -27,20 +26,6 @@ if TYPE_CHECKING:
 
 #: Of a step without documents.
 NOTHING = Drawn([], [])
-
-
-class Work(Protocol):
-    """Anything with documents to draw."""
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts of all documents, one after the other."""
-        ...
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many texts each document has."""
-        ...
 
 
 Step = TypeVar("Step")
@@ -87,7 +72,7 @@ class Drawer:
     def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
         self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
 
-    def draw_all(self, steps: Iterable[tuple[Step, Work | None]]) -> Generator[tuple[Step, Drawn], None, None]:
+    def draw_all(self, steps: Iterable[tuple[Step, Documents | None]]) -> Generator[tuple[Step, Drawn], None, None]:
         """Yields every step with what was drawn for its block, in order; blocks ahead are drawn meanwhile.
 
         Raises:

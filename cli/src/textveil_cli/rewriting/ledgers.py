@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textveil.errors import OptionError
@@ -181,7 +180,11 @@ class ReceiptFile:
         self.path, key = options.receipt, options.receipt_key
         if (self.path is None) != (key is None):
             raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
-        self._writer = None if key is None else _receipt_writer(key, promised, table)
+        self._writer: ReceiptWriter | None = None
+        if key is not None:
+            from textveil import ledger
+
+            self._writer = ledger.ReceiptWriter(key, promised, table)
 
     def through(self, write: Write) -> Write:
         """Returns what writes the output, with the receipt looking on."""
@@ -223,9 +226,3 @@ class _Seal:
     def count(self, tokens: list[int]) -> None:
         for charged, times in Counter(tokens).items():
             self._writer.add([self._statement_of(charged)], times)
-
-
-def _receipt_writer(key: Path, promised: Statement, table: Mapping[str, object] | None) -> "ReceiptWriter":
-    from textveil.ledger import ReceiptWriter
-
-    return ReceiptWriter(key, promised, table)

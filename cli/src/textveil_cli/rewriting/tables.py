@@ -13,7 +13,6 @@ from textveil.text import Options, Sanitizer
 
 from textveil_cli.console import bytes_bar, say_unless
 from textveil_cli.files import (
-    LOOKED_AT,
     Drawer,
     Finished,
     Quarantine,
@@ -21,8 +20,8 @@ from textveil_cli.files import (
     Selection,
     Sources,
     find_sources,
-    refuse_tables,
     refuse_tables_by_name,
+    refusing_tables,
     sanitize_files,
     settings_of,
 )
@@ -116,7 +115,7 @@ def _written(
     def look(name: str, texts: list[str]) -> None:
         if run.selection.format == "lines" and not run.plain:
             refuse_tables_by_name(name, name)
-            refuse_tables(texts[:LOOKED_AT], name)
+            refusing_tables(name)(texts)
         if not run.output.quiet:
             warn(texts)
 

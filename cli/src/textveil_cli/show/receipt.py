@@ -24,7 +24,8 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
         ReceiptError: It is no receipt, was altered, is of another output, or another key signed it.
         IdentityMismatch: It is of another bundle.
     """
-    from textveil.ledger.receipt import MOST_BYTES, read_receipt
+    from textveil.ledger import read_receipt
+    from textveil.ledger.receipt import MOST_BYTES
 
     try:
         with receipt.open("rb") as file:

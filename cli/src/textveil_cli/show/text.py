@@ -219,10 +219,6 @@ def _mechanism(bundle: TextBundle, level: Level, mechanism: str) -> dict[str, An
     }
 
 
-def _optional(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
 def _level_line(level: LevelSummary, default: bool) -> str:
     line = (
         f"{level.level:<10}{epsilon_text(level.epsilon):>8}  {level.epsilon_kind.split()[0]:<9}"

@@ -131,10 +131,10 @@ def _levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...
 def _level(entry: object) -> StaircaseLevel:
     level = record(entry, {"name", "epsilon", "share", "own_share"}, LAW)
     return StaircaseLevel(
-        text(level["name"], LAW),
-        Decimal(text(level["epsilon"], LAW, _DECIMAL)),
-        Fraction(text(level["share"], LAW, _FRACTION)),
-        Fraction(text(level["own_share"], LAW, _FRACTION)),
+        name=text(level["name"], LAW),
+        epsilon=Decimal(text(level["epsilon"], LAW, _DECIMAL)),
+        share=Fraction(text(level["share"], LAW, _FRACTION)),
+        own_share=Fraction(text(level["own_share"], LAW, _FRACTION)),
     )
 
 

@@ -16,18 +16,9 @@ import numpy as np
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
 from textveil.text import Options
-from textveil_cli.files import (
-    Counts,
-    Drawer,
-    Part,
-    Quarantine,
-    Selection,
-    Source,
-    cut,
-    guarded,
-    part_target,
-    sanitize_part,
-)
+from textveil_cli.files import Counts, Drawer, Quarantine, Selection, Source
+from textveil_cli.parts import Part, cut, part_target, sanitize_part
+from textveil_cli.processes import guarded
 
 #: Where the records of the parts are, in the output folder. Tools that read folders pass over such names.
 RECORDS = "_records"

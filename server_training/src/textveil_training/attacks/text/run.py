@@ -92,11 +92,11 @@ class Settings:
             skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
         if known < FEWEST_KNOWN:
             skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
-        if subject.bundle.metric is None:
+        if not subject.bundle.levels:
             skipped["nearest"] = "the bundle carries no embedding rows"
         if subject.channel is None:
             skipped |= dict.fromkeys(_BY_TOKEN, "the staircase does not work token by token")
-        elif not isinstance(subject.channel.plan.mechanism, WeightedMechanism):
+        elif not subject.channel.weighted:
             reason = f"{subject.plan.terms.mechanism} has no table of weights"
             skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
         chosen = [name for name in ATTACKS if name in self.attacks]
@@ -195,8 +195,9 @@ def attack(
 def _vectors(subject: Subject, settings: Settings) -> Iterable[tuple[str, Any]] | None:
     if settings.vectors is not None:
         return read_vectors(Path(settings.vectors))
-    metric = subject.bundle.metric
-    return None if metric is None else zip(subject.bundle.vocabulary, metric.rows.astype(np.float32), strict=False)
+    if not subject.bundle.levels:  # no SanText, and so no rows
+        return None
+    return zip(subject.bundle.vocabulary, subject.bundle.metric.rows.astype(np.float32), strict=False)
 
 
 def _by_token(

@@ -14,11 +14,6 @@ from textveil import Sanitizer
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5.\n"
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "in.txt"
@@ -210,7 +205,7 @@ def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle
         assert f" x {mentions}" in here("inspect", "-b", bundle, word).text
 
 
-SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"
+SMALL = Path(__file__).parents[3] / "artifacts" / "english-v3-small"
 
 
 @pytest.mark.skipif(not (SMALL / "manifest.json").is_file(), reason="artifacts/english-v3-small is not here")

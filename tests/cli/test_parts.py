@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import BadRow, ColumnError, FileChanged, OptionError
-from textveil_cli.files import Drawer, Quarantine, Selection, Source, cut, part_target, sanitize_part, version_of
+from textveil_cli.files import Drawer, Quarantine, Selection, Source, version_of
 from textveil_cli.files.rows import Drawn
 from textveil_cli.files.workers import NOTHING
+from textveil_cli.parts import cut, part_target, sanitize_part
 
 
 class Upper(Drawer):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.text.restore import Restorer
 
@@ -53,11 +52,6 @@ def then(context):
     return opened
 plain.output_to = then(plain.output_to)
 """
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("bundle") / "b")
 
 
 def every_kill(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[str], before: str = "") -> Iterator[Any]:

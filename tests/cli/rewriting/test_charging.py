@@ -11,16 +11,10 @@ import pytest
 from processes import answer, start
 from small_index import write_index
 from small_ledger import request_of
-from small_staircase import small_staircase
 from textveil import Ledger, Sanitizer
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
 HERE = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_staircase(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import textveil
 from processes import TIMEOUT, answer, start, writes_below
+from small_encoders import LINE, WARNING
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -56,40 +57,55 @@ def test_the_module_and_the_script_are_one(command: Callable) -> None:
     assert done.stdout == command("--version").out == f"textveil {textveil.__version__}\n".encode()
 
 
+@pytest.fixture(params=["sanitize", "encode"])
+def releasing(request: pytest.FixtureRequest, tiny_path: Path) -> tuple[list[str | Path], bytes, bytes]:
+    """A command that releases, what its line of two words looks like, and what it says of its bundle."""
+    if request.param == "sanitize":
+        return ["sanitize", "--bundle", tiny_path], rb"\S+ \S+\n", b""
+    return ["encode", "--bundle", request.getfixturevalue("tiny_encoder")], LINE, WARNING.encode()
+
+
 @posix
-def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path) -> None:
-    with start("sanitize", "--bundle", tiny_path) as process:
-        assert process.stdin is not None
-        for line, expected in ((b"the doctor\n", rb"\S+ \S+\n"), (b"\n", rb"\n"), (b"zzz, of!\r\n", rb"\S+, \S+!\r\n")):
-            process.stdin.write(line)
-            process.stdin.flush()
-            assert re.fullmatch(expected, answer(process))
-        process.stdin.close()
-        assert process.wait(TIMEOUT) == 0
+def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path, tiny_encoder: Path) -> None:
+    for command, answers in (
+        (("sanitize", "--bundle", tiny_path), (rb"\S+ \S+\n", rb"\n", rb"\S+, \S+!\r\n")),
+        (("encode", "--bundle", tiny_encoder), (LINE, LINE, LINE)),
+    ):
+        with start(*command) as process:
+            assert process.stdin is not None
+            for line, expected in zip((b"the doctor\n", b"\n", b"zzz, of!\r\n"), answers, strict=True):
+                process.stdin.write(line)
+                process.stdin.flush()
+                assert re.fullmatch(expected, answer(process))
+            process.stdin.close()
+            assert process.wait(TIMEOUT) == 0
 
 
 @pytest.mark.slow
 @posix
-def test_a_closed_pipe_ends_quietly(tiny_path: Path, tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_quietly(releasing: tuple[list[str | Path], bytes, bytes], tmp_path: Path) -> None:
     """``textveil sanitize FILE | head -1``"""
+    command, line, warning = releasing
     path = tmp_path / "long.txt"
-    path.write_bytes(b"the doctor said\n" * 300_000)
-    with start("sanitize", "--bundle", tiny_path, path, stdin=subprocess.DEVNULL) as process:
+    path.write_bytes(b"the doctor\n" * (400_000 if command[0] == "sanitize" else 20_000))
+    with start(*command, path, stdin=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.readline().count(b" ") == 2
+        assert re.fullmatch(line, process.stdout.readline())
         process.stdout.close()
         assert process.wait(TIMEOUT) in (-signal.SIGPIPE, 1)
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == warning
 
 
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize("to_file", [False, True])
-def test_an_interrupt_ends_quietly(tiny_path: Path, tmp_path: Path, to_file: bool) -> None:
+def test_an_interrupt_ends_quietly(
+    releasing: tuple[list[str | Path], bytes, bytes], tmp_path: Path, to_file: bool
+) -> None:
     """Ctrl-C: exit code 130, no traceback, and no half of a file."""
-    target = tmp_path / "out.txt"
-    with start("sanitize", "--bundle", tiny_path, *(["-o", target] if to_file else [])) as process:
+    command, _, warning = releasing
+    with start(*command, *(["-o", tmp_path / "out.txt"] if to_file else [])) as process:
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(b"the doctor\n" * (4000 if to_file else 1))
@@ -103,7 +119,7 @@ def test_an_interrupt_ends_quietly(tiny_path: Path, tmp_path: Path, to_file: boo
             answer(process)
         process.send_signal(signal.SIGINT)
         assert process.wait(TIMEOUT) == 130
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == warning
     assert list(tmp_path.iterdir()) == []
 
 
