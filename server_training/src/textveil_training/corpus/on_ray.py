@@ -29,7 +29,8 @@ from textveil_cli.files import RECORD as RUN_RECORD
 from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
-from textveil_training.corpus.run import Report, available_cores
+from textveil_training.corpus.run import available_cores
+from textveil_training.progress import Report
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
 RESTARTS = 3
