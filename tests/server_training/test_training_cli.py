@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import textveil_training
+import textveil
 from textveil_cli import console
 from textveil_training import cli
 from textveil_training.data import FORMATS
@@ -77,7 +77,7 @@ def test_help(capsys: Capture, arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--version", "CANARY"], ["--version", "data", "inspect"]])
 def test_the_version(capsys: Capture, arguments: list[str]) -> None:
-    assert run(capsys, *arguments) == (0, f"textveil-train {textveil_training.__version__}\n", "")
+    assert run(capsys, *arguments) == (0, f"textveil-train {textveil.__version__}\n", "")
     assert "--version" in run(capsys, "--help")[1]
 
 

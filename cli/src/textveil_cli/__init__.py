@@ -61,6 +61,5 @@ __all__ = [
     "share",
     "staircase_options",
 ]
-__version__ = "0.2.0"
 
 __getattr__ = lazy_names(__name__, __all__, "console", "io", "options", "pins", "progress", "show_text")

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -133,7 +134,7 @@ def test_every_extra_is_declared() -> None:
     with (ROOT / "cli" / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
     extras = project["optional-dependencies"]
-    assert {need.partition(">")[0] for need in project["dependencies"]} == {"textveil==0.2.0", "typer"}
+    assert {re.split("[=>]", need)[0] for need in project["dependencies"]} == {"textveil", "typer"}
     for module, (_, distribution) in MODULES.items():
         assert extras[module][0].startswith(distribution)
         assert (ROOT / "examples" / f"with_{module}.py").is_file()

@@ -4,9 +4,9 @@ import sys
 from typing import Annotated
 
 import typer
+from textveil import __version__
 from textveil_cli import run
 
-from textveil_export import __version__
 from textveil_export.cli import audit, encoder, levels, staircase, table
 
 app = typer.Typer(

@@ -5,13 +5,13 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from textveil import __version__
 from textveil.audit import LevelSummary, Measures, summaries
 from textveil.bundle import TABLE_MECHANISMS, Bundle, atomic_bytes, atomic_output
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import Sanitizer
 from textveil_cli import bound, share
 
-from textveil_export import __version__
 from textveil_export.errors import WriteError
 from textveil_export.report.examples import FILES, Draws, Examples, Worked, pieces
 from textveil_export.report.figures import COLORS, Picture, pictures

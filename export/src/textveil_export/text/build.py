@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil import __version__
 from textveil.bundle import (
     EMBEDDINGS,
     TABLE,
@@ -26,7 +27,6 @@ from textveil.mechanisms import (
     squared_distances,
 )
 
-from textveil_export import __version__
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors.numpy import save as save_tensors
+from textveil import __version__
 from textveil.bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
@@ -28,7 +29,6 @@ from textveil.bundle import (
     Bundle,
 )
 
-from textveil_export import __version__
 from textveil_export.atomic import replace_file, whole_folder
 from textveil_export.certify.certificate import Certificates
 from textveil_export.text.build import Contents

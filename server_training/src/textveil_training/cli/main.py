@@ -4,9 +4,9 @@ import sys
 from typing import Annotated
 
 import typer
+from textveil import __version__
 from textveil_cli import run
 
-from textveil_training import __version__
 from textveil_training.cli import corpus, dpnr, encoder, fairness, finetune, grid, held_out, pretrain
 from textveil_training.cli.attack import attack_app
 from textveil_training.cli.data import data_app
