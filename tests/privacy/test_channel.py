@@ -16,7 +16,7 @@ from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores
 from textveil.text.lexicon import Lexicon
-from textveil.text.options import Options, make_plan, table_mechanism
+from textveil.text.options import make_plan, table_mechanism
 from textveil_export.text import write_bundle
 
 
@@ -95,7 +95,7 @@ def test_randomized_response(tail, excess):
 
 @pytest.mark.parametrize("options", [{}, {"replacement_probability": "0.5"}, {"replacement_probability": "1"}])
 @pytest.mark.parametrize("tail", ["capped", "exact"])
-def test_the_coin_is_mixed_in(bundle, tail, options: Options):
+def test_the_coin_is_mixed_in(bundle, tail, options):
     plan = make_plan(bundle, Lexicon(bundle), mechanism="santext+", tail=tail, **options)
     parameters = bundle.levels[0].parameters["santext+", tail]
     wanted = defined_weights(bundle, "santext+", parameters)

@@ -256,7 +256,7 @@ def test_statements_of_consistent_draws_count_distinct_words(small: Sanitizer) -
 
 
 def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
-    text, options = "doctor nurse zorblax the", {"consistent": True}
+    text, options = "doctor nurse zorblax the", dict[str, Any](consistent=True)
     assert small.sanitize(text, consistent_cap=3, **options).tokens == 3
     for sanitize in (small.sanitize, lambda text, **options: small.sanitize_batch(["flu", text], **options)):
         with pytest.raises(DocumentTooLong) as refused:
@@ -272,7 +272,7 @@ def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
 @pytest.mark.parametrize("bare", [False, True])
 def test_names_and_numbers_count_toward_the_cap(small: Sanitizer, rest: str, members: int, bare: bool) -> None:
     """So the equal ones of a long document are bounded too. Marks are equal to no other, and do not count."""
-    options = {"consistent": True, "sanitize_punctuation": bare}
+    options: dict[str, Any] = {"consistent": True, "sanitize_punctuation": bare}
     text, counted = f"{rest} doctor, doctor.", members + 2
     assert small.sanitize(text, consistent_cap=counted, **options).tokens == 1
     with pytest.raises(DocumentTooLong):

@@ -162,7 +162,8 @@ def impossible_ours(releaser: Releaser, outputs: Integers, location: Integers) -
     lowest, highest = releaser.parameters.lowest - margin, releaser.parameters.grid + margin
     within = (outputs >= lowest) & (outputs <= highest)
     counts = np.array([*table.counts, 0])  # and beyond the table none
-    return ~(within & (counts[np.minimum(np.abs(outputs - location), table.reach + 1)] > 0)).all(axis=1)
+    sound = within & (counts[np.minimum(np.abs(outputs - location), table.reach + 1)] > 0)
+    return np.logical_not(np.all(sound, axis=1))
 
 
 def test_float_noise_has_impossible_outputs() -> None:

@@ -318,7 +318,8 @@ def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> 
     """Returns how many entries of each row are at most the value: as many steps for every row and value."""
     k = ascending.shape[1]
     flat, before = ascending.ravel(), row_of * k - 1
-    last, position = before + k, before
+    last = before + k
+    position: NDArray[np.intp] = before
     step = 1 << (k.bit_length() - 1)
     while step:
         probe = np.minimum(position + step, last)  # if the last entry is reached, all are

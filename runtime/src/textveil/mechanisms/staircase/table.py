@@ -54,7 +54,7 @@ class StaircaseTable:
             neighbors.ndim != 2
             or len(neighbors) != symbols
             or neighbors.shape[1] < 1
-            or neighbors.dtype not in (np.uint16, np.uint32)
+            or neighbors.dtype not in (np.uint16, np.uint32)  # pyright: ignore[reportUnnecessaryContains]
             or base.shape != (symbols,)
             or base.dtype != np.uint32
             or roles.shape != (symbols,)
