@@ -16,7 +16,7 @@ lines:
 
 # A bit of everything: with `make lint` three minutes on two cores.
 quick:
-	$(PYTEST) -m "not full and not slow and not statistical"
+	$(PYTEST) --hypothesis-profile quick -m "not full and not slow and not statistical"
 
 # The default run: the README's second command, without the installation; at most nine minutes of processor time.
 test:

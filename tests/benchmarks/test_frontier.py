@@ -84,6 +84,7 @@ def test_bayes_takes_the_most_probable_original() -> None:
     assert 0 < attacker.closed_form(np.ones(len(made.words.spelled), dtype=bool)) <= 1
 
 
+@pytest.mark.slow
 def test_forward_backward_equals_the_sum_over_all_texts() -> None:
     made, train, attacker = considered("2")
     reading = train.part(np.array([0]))

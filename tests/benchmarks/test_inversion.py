@@ -97,6 +97,7 @@ def copy(vectors: torch.Tensor, shuffled: bool = False) -> tuple[Seen, Any, floa
     return seen, right.argmax(axis=1), float((outputs == train.word)[found.places].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_the_network_names_what_its_neighbors_tell(
     vectors: torch.Tensor, shuffled: bool, monkeypatch: pytest.MonkeyPatch

@@ -51,6 +51,7 @@ def copy(shuffled: bool = False) -> tuple[list[str], Seen, Any, float]:
     return made.words.spelled, seen, right.argmax(axis=1), float((outputs == train.word)[found.places].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_it_names_what_its_neighbors_tell(shuffled: bool) -> None:
     spelled = copy()[0]

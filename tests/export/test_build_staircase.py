@@ -227,6 +227,7 @@ def test_a_wrong_model_of_contexts_is_refused(
     assert not (tmp_path / "bundle").exists()
 
 
+@pytest.mark.slow
 def test_the_english_model_fits_the_built_in_bundle() -> None:
     """Every word has a class, every kind is known, and no total of any level is too large in any context."""
     bundle, model = Bundle(DEFAULT_BUNDLE), read_context_model(ENGLISH_CONTEXT)

@@ -229,6 +229,7 @@ class TestCertificateInABundle:
         with pytest.raises(BundleDamaged, match="less than what was proven"):
             Sanitizer.load(bundle.path)
 
+    @pytest.mark.slow
     def test_each_false_label_is_found(self, bundle, capsys):
         """A label and its certificate that both lie, under hashes that fit: it loads, and is named; others are not."""
         certificates = certify(bundle)

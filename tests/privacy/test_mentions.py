@@ -65,6 +65,7 @@ def plant(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- spellings -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_comes_out_does_not_depend_on_spellings(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     check_spellings(small, drawing)
 
@@ -184,6 +185,7 @@ def test_what_was_sanitized_keeps_its_skeleton(
     check_skeletons(request.getfixturevalue(bundle), drawing)
 
 
+@pytest.mark.slow
 def test_the_skeleton_with_its_case_does_not_tell_inputs_apart(cased: Sanitizer, drawing: Callable[..., Any]) -> None:
     """Drawn words of one case may stand for each other: one stream gives one text, of unknown words too."""
     check_spellings(cased, drawing)

@@ -52,7 +52,5 @@ def test_benchmarks_use_faces_alone() -> None:
 
 
 def test_what_is_behind_a_face_is_seen() -> None:
-    source = (
-        "import textveil.text.rewrite\nfrom textveil.text import Options\nfrom textveil.mechanisms.noise import x"
-    )
+    source = "import textveil.text.rewrite\nfrom textveil.text import Options\nfrom textveil.mechanisms.noise import x"
     assert [module for module in imported(source) if not is_face(module)] == ["textveil.text.rewrite"]

@@ -175,6 +175,7 @@ def test_documents_of_several_cells_are_charged_once(tables: Callable, path: Pat
     assert spent(path, "x") == [6]
 
 
+@pytest.mark.slow
 def test_who_writes_is_who_charges(tables: Callable, path: Path, tmp_path: Path) -> None:
     rows = [f"{number},{number % 3},doctor nurse" for number in range(1000)]
     (tmp_path / "t.csv").write_text("id,who,note\n" + "\n".join(rows) + "\n")
@@ -290,6 +291,7 @@ def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:
     return written, unknown, again
 
 
+@pytest.mark.slow
 @posix
 def test_runs_killed_at_random_write_nothing_that_the_ledger_does_not_know(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -307,6 +309,7 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
     assert (written, unknown, again) == (6000, 0, 0)
 
 
+@pytest.mark.slow
 @posix
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: blocks of one row are not charged."""

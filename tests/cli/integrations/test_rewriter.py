@@ -101,6 +101,7 @@ def child(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_one_line_that_names_the_extra() -> None:
     code = f"""
 import importlib, sys, textveil
@@ -118,6 +119,7 @@ for module, (package, _) in {MODULES!r}.items():
     ]
 
 
+@pytest.mark.slow
 def test_no_library_is_imported_unasked() -> None:
     code = """
 import json, sys, textveil, textveil_cli.integrations

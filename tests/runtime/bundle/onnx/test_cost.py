@@ -151,6 +151,7 @@ def test_the_one_number_of_tokens_is_what_is_refused() -> None:
     refused(model(nodes, arrays), 17)
 
 
+@pytest.mark.slow
 def test_thousands_of_results_that_wait() -> None:
     """What this package itself computes has a bound too."""
     names = [f"x{number}" for number in range(5000)]
