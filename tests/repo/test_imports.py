@@ -45,13 +45,8 @@ def forbidden_among(modules: set[str]) -> set[str]:
     return {name for name in modules if any(name == barred or name.startswith(f"{barred}.") for barred in FORBIDDEN)}
 
 
-def test_importing_loads_no_network_and_no_framework() -> None:
-    """Nothing is subtracted: numpy and regex themselves load none of these either."""
-    assert forbidden_among(loaded("import numpy, regex")) == set()
-    assert forbidden_among(loaded("import textveil; textveil.Sanitizer")) == set()
-
-
 def test_using_it_loads_no_network_and_no_framework() -> None:
+    """Nothing is subtracted: numpy and regex load none of these either."""
     use = "import textveil; s = textveil.Sanitizer.load(); s.sanitize('The doctor’s 17'); s.distance('a', 'of')"
     assert forbidden_among(loaded(use)) == set()
 
@@ -128,7 +123,6 @@ def test_every_name_of_a_package_is_that_of_its_module(package: str) -> None:
 
 @pytest.mark.slow
 def test_every_public_name_is_there() -> None:
-    child("import textveil\nfor name in textveil.__all__:\n    assert getattr(textveil, name) is not None")
     child("from textveil import *\nassert Sanitizer and Encoder")
 
 
