@@ -196,7 +196,7 @@ def test_a_longer_text_takes_as_much_more_work(bundles: dict[str, Sanitizer], wa
     for bundle in bundles_of(WAYS[way]):
         for sign in ('"', ":a", "(1"):
             drawn(bundles[bundle], content_of(sign, 100), WAYS[way])
-            short, long = (calls(bundles[bundle], content_of(sign, size), WAYS[way]) for size in (3_000, 12_000))
+            short, long = (calls(bundles[bundle], content_of(sign, size), WAYS[way]) for size in (6_000, 24_000))
             assert long <= 6 * short, (bundle, sign)
 
 
