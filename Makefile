@@ -1,25 +1,24 @@
-# make check is exactly what CI runs.
-.PHONY: check lint quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom
+.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
 EXTRAS = presidio spacy datasets pandas langchain sklearn serve
 
-check:
-	bash .ci/run
+# What CI checks, in the environment that is there: `bash .ci/run` starts from nothing and tries every Python there is.
+check: lint test
 
 lint:
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/pyright --pythonpath .venv/bin/python
-	.venv/bin/lint-imports --no-cache
-	.venv/bin/codespell .
+	.ci/lint
 
-# A bit of everything: two to four minutes of processor time.
+# Lines of Python beside their budgets.
+lines:
+	.ci/lines
+
+# A bit of everything: with `make lint` three minutes on two cores.
 quick:
-	$(PYTEST) -m "not full and not slow and not statistical"
+	$(PYTEST) --hypothesis-profile quick -m "not full and not slow and not statistical"
 
-# The default run: the README's second command, without the installation; five to ten minutes of processor time.
+# The default run: the README's second command, without the installation; at most nine minutes of processor time.
 test:
 	$(PYTEST)
 
@@ -44,7 +43,7 @@ integration-%:
 	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
 	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/cli/serve,tests/cli/integrations/test_$*.py)
 
-# The other two wheels with Ray, on a cluster of two nodes on this machine.
+# The wheels of the server with Ray, on a cluster of two nodes on this machine.
 integration-ray:
 	python3 -m venv .envs/ray
 	.envs/ray/bin/pip install -q $$(grep '^torch==' requirements-dev.in) ./runtime ./cli './export[ray]' './server_training[ray]' pytest hypothesis
@@ -55,13 +54,13 @@ lock:
 	rm -rf .lock && python3 -m venv .lock
 	.lock/bin/pip install -q -r requirements-dev.in
 	! .lock/bin/pip freeze | grep -i nvidia # the CPU build of torch
-	{ echo "# Everything needed to build, test and check all three distributions, pinned by \`make lock\` from requirements-dev.in"; \
+	{ echo "# Everything needed to build, test and check all four distributions, pinned by \`make lock\` from requirements-dev.in"; \
 	echo "# for Python 3.11 on Linux."; \
 	grep -E '^(torch==|-e )' requirements-dev.in; \
 	.lock/bin/pip freeze --exclude-editable | sed 's/+.*//' | grep -v '^torch=='; } > requirements-dev.txt
 	rm -rf .lock
 
-# Builds wheels and source distributions of all three into dist/, checks them, and runs the command on each Python there is.
+# Builds wheels and source distributions of all four into dist/, checks them, and runs the command on each Python there is.
 wheels:
 	bash .ci/wheels
 
@@ -85,17 +84,16 @@ site:
 	.venv/bin/python docs/site/collect.py
 	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
-# The runtime's bill of materials and the hashes of its dependencies, by tools in an environment of their own. Of the
-# extras, those that are parts of the command or the service: a library that textveil is put into is its user's.
-BILLED = cli encoder crypto serve parquet zstd
-comma = ,
+# The bill of materials of the runtime and its command, and the hashes of what they depend on, by tools in an environment
+# of their own. Of the extras, those that are parts of them: a library that textveil is put into is its user's.
 sbom:
 	rm -rf .lock && python3 -m venv .lock/tools && python3 -m venv .lock/runtime
 	.lock/tools/bin/pip install -q cyclonedx-bom pip-tools
 	.lock/runtime/bin/pip install -q './runtime[encoder,crypto]' './cli[serve,parquet,zstd]'
 	.lock/tools/bin/cyclonedx-py environment .lock/runtime/bin/python --output-format JSON --output-reproducible -o .lock/sbom.json
 	.lock/tools/bin/python docs/sbom.py .lock/sbom.json docs/sbom.json
-	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras $(BILLED:%=--extra %) -o runtime/requirements-hashes.txt runtime/pyproject.toml
+	.lock/runtime/bin/pip freeze --exclude textveil --exclude textveil-cli > .lock/requirements.in
+	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras -o runtime/requirements-hashes.txt .lock/requirements.in
 	rm -rf .lock
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-WHEELS = ("runtime", "export", "server_training")
+WHEELS = ("runtime", "cli", "export", "server_training")
 #: The typer application of every command.
 APPS = {
     "textveil": "textveil_cli.main:app",

@@ -29,6 +29,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # searches at random.
 settings.register_profile("full", derandomize=True, deadline=None, database=None)
 settings.register_profile("default", settings.get_profile("full"), max_examples=50)
+settings.register_profile("quick", settings.get_profile("full"), max_examples=10)
 settings.register_profile("fuzz", settings.get_profile("full"), derandomize=False, max_examples=1000)
 settings.load_profile("default")
 
@@ -38,7 +39,7 @@ def _examples(named: int, profile: str) -> int:
 
     By default it is a sixth of the large numbers, whose tests have examples of their own for what is rare.
     """
-    return {"full": named, "fuzz": 10 * named}.get(profile, min(named, max(100, named // 6)))
+    return {"quick": min(named, 20), "full": named, "fuzz": 10 * named}.get(profile, min(named, max(100, named // 6)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

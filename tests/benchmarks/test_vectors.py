@@ -168,6 +168,7 @@ def _stored() -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_stored_figures_follow_from_stored_counts(run: ModuleType) -> None:
     records = _stored()
     decision = next(r for r in records if r["job"] == "decision" and r["task"] == "ag-private")

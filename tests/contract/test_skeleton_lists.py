@@ -62,6 +62,7 @@ def test_the_same_entries_are_refused(tmp_path: Path, kind: str | None, entry: s
                 opens(folder)
 
 
+@pytest.mark.slow
 def test_the_lists_of_bundles_are_as_the_document_says(tmp_path: Path) -> None:
     for folder in (write_bundle(tmp_path / "bundle"), DEFAULT_BUNDLE):
         reader.check_lists(reader.open_bundle(folder))

@@ -230,6 +230,7 @@ def test_a_wrong_model_of_contexts_is_refused(
     assert not (tmp_path / "bundle").exists()
 
 
+@pytest.mark.slow
 def test_the_english_model_fits_the_built_in_bundle() -> None:
     """Every word has a class, every kind is known, and no total of any level is too large in any context."""
     bundle, model = open_bundle(DEFAULT_BUNDLE, TextBundle), read_context_model(ENGLISH_CONTEXT)

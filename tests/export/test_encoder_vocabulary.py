@@ -37,6 +37,7 @@ def test_a_count_takes_the_most_frequent_and_then_the_first(checkpoint: Checkpoi
     assert set(everything.vocabulary) == set(VOCABULARY) - {"[unused0]"}
 
 
+@pytest.mark.slow
 def test_texts_whose_pieces_are_kept_give_the_same_vectors(
     checkpoint: Checkpoint, graph: Path, public: Path, tmp_path: Path
 ) -> None:

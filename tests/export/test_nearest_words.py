@@ -75,6 +75,7 @@ def test_without_a_margin_words_are_missed(monkeypatch):
         test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine()
 
 
+@pytest.mark.slow
 def test_rows_to_which_many_words_are_equally_near_are_ranked_by_id():
     rows = np.zeros((3000, 2), dtype=np.int8)
     rows[:10, 0] = 1

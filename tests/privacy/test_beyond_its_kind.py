@@ -101,7 +101,7 @@ def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": json.dumps({"texts": texts[:8]}).encode()}
 
-    async def send(message: dict[str, Any]) -> None:
+    async def send(message: Any) -> None:
         said.append(message.get("status") or message.get("body"))
 
     asyncio.run(asked({**head, "headers": headers, "raw_path": b"/sanitize"}, receive, send))

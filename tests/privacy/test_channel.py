@@ -15,7 +15,6 @@ from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.scores import EqualityScores, MetricScores
-from textveil.text.options import Options
 from textveil.text.plans import make_plan
 from textveil_export.text import write_bundle
 
@@ -84,7 +83,7 @@ def test_randomized_response(tail, excess):
 
 
 @pytest.mark.parametrize("options", [{}, {"replacement_probability": "0.5"}, {"replacement_probability": "1"}])
-def test_the_coin_is_mixed_in(bundle, options: Options):
+def test_the_coin_is_mixed_in(bundle, options):
     mixed = make_plan(bundle, mechanism="santext+", **options).mechanism
     parameters = bundle.levels[0].parameters["santext+"]
     wanted = defined_weights(bundle, "santext+", parameters)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from textveil import Sanitizer
@@ -35,7 +36,7 @@ def test_a_short_read_releases_nothing(
 ) -> None:
     """Eight bytes for many words would be spread over all of them: every token would become the same word."""
     monkeypatch.setattr(os, "urandom", lambda count: given[:20] if isinstance(given, bytearray) else given)
-    epsilon = {"epsilon": 4} if mechanism in ("krr", "fbdd") else {}
+    epsilon: dict[str, Any] = {"epsilon": 4} if mechanism in ("krr", "fbdd") else {}
     with pytest.raises(EntropyFailed) as caught:
         Sanitizer(bundle).sanitize(" ".join(bundle.vocabulary), mechanism=mechanism, **epsilon)
     assert "nothing is released" in str(caught.value)

@@ -201,7 +201,7 @@ def repeats(law: Fbdd, token: int, probabilities: Floats) -> bool:
     drawn = law.draw(np.full(2 * pairs, token), entropy.random_uint64)
     same = float((probabilities**2).sum())
     found = int((drawn[::2] == drawn[1::2]).sum())
-    return abs(found - pairs * same) > norm.isf(SIGNIFICANCE / 2) * math.sqrt(pairs * same * (1 - same))
+    return bool(abs(found - pairs * same) > norm.isf(SIGNIFICANCE / 2) * math.sqrt(pairs * same * (1 - same)))
 
 
 def shared_noise(share: int) -> Callable[..., Floats]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from defined_weights import outputs, squared_distances
-from mpmath import iv, mpf
+from intervals import iv
+from mpmath import mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle.text import Level, TextBundle

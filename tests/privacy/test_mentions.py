@@ -65,6 +65,7 @@ def plant(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- spellings -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_comes_out_does_not_depend_on_spellings(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     check_spellings(small, drawing)
 
@@ -184,6 +185,7 @@ def test_what_was_sanitized_keeps_its_skeleton(
     check_skeletons(request.getfixturevalue(bundle), drawing)
 
 
+@pytest.mark.slow
 def test_the_skeleton_with_its_case_does_not_tell_inputs_apart(cased: Sanitizer, drawing: Callable[..., Any]) -> None:
     """Drawn words of one case may stand for each other: one stream gives one text, of unknown words too."""
     check_spellings(cased, drawing)
@@ -256,7 +258,7 @@ def test_statements_of_consistent_draws_count_distinct_words(small: Sanitizer) -
 
 
 def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
-    text, options = "doctor nurse zorblax the", {"consistent": True}
+    text, options = "doctor nurse zorblax the", dict[str, Any](consistent=True)
     assert small.sanitize(text, consistent_cap=3, **options).tokens == 3
     for sanitize in (small.sanitize, lambda text, **options: small.sanitize_batch(["flu", text], **options)):
         with pytest.raises(DocumentTooLong) as refused:
@@ -272,7 +274,7 @@ def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
 @pytest.mark.parametrize("bare", [False, True])
 def test_names_and_numbers_count_toward_the_cap(small: Sanitizer, rest: str, members: int, bare: bool) -> None:
     """So the equal ones of a long document are bounded too. Marks are equal to no other, and do not count."""
-    options = {"consistent": True, "sanitize_punctuation": bare}
+    options: dict[str, Any] = {"consistent": True, "sanitize_punctuation": bare}
     text, counted = f"{rest} doctor, doctor.", members + 2
     assert small.sanitize(text, consistent_cap=counted, **options).tokens == 1
     with pytest.raises(DocumentTooLong):

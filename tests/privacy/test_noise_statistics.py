@@ -118,16 +118,6 @@ def test_every_coordinate_has_the_law_of_the_table(parameters: ReleaseParameters
     assert not rejects_independence(releaser, released)
 
 
-@pytest.mark.parametrize("percent", FAULTS)
-@pytest.mark.parametrize("parameters", MODES)
-def test_the_law_moves_with_the_vector(parameters: ReleaseParameters, percent: int) -> None:
-    """The same noise on a vector that is not 0: shifted back, where the clamp did not act, it is distributed alike."""
-    releaser = Releaser(parameters)
-    vector = np.array([0.5, 0.25, 0.125, 0.0])
-    released = releaser.release(np.tile(vector, (DRAWS[percent], 1))) - (vector * parameters.grid).astype(np.int64)
-    assert not rejects_law(releaser, released)
-
-
 @pytest.mark.parametrize("percent", DRAWS)
 @pytest.mark.parametrize("parameters", MODES)
 def test_the_draws_are_enough(parameters: ReleaseParameters, percent: int) -> None:

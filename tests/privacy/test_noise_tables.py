@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mpmath import iv
+from intervals import iv
 from textveil.errors import OptionError
 from textveil.mechanisms.noise import discrete as noise
 from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace, total_variation

@@ -17,7 +17,7 @@ from dealt import deals_exactly
 from defined_weights import outputs
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import iv
+from intervals import iv
 from textveil import Sanitizer
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms import integer_sampling as sampling

@@ -44,7 +44,7 @@ FLOATS = [np.float16, np.float32, np.float64]
 def vectors(draw: Any) -> NDArray[np.floating]:
     """Batches of vectors of any float type: anything at all, or near the surface of the balls."""
     dtype = draw(st.sampled_from(FLOATS))
-    width = np.dtype(dtype).itemsize * 8
+    width: Any = np.dtype(dtype).itemsize * 8
     batch = draw(arrays(dtype, (draw(st.integers(0, 4)), K), elements=st.floats(width=width)))
     if draw(st.booleans()):
         with np.errstate(all="ignore"):

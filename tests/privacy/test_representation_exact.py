@@ -15,9 +15,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mpmath import iv
+from intervals import iv
 from textveil.mechanisms.noise import vector as representation
-from textveil.mechanisms.noise.discrete import NoiseTable, discrete_laplace
+from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.mechanisms.noise.vector import Noise, Releaser, noise_for
 from textveil.vector.statement import realized
@@ -91,7 +91,8 @@ def pair_ratio(one: list[Law], other: list[Law]) -> Fraction | None:
     """
     if not all(mine.keys() <= theirs.keys() for mine, theirs in zip(one, other, strict=True)):
         return None
-    return math.prod(max(mine[z] / theirs[z] for z in mine) for mine, theirs in zip(one, other, strict=True))
+    each = (max(mine[z] / theirs[z] for z in mine) for mine, theirs in zip(one, other, strict=True))
+    return math.prod(each, start=Fraction(1))
 
 
 def joint_ratio(one: list[Law], other: list[Law]) -> Fraction:
@@ -270,7 +271,7 @@ def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, 
     variance = noise_for(parameters).variance
     assert variance is not None
     smaller = Releaser(parameters)
-    table = representation.discrete_gaussian(Fraction(variance) * Fraction(6, 10), smaller.noise.table.reach)
+    table = discrete_gaussian(Fraction(variance) * Fraction(6, 10), smaller.noise.table.reach)
     smaller.noise = Noise(table, smaller.noise.margin, variance)
     far = [[gaussian_law(smaller, value) for value in q] for q in ((grid, 0), (-grid, 0))]
     assert divergence(*far, growth) > claim

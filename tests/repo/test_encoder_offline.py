@@ -153,21 +153,6 @@ def test_no_other_module_names_onnxruntime() -> None:
     assert named == {"onnx_session.py"}
 
 
-def test_public_names_are_what_they_say() -> None:
-    code = """
-        import json, textveil
-        names = [getattr(textveil, name).__name__ for name in textveil.__all__ if name != "__version__"]
-        try:
-            textveil.Nothing
-        except AttributeError as error:
-            names.append(str(error))
-        print(json.dumps(names))
-    """
-    *names, message = child(code)
-    assert {"Encoder", "VectorRelease", "VectorStatement", "Sanitizer"} <= set(names)
-    assert message == "module 'textveil' has no attribute 'Nothing'"
-
-
 def test_what_encoding_loads_holds_no_client(bundle: Path) -> None:
     """numpy and onnxruntime bring what they bring; no client of any protocol is among it that ours would add."""
     code = """

@@ -26,6 +26,7 @@ def twice(option: Any, spellings: list[str]) -> list[str]:
     return [word for spelling in spellings for word in ([spelling] if option.is_flag else [spelling, "secret"])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", APPS)
 def test_an_option_of_one_value_is_given_once(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     refused = 0

@@ -3,5 +3,4 @@
 from textveil_training.data import load, split
 from textveil_training.errors import DataError
 
-__all__ = ["DataError", "__version__", "load", "split"]
-__version__ = "0.2.0"
+__all__ = ["DataError", "load", "split"]

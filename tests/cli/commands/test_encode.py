@@ -19,6 +19,7 @@ def note(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_standard_input_to_standard_output(command: Callable, tiny_encoder: Path) -> None:
     ran = command("encode", *pinned(tiny_encoder), stdin=b"The doctor,\r\n\r\n  zzz\nlast line")
     assert ran.code == 0

@@ -159,6 +159,7 @@ def test_documents_of_several_cells_are_charged_once(tables: Callable, path: Pat
     assert spent(path, "x") == [6]
 
 
+@pytest.mark.slow
 def test_who_writes_is_who_charges(tables: Callable, path: Path, tmp_path: Path) -> None:
     rows = [f"{number},{number % 3},doctor nurse" for number in range(1000)]
     (tmp_path / "t.csv").write_text("id,who,note\n" + "\n".join(rows) + "\n")

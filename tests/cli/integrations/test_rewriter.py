@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +101,7 @@ def child(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_one_line_that_names_the_extra() -> None:
     code = f"""
 import importlib, sys, textveil
@@ -117,6 +119,7 @@ for module, (package, _) in {MODULES!r}.items():
     ]
 
 
+@pytest.mark.slow
 def test_no_library_is_imported_unasked() -> None:
     code = """
 import json, sys, textveil, textveil_cli.integrations
@@ -133,7 +136,7 @@ def test_every_extra_is_declared() -> None:
     with (ROOT / "cli" / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
     extras = project["optional-dependencies"]
-    assert {need.partition(">")[0] for need in project["dependencies"]} == {"textveil==0.2.0", "typer"}
+    assert {re.split("[=>]", need)[0] for need in project["dependencies"]} == {"textveil", "typer"}
     for module, (_, distribution) in MODULES.items():
         assert extras[module][0].startswith(distribution)
         assert (ROOT / "examples" / f"with_{module}.py").is_file()

@@ -40,6 +40,7 @@ def test_many_documents_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [doc._.sanitized for doc in nlp.pipe(texts, batch_size=4)] == texts
 
 
+@pytest.mark.slow
 def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     nlp = pipeline(level="strongest")
     with caplog.at_level(logging.DEBUG):
@@ -156,6 +157,7 @@ def test_a_document_that_was_not_sanitized_has_nothing_to_send() -> None:
         assert nlp(TEXT)._.sanitized is None
 
 
+@pytest.mark.slow
 def test_a_copied_pipeline_sanitizes() -> None:
     nlp = pipeline(level="strongest")
     for copy in (pickle.loads(pickle.dumps(nlp)), pipeline().from_bytes(nlp.to_bytes())):

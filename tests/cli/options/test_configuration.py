@@ -18,6 +18,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_file_changes_defaults_and_is_named(here: Callable, tiny_path: Path, tmp_path: Path, own: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text(f'[sanitize]\nlevel = "high"\nbundle = "{tiny_path}"\nsanitize-punctuation = true\n')

@@ -73,6 +73,7 @@ def test_a_row_with_several_texts(encode: Callable, tmp_path: Path) -> None:
     assert "row 1 (line 1): several texts, where a row gives one line" in ran.message
 
 
+@pytest.mark.slow
 def test_a_bundle_is_named_either_way(here: Callable, tmp_path: Path) -> None:
     index = write_index(tmp_path / "index")
     for command in ("info", "verify"):

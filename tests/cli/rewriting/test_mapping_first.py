@@ -99,6 +99,7 @@ def lost(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[str], b
     return released, without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_no_text_is_left_without_its_mapping(
     forked: Callable[..., Any], tmp_path: Path, bundle: Path, way: str
@@ -108,6 +109,7 @@ def test_no_text_is_left_without_its_mapping(
     assert without == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["a file to standard output", "a file to a file"])
 def test_a_mapping_after_the_text_is_found(forked: Callable[..., Any], tmp_path: Path, bundle: Path, way: str) -> None:
     _, without = lost(forked, tmp_path / "cwd", bundle, WAYS[way], AFTER_THE_TEXT)

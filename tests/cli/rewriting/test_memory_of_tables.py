@@ -154,6 +154,7 @@ def test_too_many_cells_are_refused_before_they_cost_more(
     assert re.search(rf": in, (?:row 1 \(line 1\)|the header): more than 256 {what}$", capsys.readouterr().err, re.M)
 
 
+@pytest.mark.slow
 def test_cells_within_texts_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (delimited, json_lines):
         monkeypatch.setattr(module, "MAX_CELLS", 3)

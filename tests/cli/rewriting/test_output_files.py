@@ -147,6 +147,7 @@ def test_an_input_is_not_overwritten(cli: Callable, note: Path, tmp_path: Path) 
     assert ran.code == 0
 
 
+@pytest.mark.slow
 @posix
 def test_standard_input_is_not_overwritten(command: Callable, note: Path, tiny_path: Path) -> None:
     """``textveil sanitize -o note.txt < note.txt``"""

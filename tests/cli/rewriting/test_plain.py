@@ -30,6 +30,7 @@ def test_files(cli: Callable, note: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_dash_is_standard_input(command: Callable, tiny_path: Path, note: Path) -> None:
     ran = command("sanitize", "--bundle", tiny_path, note, "-", stdin=b"of the\n")
     assert ran.code == 0

@@ -21,6 +21,7 @@ full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this sy
 # --- data in, data out, as processes -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
     ran = command("sanitize", "--text", "My doctor in Boston said the biopsy was clean.")
     assert ran.code == 0

@@ -46,25 +46,30 @@ def trickle(server: Server, first: bytes, more: bytes, most: float = 15) -> tupl
     raise AssertionError("the service waits for ever")
 
 
+@pytest.mark.slow
 def test_a_head_that_does_not_end(server: Server) -> None:
     back, _ = trickle(server, HEAD, b"X-A: Zorblaxia\r\n")
     assert back == b""
 
 
+@pytest.mark.slow
 def test_a_head_that_does_not_begin(server: Server) -> None:
     assert trickle(server, b"", b"")[0] == b""
 
 
+@pytest.mark.slow
 def test_a_second_head_that_does_not_end(server: Server) -> None:
     with server.connect() as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health HTTP/1.1\r\nHost: loc")
         assert read_all(connection).count(b"HTTP/1.1") == 1
 
 
+@pytest.mark.slow
 def test_an_idle_connection_is_closed(server: Server) -> None:
     assert server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.slow
 def test_a_body_that_does_not_end(server: Server) -> None:
     back, _ = trickle(server, HEAD + b'Content-Length: 5000\r\n\r\n{"text": "Zorblaxia', b" Zorblaxia")
     assert back.startswith(b"HTTP/1.1 408")
@@ -113,6 +118,7 @@ def test_malformed_requests(server: Server, sent: bytes) -> None:
     assert b"orblaxia" not in back
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requests", [1, 2])
 def test_an_answer_that_nobody_reads_is_given_up(server: Server, requests: int) -> None:
     """Otherwise its connection and memory would be held for ever, also while the next request waits for its turn."""
@@ -147,6 +153,7 @@ def test_a_hundred_connections_at_once(server: Server) -> None:
     assert [(status, said["text"]) for status, said, _ in answers] == [(200, f"A {n}") for n in range(100)]
 
 
+@pytest.mark.slow
 def test_no_short_request_waits_for_long_ones(tmp_path: Path) -> None:
     """Also where they are more than threads, and where what they asked for goes on after they were let go."""
     long = {"text": "sleep 8 " + "x" * 20_000}
@@ -156,6 +163,7 @@ def test_no_short_request_waits_for_long_ones(tmp_path: Path) -> None:
         assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
 
 
+@pytest.mark.slow
 def test_more_silent_connections_than_there_is_room_for(server: Server) -> None:
     silent = [server.connect() for _ in range(160)]
     try:
@@ -173,6 +181,7 @@ def server_is_full(server: Server) -> bool:
     return not back.startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.slow
 def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
     """uvicorn alone waits for ever for the end of a head."""
     before = "textveil_cli.serve.run._Protocol._watch = lambda self: None"
@@ -180,6 +189,7 @@ def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
         trickle(faulty, HEAD, b"X-A: b\r\n", most=3)
 
 
+@pytest.mark.slow
 def test_what_is_being_answered_is_finished_before_the_end(tmp_path: Path) -> None:
     with toy(tmp_path, limits="seconds=10") as server, ThreadPoolExecutor(1) as client:
         asked = client.submit(server.ask, "POST", "/sanitize", {"text": "sleep 1"})
@@ -191,6 +201,7 @@ def test_what_is_being_answered_is_finished_before_the_end(tmp_path: Path) -> No
             server.connect()
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_does_not_keep_it_from_ending(tmp_path: Path) -> None:
     with toy(tmp_path) as server, server.connect() as slow:
         slow.sendall(HEAD + b'Content-Length: 5000\r\n\r\n{"text": "' + SECRET.encode())

@@ -26,6 +26,7 @@ def leaves(folder: Path) -> list[Path]:
     return [path for path in (folder / "place").rglob("*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--level", "strongest") as server:
         promise = server.ask("GET", "/info")[1]["sanitize"]
@@ -90,6 +91,7 @@ def test_vectors_are_released(tmp_path: Path) -> None:
     assert leaves(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
     """Nothing is released above the budget, also by a service that is started again."""
     files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--level", "strongest")  # 4 nats a drawn mention
@@ -107,6 +109,7 @@ def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
     assert b"Zorblax" not in (tmp_path / "ledger").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     books = tmp_path / "books"
@@ -141,6 +144,7 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
     assert [ledger.account(scope).spent for scope in (SECRET, "another", "default")] == ["8", "4", "4"]
 
 
+@pytest.mark.slow
 def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
         assert server.ask("GET", "/info")[1]["scope_per_request"] is False
@@ -168,6 +172,7 @@ def test_wrong_usage_is_one_line(forked: Callable, arguments: list[str], code: i
     assert done.message.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_without_its_extra_it_says_what_to_install() -> None:
     code = """
 import sys

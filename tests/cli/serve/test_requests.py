@@ -99,6 +99,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_request_is_named_and_not_repeated(server: Server, case: str) -> None:
     method, path, body, headers, status, code = BAD[case]

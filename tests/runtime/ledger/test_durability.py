@@ -68,6 +68,7 @@ def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
     return [n for n in numbers if not ledger.released_before(SCOPE, request_of(small, text_of(n)))]
 
 
+@pytest.mark.slow
 def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(small: Sanitizer, folder: Path) -> None:
     """The statements of a release: BEGIN, six that read, two that write, COMMIT."""
     left = []
@@ -286,6 +287,7 @@ def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
     assert (folder / "ledger").read_bytes() == b"x"
 
 
+@pytest.mark.slow
 def test_a_first_use_that_is_killed_can_be_done_again(folder: Path) -> None:
     """A key is made after its ledger is on the disk: no kill leaves one without the other."""
     for case, (statement, after) in enumerate((n, after) for n in range(1, 16) for after in (False, True)):

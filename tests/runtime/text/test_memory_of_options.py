@@ -120,12 +120,12 @@ MOST_DIFFERENT = [
 
 
 def _sample() -> list[Any]:
-    """Every way with one sign: of a mark where marks are drawn. Three of four others are for the full run."""
+    """Every way with one sign: of a mark where marks are drawn. All but the most different are for the full run."""
     marks, between = cycle(MARKS), cycle(BETWEEN)
     found: list[Any] = []
-    for number, (way, options) in enumerate(WAYS.items()):
+    for way, options in WAYS.items():
         drawn = "sanitize_punctuation" in options
-        rest = () if way in MOST_DIFFERENT or number % 4 == 0 else (pytest.mark.full,)
+        rest = () if way in MOST_DIFFERENT else (pytest.mark.full,)
         found.append(pytest.param(way, next(marks if drawn else between), marks=rest))
     return found
 
@@ -189,6 +189,7 @@ def calls(sanitizer: Sanitizer, content: bytes, options: dict[str, Any]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", MOST_DIFFERENT)
 def test_a_longer_text_takes_as_much_more_work(bundles: dict[str, Sanitizer], way: str) -> None:
     """Four times as long, four times the calls, and some for what is drawn anew at random."""

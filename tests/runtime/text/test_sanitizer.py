@@ -223,6 +223,7 @@ def test_batches_of_any_size_give_the_same(
 blanks_and_words = st.text(st.sampled_from("ab1@.'\"’é \u0308\u00ad\u200d🚀\u2003\u202f\t\n_-“ "), max_size=60)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(st.text(max_size=60) | blanks_and_words)
 @example("a \u0308b")

@@ -67,6 +67,7 @@ def test_evaluate_in_json(trained: Path, run: Run) -> None:
     assert (code, set(json.loads(out)["levels"])) == (0, {"4", "5"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -98,6 +99,7 @@ def test_what_cannot_be_done_is_one_line_and_code_1(
     assert canary not in err
 
 
+@pytest.mark.slow
 def test_a_recipe_runs_on_a_table_of_ones_own(place: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """One file, columns by name: divided, close texts on one side; labels keep their names."""
     lines = ["topic,body", *(f'{("weather", "kitchen")[int(label)]},"{text}"' for label, text, _ in sentences())]

@@ -96,6 +96,7 @@ def test_the_card_has_the_figures_and_the_warning(made: Path) -> None:
     assert "| Märkte |" in card
 
 
+@pytest.mark.slow
 def test_rows_of_rare_words_stay_public(made: Path) -> None:
     """Words of one training text, or of none, have their rows of the public list, through one map, up to int8."""
     parts = IndexEncoder.load(made).bundle.extractor

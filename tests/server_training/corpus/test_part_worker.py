@@ -59,6 +59,7 @@ def test_a_worker_writes_each_part_and_says_what_it_has(table: Path) -> None:
         assert json.loads((job.output / "_records" / f"{record['part']}.json").read_bytes()) == record
 
 
+@pytest.mark.slow
 def test_a_finished_part_is_not_drawn_again(table: Path) -> None:
     job = job_of(table)
     first = cut(job)[0]
@@ -71,6 +72,7 @@ def test_a_finished_part_is_not_drawn_again(table: Path) -> None:
     assert (job.output / record["part"]).exists()
 
 
+@pytest.mark.slow
 def test_a_part_of_another_bundle_is_no_finished_part(table: Path) -> None:
     job = job_of(table)
     told(PartWorker(job)(cut(job)[0]))
@@ -87,6 +89,7 @@ def test_equal_texts_are_drawn_apart_in_every_part(table: Path) -> None:
     assert len(notes) > 20
 
 
+@pytest.mark.slow
 def test_a_bad_row_is_an_error_that_names_file_and_row(table: Path) -> None:
     table.write_text(table.read_text("utf-8") + f"{CANARY}\n", "utf-8")
     job = job_of(table)
@@ -98,6 +101,7 @@ def test_a_bad_row_is_an_error_that_names_file_and_row(table: Path) -> None:
     assert not list(job.output.glob("t-00003*"))
 
 
+@pytest.mark.slow
 def test_bad_rows_go_to_the_quarantine_for_their_owner_alone(table: Path, tmp_path: Path) -> None:
     table.write_text(table.read_text("utf-8") + f"{CANARY}\n", "utf-8")
     folder = tmp_path / "bad"

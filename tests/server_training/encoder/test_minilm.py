@@ -57,6 +57,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stage", "step"), [("calibrating static", 1), ("channels", 1)])
 def test_an_interrupted_run_goes_on_to_the_same_bundle(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, step: int
@@ -99,6 +100,7 @@ def test_nothing_to_go_on_with_and_a_damaged_part(run: Run, data: Path, tmp_path
     assert "resume: there is no unfinished run" in run(*given(data, output, "--resume", "--force"))[2]
 
 
+@pytest.mark.slow
 def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = tmp_path / "b"
     with interrupted_at(monkeypatch, "channels", 1):

@@ -130,6 +130,7 @@ def arguments_of(pretraining: Path, name: str, *more: object) -> list[object]:
     return overridden(arguments, more)
 
 
+@pytest.mark.slow
 def test_the_command(pretraining: Path, run: Callable[..., tuple[int, str, str]]) -> None:
     code, out, err = run(*arguments_of(pretraining, "said", "-m", "santext"))
     assert (code, err) == (0, "")

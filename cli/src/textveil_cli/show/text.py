@@ -147,7 +147,7 @@ def chosen_level(bundle: TextBundle, level: LevelSummary, *, as_json: bool = Fal
 
 
 def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
-    """The likeliest replacements of a word, with exact probabilities and distances."""
+    """Lists the likeliest replacements of a word, with exact probabilities and distances."""
     found = sanitizer.distribution(word, **options)
     terms = sanitizer.terms(**options)
     rows = [

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from textveil import __version__
 from textveil.bundle import layout
 from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 
-from textveil_export import __version__
 from textveil_export.encoder.candidates import MIN_SAMPLE, by_preference, measure
 from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
 from textveil_export.encoder.evaluation import prepare, read_labeled, vectors

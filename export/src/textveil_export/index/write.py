@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import save as save_tensors
+from textveil import __version__
 from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
-from textveil_export import __version__
 from textveil_export.atomic import whole_folder
 from textveil_export.index.card import index_card
 from textveil_export.index.contents import IndexContents, certificate

@@ -5,12 +5,12 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from textveil import __version__
 from textveil.bundle import Measures, TextBundle, atomic_bytes, atomic_output, layout
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import LevelSummary, Sanitizer, summaries
 from textveil_cli.show import bound, share
 
-from textveil_export import __version__
 from textveil_export.errors import WriteError
 from textveil_export.report.examples import FILES, Draws, Examples, Worked, pieces
 from textveil_export.report.figures import COLORS, Picture, pictures

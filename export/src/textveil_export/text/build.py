@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil import __version__
 from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import Metric, squared_distances
 from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, Table
 
-from textveil_export import __version__
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from safetensors.numpy import save as save_tensors
+from textveil import __version__
 from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, layout, open_bundle
 
-from textveil_export import __version__
 from textveil_export.atomic import replace_file, whole_folder
 from textveil_export.certify.certificate import Certificates
 from textveil_export.text.build import Contents

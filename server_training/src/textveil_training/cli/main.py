@@ -2,9 +2,9 @@
 
 import sys
 
+from textveil import __version__
 from textveil_cli.console import command_line, run
 
-from textveil_training import __version__
 
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {

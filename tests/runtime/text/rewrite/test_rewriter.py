@@ -37,6 +37,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
+@pytest.mark.slow
 @shared
 @given(texts, st.sampled_from(WAYS))
 def test_the_pieces_of_a_preview_are_the_text(small: Sanitizer, text: str, way: dict[str, Any]) -> None:

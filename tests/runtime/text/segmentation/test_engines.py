@@ -43,6 +43,7 @@ def made_up() -> Iterator[str]:
         yield "".join(generator.choices(parts, k=1 + number % 16))
 
 
+@pytest.mark.slow
 def test_every_python_cuts_the_same_segments() -> None:
     found = hashlib.sha256()
     for text in made_up():

@@ -1,4 +1,4 @@
-"""Changes of samplers and of the ledger's rows that ``make mutants`` found and no other test noticed."""
+"""Edges of samplers and of tables: changes that `make mutants` once found and no other test noticed."""
 
 import importlib
 import math
