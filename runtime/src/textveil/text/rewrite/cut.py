@@ -14,7 +14,7 @@ from textveil.text import segmentation
 from textveil.text.rewrite.plan import Plan
 from textveil.text.segmentation import LONGEST_WORD, LOWER, apply_case, case_pattern, is_gap
 from textveil.text.segmentation.cut import cut, words_and_gaps
-from textveil.text.skeleton import Pieces, Role, Token, sentence_start
+from textveil.text.skeleton import DRAWN_BY_KEY, Pieces, Role, Token, sentence_start
 
 #: Roles of tokens; ``SHOWN`` tokens are visible, but not passed through as they are.
 AS_IT_IS, REPLACED, DRAWN, SHOWN = range(4)
@@ -76,14 +76,15 @@ class Segments:
 
     def look_up(self) -> None:
         """Finds the entries of new segments."""
-        plain = self._plan.rule.plain
+        plain, ids, unknown = self._plan.rule.plain, self._plan.bundle.ids, self._unknown
         for segment in islice(self.numbers, len(self.entries), None):
             if segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD:
                 key = segment.lower()
-                token = plain(key, LOWER if key == segment else case_pattern(segment))
-                if token is not None:
+                case = LOWER if key == segment else case_pattern(segment)
+                kind = plain(key, case)
+                if kind is not None:
                     self.entries.append(len(self._rows) // _COLUMNS)
-                    self._rows.extend(self._row(token, segment))
+                    self._rows.extend(self._hidden(kind, ids.get(key, unknown), case, True, segment))
                     continue
             self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
 
@@ -127,16 +128,20 @@ class Segments:
 
     def _row(self, token: Token, spelled: str | None = None) -> Row:
         """The row of a token; one that has no spelling is equal to no other."""
-        role, case, _, kind, whole = token
-        if role is Role.SHOWN:
+        if token.role is Role.SHOWN:
             self.shown.append(self._shown(token))
             return SHOWN, len(self.shown) - 1, LOWER, -1, True
+        kind = DRAWN_BY_KEY if token.kind is None else token.kind
+        return self._hidden(kind, self._plan.symbol(token), token.case, token.whole, spelled)
+
+    def _hidden(self, kind: int, symbol: int, case: int, whole: bool, spelled: str | None) -> Row:
+        """The row of a token that is replaced by a member of its kind, or drawn by its symbol."""
         case = case if self._keeps_case else LOWER
-        identified = self._consistent and spelled is not None
-        if kind is not None:
-            return REPLACED, kind, case, self._identity(kind, None, spelled or "") if identified else -1, True
-        symbol = self._plan.symbol(token)
-        return DRAWN, symbol, case, self._identity(-1, symbol, spelled or "") if identified else -1, whole
+        if kind == DRAWN_BY_KEY:
+            identity = self._identity(kind, symbol, spelled) if self._consistent and spelled is not None else -1
+            return DRAWN, symbol, case, identity, whole
+        identity = self._identity(kind, None, spelled) if self._consistent and spelled is not None else -1
+        return REPLACED, kind, case, identity, whole
 
     def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:
         """A number that equal symbols, equal unknown words and equal members of a kind have."""

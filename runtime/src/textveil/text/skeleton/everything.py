@@ -12,7 +12,7 @@ from textveil.errors import OptionError
 from textveil.text import segmentation
 from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, UPPER, case_pattern, is_gap, is_string
 from textveil.text.skeleton.kinds import Kind
-from textveil.text.skeleton.rule import Pieces, Role, Token
+from textveil.text.skeleton.rule import DRAWN_BY_KEY, Pieces, Role, Token
 from textveil.text.wordpiece import WordPiece
 
 
@@ -31,9 +31,9 @@ class EverythingRule:
         """There are no kinds."""
         return ()
 
-    def plain(self, key: str, case: int) -> Token | None:
+    def plain(self, key: str, case: int) -> int | None:
         """As ``Rule.plain``."""
-        return Token(Role.DRAWN, case, key)
+        return DRAWN_BY_KEY
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
         """As ``Rule.tokens``: a word, or a stem and its clitic."""
@@ -114,7 +114,7 @@ class EveryPieceRule(EverythingRule):
         """Returns the rule of a vocabulary."""
         return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
 
-    def plain(self, key: str, case: int) -> Token | None:
+    def plain(self, key: str, case: int) -> int | None:
         """As ``Rule.plain``: any word may be several pieces."""
         return None
 

@@ -33,7 +33,7 @@ from textveil.text.segmentation import (
     is_string,
 )
 from textveil.text.skeleton.kinds import Kind, Kinds
-from textveil.text.skeleton.rule import MARKS, Pieces, Role, Token, sentence_start
+from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Token, sentence_start
 
 NAME_LIKE = "name-like"
 _APOSTROPHES = ("'", "\u2019", "\uff07")
@@ -64,12 +64,12 @@ class SkeletonRule:
         """The kinds, and that of punctuation marks."""
         return (*self.kinds.kinds, MARKS)
 
-    def plain(self, key: str, case: int) -> Token | None:
+    def plain(self, key: str, case: int) -> int | None:
         """As ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
         if key in self.function_words or key in self.denied:
             return None
         kind = self.kinds.of_word(key, case) if self.use_kinds else None
-        return Token(Role.DRAWN, case, key) if kind is None else Token(Role.REPLACED, case, None, kind)
+        return DRAWN_BY_KEY if kind is None else kind
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
         """As ``Rule.tokens``; denied words are unknown ones."""
