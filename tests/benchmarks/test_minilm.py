@@ -99,7 +99,7 @@ def test_each_hidden_element_is_in_one_batch() -> None:
 
 def base() -> tuple[Any, SlotModel, MaskedRelease]:
     made, train, _ = considered("2")
-    law = plan(epsilon="2").slots.strict
+    law = plan(epsilon="2").mechanism.strict
     model = SlotModel(made.words.spelled, made.printed, law.base)
     of_symbol = np.append(np.arange(len(law.base)), -1)
     masked.train(model, train, of_symbol)
@@ -109,7 +109,7 @@ def base() -> tuple[Any, SlotModel, MaskedRelease]:
 def test_a_base_that_follows_the_text_is_drawn_as_it_is_defined() -> None:
     """Chi-square of 100,000 draws at a level of 1e-9."""
     made, _, _ = considered("2")
-    law = plan(epsilon="2").slots.strict
+    law = plan(epsilon="2").mechanism.strict
     symbols, count, x = np.arange(len(VOCABULARY)), 100_000, 3
     fits = torch.linspace(1, 3, len(symbols))
     each = (law.base, law.sums, symbols, symbols, 0.7)
@@ -162,7 +162,7 @@ def test_a_slot_tells_which_word_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masked, "_NEW_RATE", 1e-2)
     made, _, _ = considered("2")
     train = made.read(texts() * 40)
-    law = plan(epsilon="2").slots.strict
+    law = plan(epsilon="2").mechanism.strict
     model = SlotModel(made.words.spelled, made.printed, law.base)
     loss = masked.train(model, train, np.append(np.arange(len(law.base)), -1))
     assert loss < np.log(len(VOCABULARY)) - 0.3

@@ -197,7 +197,7 @@ class LanguageWarning:
 
     def __call__(self, lines: list[str]) -> None:
         """Looks at the first lines; says it once."""
-        if self._said:
+        if self._said or self._sanitizer.terms(**self._options).mechanism != "staircase":
             return
         self._said = True
         if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:

@@ -13,7 +13,7 @@ from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import batches
 from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, REPLACED, SHOWN, Reader, Segments
-from textveil.text.segmentation import LOWER, is_gap, segments
+from textveil.text.segmentation import is_gap, segments
 from textveil.text.skeleton import Role
 
 WAYS: list[dict[str, Any]] = [
@@ -258,8 +258,7 @@ def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any
                 assert row[0] in (AS_IT_IS, SHOWN)
                 continue
             index = plan.symbol(token) if token.kind is None else token.kind
-            case = LOWER if way.get("case") == "drop" or way.get("sanitize_punctuation") else token.case
-            assert tuple(row[:3]) == (DRAWN if token.kind is None else REPLACED, index, case)
+            assert tuple(row[:3]) == (DRAWN if token.kind is None else REPLACED, index, token.case)
 
 
 def test_a_batch_is_its_texts(small: Sanitizer, zeros: None) -> None:
