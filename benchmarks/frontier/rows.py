@@ -135,7 +135,8 @@ class Releases:
             largest = _largest_score(plan.mechanism.law)
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
             law = CappedSanText.of(bundle.table, "santext", level_parameters(bundle.table, EXACT, setting, largest))
-            plan = replace(plan, mechanism=Everywhere(ExactSanText(law, bundle.metric)))
+            exact = ExactSanText(law, bundle.metric)
+            plan = replace(plan, mechanism=Everywhere(exact, lambda: exact.channel))
         return release.of_plan(self.words, plan)
 
 

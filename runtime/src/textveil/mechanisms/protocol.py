@@ -12,12 +12,14 @@
 All but ``fbdd`` are integer weights over the outputs: their output distribution is a ``Channel``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.errors import OptionError
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.elements import Elements
 from textveil.mechanisms.entropy import RandomUint64
@@ -118,13 +120,22 @@ class Mechanism(Protocol):
         ...
 
 
-class PerInput(Protocol):
-    """Draws for inputs, wherever they stand."""
+class Unordered:
+    """What mechanisms have in common that look at nothing around a slot, and can tell their distribution."""
 
     @property
-    def channel(self) -> Channel:
-        """The output distribution of every input; ``OptionError`` where it has no integer weights."""
-        ...
+    def elements(self) -> None:
+        """As ``Mechanism.elements``."""
+        return
+
+    @property
+    def weighted(self) -> bool:
+        """As ``Mechanism.weighted``."""
+        return True
+
+
+class PerInput(Protocol):
+    """Draws for inputs, wherever they stand."""
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for each input, independently, shape ``(n,)``."""
@@ -132,21 +143,21 @@ class PerInput(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Everywhere:
+class Everywhere(Unordered):
     """A mechanism that draws by the input alone.
 
     Attributes:
         law: Draws for inputs.
-        weighted: Whether its output distribution can be computed.
+        channel: Gives its output distribution; ``None`` where there are no integer weights.
     """
 
     law: PerInput
-    weighted: bool = True
+    channel: Callable[[], Channel] | None
 
     @property
-    def elements(self) -> None:
-        """It looks at nothing around a slot."""
-        return
+    def weighted(self) -> bool:
+        """As ``Mechanism.weighted``."""
+        return self.channel is not None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """As ``Mechanism.draw``; the slots do not matter."""
@@ -154,4 +165,6 @@ class Everywhere:
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
         """As ``Mechanism.channel_at``: the same everywhere."""
-        return self.law.channel
+        if self.channel is None:
+            raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
+        return self.channel()

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots
+from textveil.mechanisms.protocol import Slots, Unordered
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def mixture_epsilon(coin: ReplacementCoin) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class SanTextPlus:
+class SanTextPlus(Unordered):
     """SanText+ as a mechanism: coins of common words first, then draws for the words that are replaced.
 
     Attributes:
@@ -77,8 +76,6 @@ class SanTextPlus:
     law: CappedSanText | ExactSanText
     coin: ReplacementCoin
     keepable: NDArray[np.bool_]
-    weighted: ClassVar[bool] = True
-    elements: ClassVar[None] = None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """As ``Mechanism.draw``. Words in one piece alone may be kept.

@@ -8,7 +8,7 @@ holds (docs/proofs/staircase.md, "Slots").
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.elements import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots
+from textveil.mechanisms.protocol import Slots, Unordered
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
 
@@ -37,7 +37,6 @@ class _ByCase(Generic[Law]):
 
     strict: Law
     lower: Law
-    weighted: ClassVar[bool] = True
 
     @property
     def near(self) -> float:
@@ -71,10 +70,8 @@ class _ByCase(Generic[Law]):
         return outputs
 
 
-class SlotStaircase(_ByCase[Staircase]):
+class SlotStaircase(_ByCase[Staircase], Unordered):
     """The staircase: each slot by that of its case."""
-
-    elements: ClassVar[None] = None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """As ``Mechanism.draw``."""
@@ -95,6 +92,11 @@ class FluentSlots(_ByCase[FluentStaircase]):
     def elements(self) -> Elements:
         """The numbers of what stands around a slot."""
         return self.strict.context.elements
+
+    @property
+    def weighted(self) -> bool:
+        """As ``Mechanism.weighted``."""
+        return True
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """As ``Mechanism.draw``.
