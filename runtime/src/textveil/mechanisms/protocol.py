@@ -80,7 +80,7 @@ class Alone:
         return cls(np.full(count, lower), np.full(count, whole))
 
     def around(self, elements: Elements) -> Surroundings:
-        """As ``Slots.around``: edges."""
+        """Implements ``Slots.around``: edges."""
         nothing = np.empty(0, dtype=np.int64)
         return Surroundings(np.full((len(self.lower), 4), elements.edge), np.full(len(self.lower), -1), nothing)
 
@@ -125,12 +125,12 @@ class Unordered:
 
     @property
     def elements(self) -> None:
-        """As ``Mechanism.elements``."""
+        """Implements ``Mechanism.elements``."""
         return
 
     @property
     def weighted(self) -> bool:
-        """As ``Mechanism.weighted``."""
+        """Implements ``Mechanism.weighted``."""
         return True
 
 
@@ -156,15 +156,15 @@ class Everywhere(Unordered):
 
     @property
     def weighted(self) -> bool:
-        """As ``Mechanism.weighted``."""
+        """Implements ``Mechanism.weighted``."""
         return self.channel is not None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``; the slots do not matter."""
+        """Implements ``Mechanism.draw``; the slots do not matter."""
         return self.law.draw(inputs, random_uint64)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
-        """As ``Mechanism.channel_at``: the same everywhere."""
+        """Implements ``Mechanism.channel_at``: the same everywhere."""
         if self.channel is None:
             raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
         return self.channel()

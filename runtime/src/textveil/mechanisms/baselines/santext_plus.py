@@ -78,7 +78,7 @@ class SanTextPlus(Unordered):
     keepable: NDArray[np.bool_]
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``. Words in one piece alone may be kept.
+        """Implements ``Mechanism.draw``. Words in one piece alone may be kept.
 
         A secret that is cut into frequent pieces would come back piece by piece.
 
@@ -99,5 +99,5 @@ class SanTextPlus(Unordered):
         return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> ScoreChannel:
-        """As ``Mechanism.channel_at``: what is no word in one piece is never kept."""
+        """Implements ``Mechanism.channel_at``: what is no word in one piece is never kept."""
         return self.channel if whole else self.channel.drawn

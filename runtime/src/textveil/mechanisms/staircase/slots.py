@@ -74,11 +74,11 @@ class SlotStaircase(_ByCase[Staircase], Unordered):
     """The staircase: each slot by that of its case."""
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``."""
+        """Implements ``Mechanism.draw``."""
         return self.draw_each(slots.lower, random_uint64, inputs)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
-        """As ``Mechanism.channel_at``."""
+        """Implements ``Mechanism.channel_at``."""
         return (self.lower if lower else self.strict).channel
 
 
@@ -95,11 +95,11 @@ class FluentSlots(_ByCase[FluentStaircase]):
 
     @property
     def weighted(self) -> bool:
-        """As ``Mechanism.weighted``."""
+        """Implements ``Mechanism.weighted``."""
         return True
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``.
+        """Implements ``Mechanism.draw``.
 
         Privacy:
             Which slots are drawn together, and in how many steps, depends on the skeleton alone.
@@ -114,7 +114,7 @@ class FluentSlots(_ByCase[FluentStaircase]):
         return outputs[known:]
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
-        """As ``Mechanism.channel_at``: with nothing around it."""
+        """Implements ``Mechanism.channel_at``: with nothing around it."""
         return (self.lower if lower else self.strict).alone.channel
 
 

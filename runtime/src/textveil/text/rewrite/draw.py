@@ -31,16 +31,16 @@ class Places:
 
     @property
     def lower(self) -> NDArray[np.bool_]:
-        """As ``Slots.lower``: a function of the skeleton, and of which tokens are equal."""
+        """Implements ``Slots.lower``: a function of the skeleton, and of which tokens are equal."""
         return self.all_lower[self.drawn]
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """As ``Slots.whole``."""
+        """Implements ``Slots.whole``."""
         return self.read.whole[self.read.draws.first[self.drawn]]
 
     def around(self, elements: Elements) -> Surroundings:
-        """As ``Slots.around``."""
+        """Implements ``Slots.around``."""
         return context.surroundings(self.read, elements)
 
 
