@@ -133,7 +133,7 @@ class Releases:
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
             parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
             law = SanText.of(bundle.table, bundle.metric, "santext", parameters)
-            plan = replace(plan, mechanism=Everywhere(law))
+            plan = replace(plan, mechanism=Everywhere(law, lambda: law.channel))
         return release.of_plan(self.words, plan)
 
 

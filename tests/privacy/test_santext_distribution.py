@@ -20,13 +20,13 @@ import pytest
 import small_bundles
 from defined_weights import defined_weights
 from numpy.typing import NDArray
-from textveil.mechanisms import entropy
+from textveil.mechanisms import Alone, entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.santext_plus import SanTextPlus
 from textveil.mechanisms.baselines.table import KEPT, LevelParameters
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.integer_sampling import Rows
-from textveil.text.options import Plan
 
 Words = NDArray[np.uint64]
 
@@ -204,13 +204,12 @@ def test_an_exact_law_draws_from_its_own_rows() -> None:
 # The coin of SanText+.
 
 
-def sample_plan() -> tuple[Plan, list[int]]:
+def sample_plan() -> tuple[SanTextPlus, list[int]]:
     """SanText+ with a coin of one half, and its common words."""
     bundle = in_memory("scattered", 2)
     law = exact_law(bundle, "santext+", level_law(bundle, 1 << 40, 3))
     keepable = np.append((bundle.table.roles & KEPT) != 0, False)
-    plan = Plan(law, ReplacementCoin.of("0.5"), keepable, terms=None)  # type: ignore[arg-type]
-    return plan, np.flatnonzero(keepable).tolist()
+    return SanTextPlus(law, ReplacementCoin.of("0.5"), keepable), np.flatnonzero(keepable).tolist()
 
 
 def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bool:
@@ -229,27 +228,26 @@ def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bo
 
     patch.setattr(entropy, "random_uint64", words)
     inputs = np.repeat(common, 200)
-    outputs = draw(plan, inputs, np.ones(len(inputs), dtype=bool))
+    outputs = draw(plan, inputs, Alone.of(len(inputs)), entropy.random_uint64)
     assert len(asked) > 10, "no draw was rejected"
     return asked[0] == len(inputs) and np.array_equal(outputs == inputs, np.arange(len(inputs)) % 2 == 1)
 
 
 def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the draw of a replacement starts again; common words are no outputs, so none comes back."""
-    assert keeps_by_the_coin(Plan.draw, monkeypatch)
+    assert keeps_by_the_coin(SanTextPlus.draw, monkeypatch)
 
 
 def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rejected replacement that tosses the coin of its token again keeps more common words than it should."""
     one_round = faulty_sampling.draw_thinned(None, rejected_output=-1)
 
-    def tosses_again(plan: Plan, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
-        assert plan.coin is not None
+    def tosses_again(plan: SanTextPlus, inputs: NDArray[np.int64], *given: object) -> NDArray[np.int64]:
         outputs, drawn = inputs.copy(), np.arange(len(inputs))
         while len(drawn):
             kept = ~plan.coin.replaced(entropy.random_uint64(len(drawn)))
             outputs[drawn[kept]], drawn = inputs[drawn[kept]], drawn[~kept]
-            outputs[drawn] = plan.mechanism.draw(inputs[drawn], entropy.random_uint64)
+            outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_uint64)
             drawn = drawn[outputs[drawn] < 0]
         return outputs
 

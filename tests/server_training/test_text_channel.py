@@ -87,7 +87,7 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
     channel = TextChannel(folders["words"], mechanism="santext", level="l0")
-    mechanism = channel.plan.mechanism
+    mechanism = channel.plan.mechanism.law  # type: ignore[attr-defined]
     assert isinstance(mechanism, SanText)
     mechanism = replace(mechanism, weights=mechanism.weights[:end])
     inputs, outputs = np.meshgrid(np.arange(channel.unknown + 1), np.arange(channel.unknown), indexing="ij")

@@ -223,30 +223,6 @@ def test_batches_of_any_size_give_the_same(
 blanks_and_words = st.text(st.sampled_from("ab1@.'\"’é \u0308\u00ad\u200d🚀\u2003\u202f\t\n_-“ "), max_size=60)
 
 
-@pytest.mark.slow
-@settings(max_examples=1000)
-@given(st.text(max_size=60) | blanks_and_words)
-@example("a \u0308b")
-@example("aa @ bb")
-@example("a\u2003 b")
-def test_a_long_text_has_the_segments_of_a_short_one(text: str) -> None:
-    assert list(segmentation.iterate_segments(text)) == segmentation.segments(text)
-
-
-@settings(reading, max_examples=500)
-@given(st.text(max_size=40) | blanks_and_words, st.integers(1, 20), st.booleans())
-@example("the \u0308doctor", 1, False)  # a blank with a mark on it is a token, not a gap
-@example("the doctor   ", 10, True)  # the last piece has no tokens
-def test_a_long_text_is_written_like_a_short_one(constant: Sanitizer, text: str, limit: int, strict: bool) -> None:
-    whole = constant.sanitize(text, sanitize_punctuation=strict)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "BATCH_CHARACTERS", limit)
-        patch.setattr(batches, "LONG_CHARACTERS", limit)
-        patch.setattr(batches, "CHUNK_SEGMENTS", limit)
-        patch.setattr(batches, "CHUNK_SEGMENTS", limit)
-        assert constant.sanitize(text, sanitize_punctuation=strict) == whole
-
-
 #: Texts of many parts, each of so many segments; the full run has the parts that texts are really cut into.
 PARTS = [1 << 15, pytest.param(1 << 19, marks=pytest.mark.full)]
 
@@ -261,11 +237,3 @@ def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: py
     assert result.tokens == 4 * times
     assert result.text.count("! ") >= times  # marks may also come out of words
     assert result.text.count(", ") >= times
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("segments", PARTS)
-def test_a_text_without_a_blank(constant: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "CHUNK_SEGMENTS", segments)
-    lines = segments // 3
-    assert constant.sanitize("é,x\n" * lines).text == "zz,zz\n" * lines

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from small_bundles import Lists, pieces, scattered, small_bundle
-from textveil.text.options import Plan
+from textveil.mechanisms import Everywhere, SanTextPlus
 from textveil.text.sanitizer import Sanitizer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
@@ -52,13 +52,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _known_draws(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     """Draws that depend on the input and the place alone, with every third one a clitic where there are any."""
 
-    def draw(self: Plan, inputs: Any, whole: Any) -> Any:
+    def draw(self: Any, inputs: Any, slots: Any, random_uint64: Any) -> Any:
         places = np.arange(len(inputs))
         found = (np.asarray(inputs) * 5 + places * 7 + 3) % 14
         found = np.where(places % 12 == 0, WORDS.index("do"), found)  # n't stays after an auxiliary alone
         return np.where(places % 3 == 1, 4 + places // 3 % 2, found)
 
-    monkeypatch.setattr(Plan, "draw", draw)
+    for mechanism in (Everywhere, SanTextPlus):
+        monkeypatch.setattr(mechanism, "draw", draw)
 
 
 def pieces_of(strings: Strings, items: Any) -> list[int]:

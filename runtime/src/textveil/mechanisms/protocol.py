@@ -12,12 +12,14 @@
 All but ``fbdd`` are integer weights over the outputs: their output distribution is a ``Channel``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.errors import OptionError
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.elements import Elements
 from textveil.mechanisms.entropy import RandomUint64
@@ -78,7 +80,7 @@ class Alone:
         return cls(np.full(count, lower), np.full(count, whole))
 
     def around(self, elements: Elements) -> Surroundings:
-        """As ``Slots.around``: edges."""
+        """Implements ``Slots.around``: edges."""
         nothing = np.empty(0, dtype=np.int64)
         return Surroundings(np.full((len(self.lower), 4), elements.edge), np.full(len(self.lower), -1), nothing)
 
@@ -118,13 +120,22 @@ class Mechanism(Protocol):
         ...
 
 
-class PerInput(Protocol):
-    """Draws for inputs, wherever they stand."""
+class Unordered:
+    """What mechanisms have in common that look at nothing around a slot, and can tell their distribution."""
 
     @property
-    def channel(self) -> Channel:
-        """The output distribution of every input; ``OptionError`` where it has no integer weights."""
-        ...
+    def elements(self) -> None:
+        """Implements ``Mechanism.elements``."""
+        return
+
+    @property
+    def weighted(self) -> bool:
+        """Implements ``Mechanism.weighted``."""
+        return True
+
+
+class PerInput(Protocol):
+    """Draws for inputs, wherever they stand."""
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for each input, independently, shape ``(n,)``."""
@@ -132,26 +143,28 @@ class PerInput(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Everywhere:
+class Everywhere(Unordered):
     """A mechanism that draws by the input alone.
 
     Attributes:
         law: Draws for inputs.
-        weighted: Whether its output distribution can be computed.
+        channel: Gives its output distribution; ``None`` where there are no integer weights.
     """
 
     law: PerInput
-    weighted: bool = True
+    channel: Callable[[], Channel] | None
 
     @property
-    def elements(self) -> None:
-        """It looks at nothing around a slot."""
-        return
+    def weighted(self) -> bool:
+        """Implements ``Mechanism.weighted``."""
+        return self.channel is not None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``; the slots do not matter."""
+        """Implements ``Mechanism.draw``; the slots do not matter."""
         return self.law.draw(inputs, random_uint64)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
-        """As ``Mechanism.channel_at``: the same everywhere."""
-        return self.law.channel
+        """Implements ``Mechanism.channel_at``: the same everywhere."""
+        if self.channel is None:
+            raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
+        return self.channel()

@@ -82,22 +82,22 @@ class TokenPromise:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """As ``Promise.losses``: ``epsilon`` by its kind, and what is added whatever the distance."""
+        """Implements ``Promise.losses``: ``epsilon`` by its kind, and what is added whatever the distance."""
         if self.epsilon_kind == PURE_LDP:
             return (PerToken(Decimal(self.epsilon)),)
         constant = Decimal(self.epsilon_0) + Decimal(self.rounding_slack)
         return (PerDistance(Decimal(self.epsilon)), *([PerToken(constant)] if constant else []))
 
     def charge(self, tokens: int) -> Charge:
-        """As ``Promise.charge``: the pure level for every token; none is finite for SanText+ and FBDD."""
+        """Implements ``Promise.charge``: the pure level for every token; none is finite for SanText+ and FBDD."""
         return UNBOUNDED if self.pure_level is None else Charge.of(PerToken(self.pure_level), tokens)
 
     def unit(self, terms: Terms) -> str:
-        """As ``Promise.unit``."""
+        """Implements ``Promise.unit``."""
         return "token"
 
     def facts(self, terms: Terms) -> dict[str, Any]:
-        """As ``Promise.facts``."""
+        """Implements ``Promise.facts``."""
         return {
             "epsilon": self.epsilon,
             "epsilon_kind": self.epsilon_kind,
@@ -108,7 +108,7 @@ class TokenPromise:
         }
 
     def totals(self, tokens: int) -> dict[str, Any]:
-        """As ``Promise.totals``."""
+        """Implements ``Promise.totals``."""
         return {
             "tokens": tokens,
             "epsilon_document": tokens * self.epsilon,
@@ -116,7 +116,7 @@ class TokenPromise:
         }
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
-        """As ``Promise.not_protected``."""
+        """Implements ``Promise.not_protected``."""
         visible: list[str] = list(_ALWAYS_VISIBLE)
         if not terms.sanitize_punctuation:
             visible.append(_GAPS_VISIBLE)
@@ -133,7 +133,7 @@ class TokenPromise:
         return (*visible, _FRESH)
 
     def summary(self, terms: Terms, tokens: int) -> str:
-        """As ``Promise.summary``; ``d`` stands for the scaled distance of two words."""
+        """Implements ``Promise.summary``; ``d`` stands for the scaled distance of two words."""
         charged = counted(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
@@ -173,12 +173,12 @@ class MentionPromise:
 
     @property
     def epsilon_kind(self) -> str:
-        """As ``Promise.epsilon_kind``."""
+        """Implements ``Promise.epsilon_kind``."""
         return PURE_LDP
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """As ``Promise.losses``."""
+        """Implements ``Promise.losses``."""
         return (PerToken(self.epsilon),)
 
     @property
@@ -187,15 +187,15 @@ class MentionPromise:
         return largest_odds(self.epsilon)
 
     def charge(self, tokens: int) -> Charge:
-        """As ``Promise.charge``: ``L`` for every drawn mention (with ``consistent``: every distinct one)."""
+        """Implements ``Promise.charge``: ``L`` for every drawn mention (with ``consistent``: every distinct one)."""
         return Charge.of(PerToken(self.epsilon), tokens)
 
     def unit(self, terms: Terms) -> str:
-        """As ``Promise.unit``."""
+        """Implements ``Promise.unit``."""
         return "distinct drawn word" if terms.consistent else "drawn mention"
 
     def facts(self, terms: Terms) -> dict[str, Any]:
-        """As ``Promise.facts``."""
+        """Implements ``Promise.facts``."""
         return {
             "epsilon": float(self.epsilon),
             "epsilon_kind": PURE_LDP,
@@ -211,11 +211,11 @@ class MentionPromise:
         }
 
     def totals(self, tokens: int) -> dict[str, Any]:
-        """As ``Promise.totals``."""
+        """Implements ``Promise.totals``."""
         return {"mentions": tokens, "epsilon_document": float(tokens * self.epsilon)}
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
-        """As ``Promise.not_protected``."""
+        """Implements ``Promise.not_protected``."""
         items = [
             f"visible as they are: {', '.join(terms.visible_parts)}",
             "the bound is about one word, for someone who knows every other word; who only knows the language learns "
@@ -234,7 +234,7 @@ class MentionPromise:
         return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
 
     def summary(self, terms: Terms, tokens: int) -> str:
-        """As ``Promise.summary``: one paragraph."""
+        """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
         kinds = " A listed name or a number: nothing beyond its kind." if terms.kinds else ""
         fluent = (

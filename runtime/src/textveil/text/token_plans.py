@@ -88,7 +88,7 @@ class TokenPlans:
     def _santext(self, given: Mapping[str, Any]) -> _Chosen:
         law, level, promised = self._level("santext", given)
         pure = pure_level(self.bundle, level, "santext")
-        return Everywhere(law), level.name, TokenPromise(**promised, pure_level=pure)
+        return Everywhere(law, lambda: law.channel), level.name, TokenPromise(**promised, pure_level=pure)
 
     def _santext_plus(self, given: Mapping[str, Any]) -> _Chosen:
         law, level, promised = self._level("santext+", given)
@@ -117,17 +117,25 @@ class TokenPlans:
         if "epsilon" in given:
             raise OptionError("random takes no epsilon: nothing is learned from it")
         law = RandomizedResponse.uniform(self.bundle.table)
-        return Everywhere(law), None, TokenPromise(epsilon=0.0, epsilon_kind=PURE_LDP, pure_level=Decimal(0))
+        return (
+            Everywhere(law, lambda: law.channel),
+            None,
+            TokenPromise(epsilon=0.0, epsilon_kind=PURE_LDP, pure_level=Decimal(0)),
+        )
 
     def _krr(self, given: Mapping[str, Any]) -> _Chosen:
         exact = number(given.get("epsilon"))
         law = RandomizedResponse.of(self.bundle.table, exact)
-        return Everywhere(law), None, TokenPromise(epsilon=float(exact), epsilon_kind=PURE_LDP, pure_level=exact)
+        return (
+            Everywhere(law, lambda: law.channel),
+            None,
+            TokenPromise(epsilon=float(exact), epsilon_kind=PURE_LDP, pure_level=exact),
+        )
 
     def _fbdd(self, given: Mapping[str, Any]) -> _Chosen:
         exact = number(given.get("epsilon"))
         law = Fbdd.of(self.bundle.table, self.bundle.metric, exact)
-        return Everywhere(law, weighted=False), None, TokenPromise(epsilon=float(exact), epsilon_kind=TEXTBOOK)
+        return Everywhere(law, None), None, TokenPromise(epsilon=float(exact), epsilon_kind=TEXTBOOK)
 
 
 def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:

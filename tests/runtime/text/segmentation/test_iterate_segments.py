@@ -1,6 +1,8 @@
-"""Segments of long texts: cut in time that is linear in their length."""
+"""Segments of long texts: those of short ones, cut in time that is linear in their length."""
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from textveil.text import segmentation
 
 # --- long input ----------------------------------------------------------------------------------------------------
@@ -68,3 +70,17 @@ def test_a_long_line(unit: str, length: int) -> None:
     """Very many characters, also in one word."""
     text = unit * (length // len(unit)) + "é"
     assert "".join(segmentation.segments(text)) == text
+
+
+@settings(max_examples=1000)
+@given(
+    st.text(max_size=60) | st.text(st.sampled_from("ab1@.'\"’é \u0308\u00ad\u200d🚀\u2003\u202f\t\n_-“ "), max_size=60)
+)
+@example("a \u0308b")
+@example("aa @ bb")
+@example("a\u2003 b")
+def test_a_long_text_has_the_segments_of_a_short_one(text: str) -> None:
+    for apart in (False, True):
+        assert list(segmentation.iterate_segments(text, marks_apart=apart)) == segmentation.segments(
+            text, marks_apart=apart
+        )

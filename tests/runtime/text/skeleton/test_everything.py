@@ -4,7 +4,7 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern
-from textveil.text.skeleton import EverythingRule, Role, Token
+from textveil.text.skeleton import DRAWN_BY_KEY, EverythingRule, Role, Token
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,8 @@ def test_unknown_words(rule: EverythingRule, segment: str) -> None:
 def test_plain_words_are_what_the_rule_says(rule: EverythingRule) -> None:
     """Words of ASCII letters take a short cut; what is not in the vocabulary is drawn as ``<unk>`` there too."""
     for word in ("the", "Doctor", "BOSTON", "color"):
-        assert [rule.plain(word.lower(), case_pattern(word))] == [token for _, token in rule.tokens(word)]
-    assert rule.plain("zzz", LOWER) == Token(Role.DRAWN, LOWER, "zzz")
+        assert rule.plain(word.lower(), case_pattern(word)) == DRAWN_BY_KEY
+        assert said(rule, word) == [(word.lower(), case_pattern(word), True)]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from textveil.errors import OptionError
 from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table
-from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats, Metric
@@ -170,11 +169,6 @@ class Fbdd:
         if outputs is None or outputs.table is not table:
             outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
         return cls(metric, outputs, value)
-
-    @property
-    def channel(self) -> Channel:
-        """There is none: ``OptionError``."""
-        raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.

@@ -7,7 +7,6 @@ drawn in the same way. Proof: docs/proofs/santext-plus.md.
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, localcontext
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots
+from textveil.mechanisms.protocol import Slots, Unordered
 
 
 def mixture_epsilon(coin: ReplacementCoin) -> float:
@@ -28,7 +27,7 @@ def mixture_epsilon(coin: ReplacementCoin) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class SanTextPlus:
+class SanTextPlus(Unordered):
     """SanText+ as a mechanism: coins of common words first, then draws for the words that are replaced.
 
     Attributes:
@@ -40,11 +39,9 @@ class SanTextPlus:
     law: SanText
     coin: ReplacementCoin
     keepable: NDArray[np.bool_]
-    weighted: ClassVar[bool] = True
-    elements: ClassVar[None] = None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``. Words in one piece alone may be kept.
+        """Implements ``Mechanism.draw``. Words in one piece alone may be kept.
 
         A secret that is cut into frequent pieces would come back piece by piece.
 
@@ -65,5 +62,5 @@ class SanTextPlus:
         return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> ScoreChannel:
-        """As ``Mechanism.channel_at``: what is no word in one piece is never kept."""
+        """Implements ``Mechanism.channel_at``: what is no word in one piece is never kept."""
         return self.channel if whole else self.channel.drawn

@@ -8,7 +8,7 @@ holds (docs/proofs/staircase.md, "Slots").
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.elements import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots
+from textveil.mechanisms.protocol import Slots, Unordered
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
 
@@ -37,7 +37,6 @@ class _ByCase(Generic[Law]):
 
     strict: Law
     lower: Law
-    weighted: ClassVar[bool] = True
 
     @property
     def near(self) -> float:
@@ -71,17 +70,15 @@ class _ByCase(Generic[Law]):
         return outputs
 
 
-class SlotStaircase(_ByCase[Staircase]):
+class SlotStaircase(_ByCase[Staircase], Unordered):
     """The staircase: each slot by that of its case."""
 
-    elements: ClassVar[None] = None
-
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``."""
+        """Implements ``Mechanism.draw``."""
         return self.draw_each(slots.lower, random_uint64, inputs)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
-        """As ``Mechanism.channel_at``."""
+        """Implements ``Mechanism.channel_at``."""
         return (self.lower if lower else self.strict).channel
 
 
@@ -96,8 +93,13 @@ class FluentSlots(_ByCase[FluentStaircase]):
         """The numbers of what stands around a slot."""
         return self.strict.context.elements
 
+    @property
+    def weighted(self) -> bool:
+        """Implements ``Mechanism.weighted``."""
+        return True
+
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """As ``Mechanism.draw``.
+        """Implements ``Mechanism.draw``.
 
         Privacy:
             Which slots are drawn together, and in how many steps, depends on the skeleton alone.
@@ -112,7 +114,7 @@ class FluentSlots(_ByCase[FluentStaircase]):
         return outputs[known:]
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
-        """As ``Mechanism.channel_at``: with nothing around it."""
+        """Implements ``Mechanism.channel_at``: with nothing around it."""
         return (self.lower if lower else self.strict).alone.channel
 
 

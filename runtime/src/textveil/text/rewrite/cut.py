@@ -14,7 +14,7 @@ from textveil.text import segmentation
 from textveil.text.rewrite.plan import Plan
 from textveil.text.segmentation import LONGEST_WORD, LOWER, apply_case, case_pattern, is_gap
 from textveil.text.segmentation.cut import cut, words_and_gaps
-from textveil.text.skeleton import Pieces, Role, Token, sentence_start
+from textveil.text.skeleton import DRAWN_BY_KEY, Pieces, Role, Token, sentence_start
 
 #: Roles of tokens; ``SHOWN`` tokens are visible, but not passed through as they are.
 AS_IT_IS, REPLACED, DRAWN, SHOWN = range(4)
@@ -76,16 +76,19 @@ class Segments:
 
     def look_up(self) -> None:
         """Finds the entries of new segments."""
-        plain = self._plan.rule.plain
-        for segment in islice(self.numbers, len(self.entries), None):
+        plain, ids, unknown = self._plan.rule.plain, self._plan.bundle.ids, self._unknown
+        entries, rows, equal = self.entries, self._rows, self._identity if self._consistent else None
+        for segment in islice(self.numbers, len(entries), None):
             if segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD:
                 key = segment.lower()
-                token = plain(key, LOWER if key == segment else case_pattern(segment))
-                if token is not None:
-                    self.entries.append(len(self._rows) // _COLUMNS)
-                    self._rows.extend(self._row(token, segment))
+                case = LOWER if key == segment else case_pattern(segment)
+                kind = plain(key, case)
+                if kind is not None:
+                    entries.append(len(rows) // _COLUMNS)
+                    role, index = (DRAWN, ids.get(key, unknown)) if kind == DRAWN_BY_KEY else (REPLACED, kind)
+                    rows.extend((role, index, case, -1 if equal is None else equal(role, index, segment), True))
                     continue
-            self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
+            entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
 
     def _entry(self, segment: str) -> int:
         pieces = self._plan.rule.tokens(segment, starts_sentence=False)
@@ -127,21 +130,19 @@ class Segments:
 
     def _row(self, token: Token, spelled: str | None = None) -> Row:
         """The row of a token; one that has no spelling is equal to no other."""
-        role, case, _, kind, whole = token
-        if role is Role.SHOWN:
+        if token.role is Role.SHOWN:
             self.shown.append(self._shown(token))
             return SHOWN, len(self.shown) - 1, LOWER, -1, True
-        case = case if self._keeps_case else LOWER
-        identified = self._consistent and spelled is not None
-        if kind is not None:
-            return REPLACED, kind, case, self._identity(kind, None, spelled or "") if identified else -1, True
-        symbol = self._plan.symbol(token)
-        return DRAWN, symbol, case, self._identity(-1, symbol, spelled or "") if identified else -1, whole
+        role, index = (DRAWN, self._plan.symbol(token)) if token.kind is None else (REPLACED, token.kind)
+        identity = self._identity(role, index, spelled) if self._consistent and spelled is not None else -1
+        return role, index, token.case, identity, token.whole
 
-    def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:
+    def _identity(self, role: int, index: int, spelled: str) -> int:
         """A number that equal symbols, equal unknown words and equal members of a kind have."""
-        known = symbol is not None and symbol < self._unknown
-        folded = kind, symbol if known else _short(segmentation.key(spelled))
+        if role == DRAWN and index < self._unknown:
+            folded: tuple[int, object] = -1, index
+        else:
+            folded = index if role == REPLACED else -1, _short(segmentation.key(spelled))
         identity = self.identities.setdefault(folded, len(self.identities))
         if identity == len(self.spellings):
             self.spellings.append(spelled)
@@ -213,15 +214,16 @@ class Reader:
     def _cut(self) -> None:
         """Cuts new pieces into segments."""
         find, apart = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
-        for piece in islice(self._numbers, len(self._starts) - 1, None):
+        inside, starts = self._inside, self._starts
+        for piece in islice(self._numbers, len(starts) - 1, None):
             if piece.isascii() and piece.isalpha():
-                self._inside.append(find(piece))
+                inside.append(find(piece))
             elif piece.endswith(" "):
-                self._inside.append(find(piece[:-1]))
+                inside.append(find(piece[:-1]))
             else:
-                self._inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
-            self._inside.append(_BLANK)
-            self._starts.append(len(self._inside))
+                inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
+            inside.append(_BLANK)
+            starts.append(len(inside))
         self.segments.look_up()
 
     def _joined(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:

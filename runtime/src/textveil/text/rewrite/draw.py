@@ -1,7 +1,6 @@
 """Draws what the skeleton does not show: drawn tokens by the mechanism, replaced ones from the lists of their kinds."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +31,16 @@ class Places:
 
     @property
     def lower(self) -> NDArray[np.bool_]:
-        """As ``Slots.lower``: a function of the skeleton, and of which tokens are equal."""
+        """Implements ``Slots.lower``: a function of the skeleton, and of which tokens are equal."""
         return self.all_lower[self.drawn]
 
-    @cached_property
+    @property
     def whole(self) -> NDArray[np.bool_]:
-        """As ``Slots.whole``."""
+        """Implements ``Slots.whole``."""
         return self.read.whole[self.read.draws.first[self.drawn]]
 
     def around(self, elements: Elements) -> Surroundings:
-        """As ``Slots.around``."""
+        """Implements ``Slots.around``."""
         return context.surroundings(self.read, elements)
 
 

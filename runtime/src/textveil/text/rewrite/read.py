@@ -14,6 +14,7 @@ from textveil.mechanisms.integer_sampling import Integers
 from textveil.text.rewrite.carried import NOTHING, Carried, Open
 from textveil.text.rewrite.cut import DRAWN, END, REPLACED, VISIBLE, Cut, Reader, Segments
 from textveil.text.rewrite.plan import Plan
+from textveil.text.segmentation import LOWER
 
 
 class Draws(NamedTuple):
@@ -72,7 +73,8 @@ class Reading:
         self.singles = len(single)
         self.part_of = np.concatenate([single, several])
         self._rows = np.concatenate([self._entries[single], rows])
-        self.roles, self.indices, self.cases, self.identities = (column[self._rows] for column in known.rows.T[:-1])
+        self.roles, self.indices, cases, self.identities = (column[self._rows] for column in known.rows.T[:-1])
+        self.cases = cases if plan.keeps_case else np.full_like(cases, LOWER)
         self.document = self.text_of_segments[self.part_of]
         self.documents = len(self.ends)
         if sizes is not None:

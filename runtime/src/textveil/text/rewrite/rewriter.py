@@ -61,10 +61,9 @@ class Rewriter:
         return Drawn(long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None)
 
     def _together(self, batch: Sequence[Sequence[str]]) -> Iterator[Drawn]:
-        cut = self._reader.read(chain.from_iterable(batch))
-        read = Reading(self._plan, cut, self._reader.segments, sizes=list(map(len, batch)))
+        cut, sizes = self._reader.read(chain.from_iterable(batch)), list(map(len, batch))
+        read = Reading(self._plan, cut, self._reader.segments, sizes=sizes)
         rewritten = written(read, draw(read))
         texts = iter(rewritten.texts)
         mappings = map(Restorer, rewritten.pairs) if self._plan.terms.consistent else repeat(None)
-        for document, tokens, mapping in zip(batch, rewritten.tokens, mappings, strict=False):
-            yield Drawn(list(islice(texts, len(document))), tokens, mapping)
+        return map(Drawn, [list(islice(texts, size)) for size in sizes], rewritten.tokens, mappings)

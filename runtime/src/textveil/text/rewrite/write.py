@@ -61,12 +61,11 @@ def filled(read: Reading, words: Strings) -> Strings:
     first = np.ones(len(part_of), dtype=bool)
     first[1:] = part_of[1:] != part_of[:-1]
     parts[part_of[first]] = words[first]
-    starts = np.flatnonzero(np.append(first[read.singles :], True))
-    words_of, shown = words[read.singles :].tolist(), (read.roles[read.singles :] == SHOWN).tolist()
-    places = part_of[read.singles :].tolist()
-    for start, end in pairwise(starts.tolist()):
-        if end > start + 1:
-            parts[places[start]] = read.plan.rule.joined(words_of[start:end], shown[start:end], apart=apart)
+    bounds = read.singles + np.flatnonzero(np.append(first[read.singles :], True))
+    several = np.flatnonzero(np.diff(bounds) > 1)
+    shown, joined = read.roles == SHOWN, read.plan.rule.joined
+    for start, end in zip(bounds[several].tolist(), bounds[several + 1].tolist(), strict=True):
+        parts[part_of[start]] = joined(words[start:end].tolist(), shown[start:end].tolist(), apart=apart)
     return parts
 
 

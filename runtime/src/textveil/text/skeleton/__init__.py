@@ -3,9 +3,10 @@
 from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
 from textveil.text.skeleton.function_words import SkeletonRule, denied_keys, function_words
 from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind
-from textveil.text.skeleton.rule import MARKS, Pieces, Role, Rule, Token, sentence_start
+from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Rule, Token, sentence_start
 
 __all__ = [
+    "DRAWN_BY_KEY",
     "MARKS",
     "SHAPES",
     "EveryPieceRule",

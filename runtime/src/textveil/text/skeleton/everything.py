@@ -12,7 +12,7 @@ from textveil.errors import OptionError
 from textveil.text import segmentation
 from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, UPPER, case_pattern, is_gap, is_string
 from textveil.text.skeleton.kinds import Kind
-from textveil.text.skeleton.rule import Pieces, Role, Token
+from textveil.text.skeleton.rule import DRAWN_BY_KEY, Pieces, Role, Token
 from textveil.text.wordpiece import WordPiece
 
 
@@ -31,12 +31,12 @@ class EverythingRule:
         """There are no kinds."""
         return ()
 
-    def plain(self, key: str, case: int) -> Token | None:
-        """As ``Rule.plain``."""
-        return Token(Role.DRAWN, case, key)
+    def plain(self, key: str, case: int) -> int | None:
+        """Implements ``Rule.plain``."""
+        return DRAWN_BY_KEY
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
-        """As ``Rule.tokens``: a word, or a stem and its clitic."""
+        """Implements ``Rule.tokens``: a word, or a stem and its clitic."""
         case = case_pattern(segment)
         if is_string(segment):
             return [(segment, Token(Role.DRAWN, case, whole=False))]
@@ -56,11 +56,11 @@ class EverythingRule:
         ]
 
     def mark(self, mark: str) -> Token:
-        """As ``Rule.mark``: a mark is looked up as it is."""
+        """Implements ``Rule.mark``: a mark is looked up as it is."""
         return Token(Role.DRAWN, LOWER, mark, whole=False)
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """As ``Rule.joined``: a blank between two outputs, unless the second one is a clitic."""
+        """Implements ``Rule.joined``: a blank between two outputs, unless the second one is a clitic."""
         if apart:
             return " ".join(words)
         written = [words[0]]
@@ -69,7 +69,7 @@ class EverythingRule:
         return "".join(written)
 
     def alone(self, word: str) -> Token:
-        """As ``Rule.alone``; a spelling of the vocabulary may be several words, or a mark."""
+        """Implements ``Rule.alone``; a spelling of the vocabulary may be several words, or a mark."""
         segments = segmentation.segments(word)
         key = segmentation.key(word)
         if key in self.ids and not any(map(is_string, segments)):
@@ -114,12 +114,12 @@ class EveryPieceRule(EverythingRule):
         """Returns the rule of a vocabulary."""
         return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
 
-    def plain(self, key: str, case: int) -> Token | None:
-        """As ``Rule.plain``: any word may be several pieces."""
+    def plain(self, key: str, case: int) -> int | None:
+        """Implements ``Rule.plain``: any word may be several pieces."""
         return None
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
-        """As ``Rule.tokens``: the pieces of a word, of which only a word in one piece is whole."""
+        """Implements ``Rule.tokens``: the pieces of a word, of which only a word in one piece is whole."""
         case = case_pattern(segment)
         keys: list[str | None] = []
         if not is_string(segment):
@@ -134,7 +134,7 @@ class EveryPieceRule(EverythingRule):
         ]
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """As ``Rule.joined``: the pieces of a word have nothing between them."""
+        """Implements ``Rule.joined``: the pieces of a word have nothing between them."""
         return "".join(words)
 
 

@@ -33,7 +33,7 @@ from textveil.text.segmentation import (
     is_string,
 )
 from textveil.text.skeleton.kinds import Kind, Kinds
-from textveil.text.skeleton.rule import MARKS, Pieces, Role, Token, sentence_start
+from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Token, sentence_start
 
 NAME_LIKE = "name-like"
 _APOSTROPHES = ("'", "\u2019", "\uff07")
@@ -64,15 +64,15 @@ class SkeletonRule:
         """The kinds, and that of punctuation marks."""
         return (*self.kinds.kinds, MARKS)
 
-    def plain(self, key: str, case: int) -> Token | None:
-        """As ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
+    def plain(self, key: str, case: int) -> int | None:
+        """Implements ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
         if key in self.function_words or key in self.denied:
             return None
         kind = self.kinds.of_word(key, case) if self.use_kinds else None
-        return Token(Role.DRAWN, case, key) if kind is None else Token(Role.REPLACED, case, None, kind)
+        return DRAWN_BY_KEY if kind is None else kind
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
-        """As ``Rule.tokens``; denied words are unknown ones."""
+        """Implements ``Rule.tokens``; denied words are unknown ones."""
         first, *clitics = self.classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
@@ -93,18 +93,18 @@ class SkeletonRule:
         return found
 
     def mark(self, mark: str) -> Token:
-        """As ``Rule.mark``: which mark it is does not matter."""
+        """Implements ``Rule.mark``: which mark it is does not matter."""
         return Token(Role.REPLACED, LOWER, kind=len(self.kinds.kinds))
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """As ``Rule.joined``: a visible clitic is glued to its stem, a drawn one follows after a blank."""
+        """Implements ``Rule.joined``: a visible clitic is glued to its stem, a drawn one follows after a blank."""
         written = words[0]
         for word, is_shown in zip(words[1:], shown[1:], strict=True):
             written += word if is_shown and not apart else " " + word
         return written
 
     def alone(self, word: str) -> Token:
-        """As ``Rule.alone``; a visible word has no distribution."""
+        """Implements ``Rule.alone``; a visible word has no distribution."""
         found = segmentation.segments(word)
         pieces = self.tokens(word, starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
         if len(pieces) != 1:

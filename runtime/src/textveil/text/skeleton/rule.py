@@ -48,6 +48,8 @@ class Token(NamedTuple):
         return (self.role, self.case, self.kind, self.key if self.role is Role.SHOWN else None)
 
 
+#: What ``Rule.plain`` says of a word that is drawn by its key, as a whole.
+DRAWN_BY_KEY = -1
 #: Tokens of a segment, each with its spelling.
 Pieces = Sequence[tuple[str, Token]]
 
@@ -60,15 +62,15 @@ class Rule(Protocol):
         """The kinds that replaced tokens are of, by index."""
         ...
 
-    def plain(self, key: str, case: int) -> Token | None:
-        """Returns the token of a word of ASCII letters that is no longer than ``LONGEST_WORD``: most of all words.
+    def plain(self, key: str, case: int) -> int | None:
+        """Tells what becomes of a word of ASCII letters no longer than ``LONGEST_WORD``: of most of all words, quickly.
 
         Args:
             key: Its key.
             case: Its case pattern.
 
         Returns:
-            What ``tokens`` says of it everywhere; ``None`` if that has to be asked.
+            The index of its kind where it is replaced, ``DRAWN_BY_KEY``, or ``None`` if ``tokens`` has to be asked.
         """
         ...
 
