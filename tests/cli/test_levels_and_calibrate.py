@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import shutil
+from dataclasses import replace
 
 import pytest
 from textveil import Sanitizer
@@ -33,7 +34,7 @@ def measured_path(make_bundle, tmp_path_factory):
 def bundle(measured_path):
     """The same, with round numbers for santext+ with exact tail."""
     bundle = open_bundle(measured_path, TextBundle)
-    bundle.statistics = copy.deepcopy(bundle.statistics)
+    bundle = replace(bundle, statistics=copy.deepcopy(bundle.statistics))
     for name, unchanged, recovery in zip(LEVELS, UNCHANGED, RECOVERY, strict=True):
         law = bundle.statistics["levels"][name]["santext+"]["exact"]
         law["unchanged"]["quantiles"]["0.5"] = unchanged

@@ -144,12 +144,12 @@ def with_one_vector_twice(bundle):
     """Words 3 and 4 get the same vector; the table stays as it was."""
     rows = bundle.metric.rows.copy()
     rows[3] = rows[4]
-    bundle.metric = replace(bundle.metric, rows=rows)
+    return replace(bundle, metric=replace(bundle.metric, rows=rows))
 
 
 def test_equal_vectors_with_different_rows_are_refused(tmp_path):
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
-    with_one_vector_twice(bundle)
+    bundle = with_one_vector_twice(bundle)
     with pytest.raises(CertificationError, match="distance 0"):
         worst_of(bundle, CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED]))
 
@@ -157,10 +157,10 @@ def test_equal_vectors_with_different_rows_are_refused(tmp_path):
 def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
     """As ``<unk>`` may lie where a word does: no epsilon is needed to hide which of the two it was."""
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
-    with_one_vector_twice(bundle)
+    bundle = with_one_vector_twice(bundle)
     neighbors, scores = bundle.table.neighbors.copy(), bundle.table.scores.copy()
     neighbors[3], scores[3] = neighbors[4], scores[4]
-    bundle._table = replace(bundle.table, neighbors=neighbors, scores=scores)
+    bundle = replace(bundle, santext_table=replace(bundle.table, neighbors=neighbors, scores=scores))
     worst = worst_of(bundle, CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED]))
     assert 0 < worst.ratio < np.inf
     assert worst.distance > 0
@@ -168,7 +168,7 @@ def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
 
 def test_without_rows_there_is_no_metric(tmp_path):
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
-    bundle.metric = None
+    bundle = replace(bundle, metric=None)
     with pytest.raises(CertificationError, match="no embedding rows"):
         certify(bundle)
 

@@ -220,7 +220,7 @@ def with_row(bundle, row, neighbors, scores):
     table = bundle.table
     everywhere, all_scores = table.neighbors.copy(), table.scores.copy()
     everywhere[row], all_scores[row] = neighbors, scores
-    bundle._table = replace(table, neighbors=everywhere, scores=all_scores)
+    bundle = replace(bundle, santext_table=replace(table, neighbors=everywhere, scores=all_scores))
 
 
 def test_a_neighbor_replaced_by_a_farther_one(bundle):

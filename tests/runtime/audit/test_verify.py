@@ -61,7 +61,7 @@ def with_law(bundle, level, key, law):
     """Puts another mechanism in the place of one."""
     levels = list(bundle.levels)
     levels[level] = replace(levels[level], parameters={**levels[level].parameters, key: law})
-    bundle.levels = tuple(levels)
+    return replace(bundle, levels=tuple(levels))
 
 
 def test_a_weight_one_per_cent_off(either):
@@ -69,7 +69,7 @@ def test_a_weight_one_per_cent_off(either):
     law = either.levels[1].parameters[key]
     weights = law.weights.copy()
     weights[:4001] = np.maximum(weights[:4001], weights[4000] + weights[4000] // 100)  # stays non-increasing
-    with_law(either, 1, key, replace(law, weights=weights))
+    either = with_law(either, 1, key, replace(law, weights=weights))
     with pytest.raises(BundleDamaged, match="level l1: the weight of score 39"):
         verify(either, pairs=1000)
 
@@ -77,7 +77,7 @@ def test_a_weight_one_per_cent_off(either):
 def test_a_distance_that_is_not_that_of_the_rows(either):
     scores = either.table.scores.copy()
     scores[7, 3:] += 1
-    either._table = replace(either.table, scores=scores)
+    either = replace(either, santext_table=replace(either.table, scores=scores))
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(either, pairs=200)
 
@@ -87,7 +87,7 @@ def test_a_missing_neighbor_is_seen(either):
     neighbors = either.table.neighbors.copy()
     far = next(y for y in range(60) if y not in neighbors[7] and either.table.roles[y] & 1)
     neighbors[7, 1] = far
-    either._table = replace(either.table, neighbors=neighbors)
+    either = replace(either, santext_table=replace(either.table, neighbors=neighbors))
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(either, pairs=200)
 
@@ -103,7 +103,7 @@ def test_a_single_row_that_lacks_a_neighbor_is_seen(either, row):
     kept = np.delete(order, 1)[:8]
     assert to_all[order[1]] < to_all[kept[-1]]
     neighbors[row], scores[row] = kept, to_all[kept]
-    either._table = replace(table, neighbors=neighbors, scores=scores)
+    either = replace(either, santext_table=replace(table, neighbors=neighbors, scores=scores))
     with pytest.raises(BundleDamaged, match=rf"row {row} lacks a neighbor"):
         verify(either, pairs=200)
 
@@ -112,11 +112,11 @@ def test_a_loss_above_the_stated_epsilon(either):
     """Rows that reach much further than their distances allow, and a bundle that claims they do not."""
     level, tail = either.levels[1], either.default_tail
     law = replace(level.parameters["santext", tail], exponent=level.parameters["santext", tail].exponent / 16)
-    either.levels = (replace(level, parameters=dict.fromkeys(level.parameters, law)),)
+    either = replace(either, levels=(replace(level, parameters=dict.fromkeys(level.parameters, law)),))
     with pytest.raises(BundleDamaged, match="exponent"):
         verify(either, pairs=1000)
-    either.levels = (level,)
-    either._certified = {"l1": dict.fromkeys(level.parameters, 2.0)}
+    either = replace(either, levels=(level,))
+    either = replace(either, labels={("l1", *key): 2.0 for key in level.parameters})
     with pytest.raises(BundleDamaged, match=r"row \d+ exceeds the stated epsilon"):
         verify(either, pairs=20_000)
 
@@ -126,16 +126,16 @@ def test_a_loss_just_above_the_stated_epsilon(exact_bundle):
     level = exact_bundle.levels[1]
     certified = certify(exact_bundle)["l1"]
     proven = {key: certified[key[0]][EXACT].epsilon_certified for key in level.parameters}
-    exact_bundle.levels = (level,)
-    exact_bundle._certified = {"l1": proven}
+    exact_bundle = replace(exact_bundle, levels=(level,))
+    exact_bundle = replace(exact_bundle, labels={("l1", *key): epsilon for key, epsilon in proven.items()})
     assert verify(exact_bundle, pairs=20_000_000).pairs == 2 * 61 * 60
-    exact_bundle._certified = {"l1": {key: 0.98 * epsilon for key, epsilon in proven.items()}}
+    exact_bundle = replace(exact_bundle, labels={("l1", *key): 0.98 * epsilon for key, epsilon in proven.items()})
     with pytest.raises(BundleDamaged, match=r"row \d+ exceeds the stated epsilon"):
         verify(exact_bundle, pairs=20_000_000)
 
 
 def test_without_rows_only_hashes_and_structure(bundle):
-    bundle.metric = None
+    bundle = replace(bundle, metric=None)
     outcome = verify(bundle)
     assert (outcome.pairs, outcome.scores) == (0, 0)
     assert "not audited" in str(outcome)

@@ -124,6 +124,8 @@ def summaries(bundle: TextBundle, mechanism: str | None = None, tail: str | None
         OptionError: The bundle does not have that tail.
         BundleDamaged: The statistics of the bundle lack a number.
     """
+    if mechanism in (None, *TABLE_MECHANISMS):
+        bundle.require(TABLE_MECHANISMS[0])
     mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
     if mechanism not in TABLE_MECHANISMS:
         raise UnknownMechanism(f"levels belong to the mechanisms {' and '.join(TABLE_MECHANISMS)}")

@@ -189,7 +189,7 @@ class Sanitizer:
             BundleError: The bundle does not carry the embedding rows.
         """
         if self.bundle.metric is None:
-            raise BundleError("this bundle has no embedding rows to tell distances by: artifacts/english-santext has them")
+            raise BundleError("this bundle has no embedding rows to tell distances: artifacts/english-santext has")
         return self.bundle.metric.distance(self._symbol_or_token(first), self._symbol_or_token(second))
 
     def _plan(self, options: Options) -> Plan | MentionPlan:
