@@ -7,21 +7,24 @@ from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
+from textveil.bundle import artifact
+
+SANTEXT = artifact("english-santext")
 
 
 @pytest.mark.slow
 def test_info(here: Callable, english: Sanitizer) -> None:
-    ran = here("info")
+    plain = here("info").text
+    assert f"identity   {english.bundle.identity}" in plain
+    assert [line.split()[0] for line in plain.splitlines() if line.endswith(("%", "default"))] == [
+        level.name for level in english.bundle.staircase_levels
+    ]
+    ran = here("info", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
-    assert f"identity   {english.bundle.identity}" in ran.text
     tails = sorted(english.bundle.tails, key=lambda tail: tail != english.bundle.default_tail)
     assert [line for line in ran.text.splitlines() if line.startswith("santext+ with ")] == [
         f"santext+ with {tail} tail" + (" (the default)" if tail == english.bundle.default_tail else "")
         for tail in tails
-    ]
-    of_staircase = ran.text.partition("santext+ with ")[0].splitlines()
-    assert [line.split()[0] for line in of_staircase if line.endswith(("%", "default"))] == [
-        level.name for level in english.bundle.staircase_levels
     ]
     for level in english.bundle.levels:
         lines = [
@@ -36,10 +39,11 @@ def test_info(here: Callable, english: Sanitizer) -> None:
 
 
 def test_info_as_json(here: Callable, english: Sanitizer) -> None:
-    facts = json.loads(here("info", "--json").text)
-    assert facts["identity"] == english.bundle.identity
+    plain = json.loads(here("info", "--json").text)
+    assert (plain["identity"], plain["default_mechanism"]) == (english.bundle.identity, "staircase")
+    facts = json.loads(here("info", "--json", "--bundle", SANTEXT).text)
     assert facts["symbols"] == len(english.bundle.vocabulary)
-    assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("staircase", "santext+")
+    assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("santext+", "santext+")
     assert facts["default_level"] == "moderate"
     assert facts["licence"]
     assert [level["name"] for level in facts["levels"]] == [level.name for level in english.bundle.levels]
@@ -68,7 +72,7 @@ def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny
 
 @pytest.mark.slow
 def test_inspect(here: Callable, english: Sanitizer) -> None:
-    ran = here("inspect", "Doctor", "--count", "5", "-m", "santext+")
+    ran = here("inspect", "Doctor", "--count", "5", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
     lines = ran.text.splitlines()
     assert lines[0] == "doctor"
