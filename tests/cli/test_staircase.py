@@ -70,7 +70,8 @@ REFUSED = [
     (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
     (
         ["--mechanism", "santext"],
-        "this bundle carries staircase only; the repository has tables of the others: --bundle artifacts/english-santext",
+        "this bundle carries staircase only; the repository has tables of the others: "
+        "--bundle artifacts/english-santext",
     ),
     (["--document", "page"], "--document is line or file"),
     (["--keep-mapping", "m.json"], "--keep-mapping goes with --consistent"),
