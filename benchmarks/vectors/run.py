@@ -32,7 +32,7 @@ import releases
 import repeated
 from extractors import Extractors
 from releases import Codes
-from textveil.bundle import DEFAULT_BUNDLE, layout
+from textveil.bundle import artifact, layout
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path.home() / ".cache" / "textveil-vectors"
@@ -148,7 +148,7 @@ def source(data: Path, job: Job) -> str:
 @lru_cache
 def _words() -> list[str]:
     """Hashes of the public words and their vectors: all of the bundle that an extractor is made from."""
-    return [_hash(DEFAULT_BUNDLE / name) for name in (layout.VOCABULARY, layout.EMBEDDINGS)]
+    return [_hash(artifact("english-santext") / name) for name in (layout.VOCABULARY, layout.EMBEDDINGS)]
 
 
 def _key(record: Job) -> tuple[Any, ...]:
