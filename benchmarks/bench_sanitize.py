@@ -26,6 +26,7 @@ from measure import one_core, report
 one_core()
 
 from textveil import Sanitizer
+from textveil.bundle import artifact
 from textveil.text import segments
 
 ROUNDS = 5
@@ -50,7 +51,7 @@ def main() -> None:
     everything = len(arguments) < len(sys.argv) - 1
     if not arguments:
         sys.exit(__doc__)
-    sanitizer = Sanitizer.load()
+    sanitizer, tables = Sanitizer.load(), Sanitizer.load(artifact("english-santext"))
     rows = []
     for argument in arguments:
         name, _, path = argument.rpartition("=")
@@ -69,10 +70,12 @@ def main() -> None:
             }
             if everything:
                 ways["the command, staircase"] = command
-            for tail in sanitizer.bundle.tails if everything else ():
+            for tail in tables.bundle.tails if everything else ():
                 law = {"mechanism": "santext+", "tail": tail}
-                ways[f"sanitize_batch, santext+, {tail} tail"] = partial(sanitizer.sanitize_batch, lines, **law)
-                ways[f"the command, santext+, {tail} tail"] = partial(command, "-m", "santext+", "--tail", tail)
+                ways[f"sanitize_batch, santext+, {tail} tail"] = partial(tables.sanitize_batch, lines, **law)
+                ways[f"the command, santext+, {tail} tail"] = partial(
+                    command, "--bundle", str(tables.bundle.path), "-m", "santext+", "--tail", tail
+                )
             ways[LIMIT] = partial(cut_and_join, lines)
             rounds = [{way: cpu_seconds(function) for way, function in ways.items()} for _ in range(ROUNDS)]
             for way in ways:
