@@ -9,7 +9,7 @@ import pytest
 import textveil
 import textveil_export
 import textveil_training
-from textveil_export.text.attribution import SKELETON_LICENSE
+from textveil_export.text.attribution import ENGLISH_LICENSE
 
 ROOT = Path(__file__).parents[2]
 WHEELS = {"runtime": textveil, "export": textveil_export, "server_training": textveil_training}
@@ -62,7 +62,7 @@ def test_one_version() -> None:
 def test_every_license_of_a_wheel_is_named_and_in_it(folder: str) -> None:
     """The runtime carries the bundle, the exporter its lists; the third wheel is code alone."""
     about, root = project(folder), ROOT / folder
-    assert about["license"] == ("Apache-2.0" if folder == "server_training" else SKELETON_LICENSE)
+    assert about["license"] == ("Apache-2.0" if folder == "server_training" else ENGLISH_LICENSE)
     names = set(about["license"].split(" AND ")) - {"Apache-2.0"}
     texts = {path.name: path.read_text("utf-8") for path in root.glob("licenses/*")}
     assert set(texts) == ({f"{name}.txt" for name in names} | {"words.txt", "lists.txt"} if names else set())
