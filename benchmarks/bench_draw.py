@@ -13,6 +13,7 @@ one_core()
 
 import numpy as np
 from textveil import Sanitizer
+from textveil.bundle import artifact
 from textveil.mechanisms import random_uint64
 from textveil.mechanisms.baselines import SanText
 
@@ -21,7 +22,7 @@ _TOKENS, _WORDS, _DENSE_TOKENS = 200_000, 5_000, 500
 
 def main() -> None:
     """Runs the benchmark."""
-    bundle = Sanitizer.load().bundle
+    bundle = Sanitizer.load(artifact("english-santext")).bundle
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
     santext = SanText.of(bundle.table, bundle.metric, "santext", level.parameters["santext"])
     rng = np.random.default_rng(0)  # which words are drawn for: not the draws

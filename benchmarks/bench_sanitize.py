@@ -26,6 +26,7 @@ from measure import one_core, report
 one_core()
 
 from textveil import Sanitizer
+from textveil.bundle import artifact
 from textveil.text import segments
 
 ROUNDS = 5
@@ -50,7 +51,7 @@ def main() -> None:
     everything = len(arguments) < len(sys.argv) - 1
     if not arguments:
         sys.exit(__doc__)
-    sanitizer = Sanitizer.load()
+    sanitizer, tables = Sanitizer.load(), Sanitizer.load(artifact("english-santext"))
     rows = []
     for argument in arguments:
         name, _, path = argument.rpartition("=")

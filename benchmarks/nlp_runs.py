@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from nlp_recipes import MINILM, RECIPES, Attack, Cell, Release, bundles, releases, runs_of
-from textveil.bundle import DEFAULT_BUNDLE, TextBundle, layout, open_bundle
+from textveil.bundle import TextBundle, artifact, layout, open_bundle
 from textveil.mechanisms.baselines import SanText
 from textveil.text import LevelSummary, summaries
 from textveil_export.certify import AllScores, pure_ldp_levels
@@ -235,7 +235,9 @@ class Workshop:
         mechanism = release.options["mechanism"]
         if mechanism not in layout.TABLE_MECHANISMS:
             return {}
-        bundle = open_bundle(DEFAULT_BUNDLE if release.bundle is None else self.bundle(release.bundle), TextBundle)
+        bundle = open_bundle(
+            artifact("english-santext") if release.bundle is None else self.bundle(release.bundle), TextBundle
+        )
         levels = summaries(bundle, mechanism)
         known = next(level for level in levels if level.level == release.options["level"])
         found: dict[str, float] = {}

@@ -121,7 +121,7 @@ def rehash(files: Files) -> None:
     def digest(name: str) -> str:
         return hashlib.sha256(files[name]).hexdigest()
 
-    for law in ("law.json", "release.json", "certificate.json", "statistics.json", "manifest.json"):
+    for law in ("law.json", "certificate.json", "statistics.json", "manifest.json"):
         try:
             told = json.loads(files.get(law, b""))
             if law in ("certificate.json", "statistics.json"):

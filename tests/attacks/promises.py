@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from small_encoders import load_encoder
 from textveil import IndexEncoder, Sanitizer
-from textveil.bundle import encoder_version, kind_of
+from textveil.bundle import IndexBundle, TextBundle, VectorBundle, open_bundle
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil_cli.collector import IndexServer
 from textveil_cli.show import encoder as show_encoder
@@ -26,15 +26,17 @@ def use(folder: Path) -> None:
     """Opens a bundle, describes it, draws from it, and compares what it states with what it loaded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if kind_of(folder) == "textveil-encoder":
-            _use_encoder(folder)
-        else:
-            _use_text(folder)
+        match open_bundle(folder):
+            case TextBundle() as bundle:
+                _use_text(bundle)
+            case IndexBundle() as bundle:
+                _use_index(bundle)
+            case VectorBundle() as bundle:
+                _use_vectors(bundle)
 
 
-def _use_text(folder: Path) -> None:
-    sanitizer = Sanitizer.load(folder)
-    bundle = sanitizer.bundle
+def _use_text(bundle: TextBundle) -> None:
+    sanitizer = Sanitizer(bundle)
     check_printable(show_text.information(bundle))
     for mechanism in bundle.mechanisms:
         check_printable(sanitizer.sanitize(_TEXT, mechanism=mechanism).statement.summary())
@@ -44,20 +46,18 @@ def _use_text(folder: Path) -> None:
         check_staircase(Staircase.of(bundle.staircase, level, bundle.staircase.base > 0), terms.epsilon)
 
 
-def _use_encoder(folder: Path) -> None:
-    if encoder_version(folder) == 2:
-        index = IndexEncoder.load(folder)
-        check_printable(show_index.information(index.bundle))
-        IndexServer.load(folder)
-        release = index.encode(_TEXT)
-        check_printable(release.line)
-        for levels in index.bundle.channels.values():
-            for staircase in levels:
-                check_staircase(staircase, staircase.level.epsilon)
-        return
-    encoder = load_encoder(folder)
-    check_printable(show_encoder.information(encoder.bundle))
-    encoder.encode(_TEXT)
+def _use_index(bundle: IndexBundle) -> None:
+    check_printable(show_index.information(bundle))
+    IndexServer(bundle)
+    check_printable(IndexEncoder(bundle).encode(_TEXT).line)
+    for levels in bundle.channels.values():
+        for staircase in levels:
+            check_staircase(staircase, staircase.level.epsilon)
+
+
+def _use_vectors(bundle: VectorBundle) -> None:
+    check_printable(show_encoder.information(bundle))
+    Encoder(bundle).encode(_TEXT)
 
 
 def check_staircase(staircase: Any, promised: Decimal) -> None:

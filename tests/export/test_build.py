@@ -123,7 +123,7 @@ def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, fail
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
-    if failing_call < 6:  # six files; flushing folders may fail without harm
+    if failing_call < 7:  # seven files; flushing folders may fail without harm
         with pytest.raises(WriteError, match="No space left"):
             write_bundle(contents, target, force=True)
     else:

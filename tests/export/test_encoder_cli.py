@@ -22,7 +22,6 @@ from textveil_export.errors import SourceError
 
 FILES = {
     "manifest.json",
-    "release.json",
     "model.onnx",
     "vocabulary.txt",
     "classifier.safetensors",

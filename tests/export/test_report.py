@@ -274,7 +274,7 @@ def test_one_level_no_certificate(tmp_path):
 
 def test_names_are_escaped(bundle):
     bundle = open_bundle(bundle.path, TextBundle)
-    bundle.manifest = {**bundle.manifest, "name": "<script>alert(1)</script> & $identity"}
+    bundle = replace(bundle, manifest={**bundle.manifest, "name": "<script>alert(1)</script> & $identity"})
     page = level_page.page(bundle, [], Examples.shipped())
     assert "<script>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; $identity" in page

@@ -165,11 +165,11 @@ def test_a_weight_one_per_cent_off(bundle):
 
 
 def with_row(bundle, row, neighbors, scores):
-    """The table with one row replaced."""
+    """The bundle with one row of its table replaced."""
     table = bundle.table
     everywhere, all_scores = table.neighbors.copy(), table.scores.copy()
     everywhere[row], all_scores[row] = neighbors, scores
-    bundle._table = replace(table, neighbors=everywhere, scores=all_scores)
+    return replace(bundle, santext_table=replace(table, neighbors=everywhere, scores=all_scores))
 
 
 def test_a_neighbor_replaced_by_a_farther_one(bundle):
@@ -179,14 +179,16 @@ def test_a_neighbor_replaced_by_a_farther_one(bundle):
     scores = bundle.metric.scores(bundle.metric.squared(np.full(len(candidates), row), candidates))
     order = np.lexsort((candidates, scores))
     kept = np.delete(order, 1)[:5]
-    with_row(bundle, row, candidates[kept], scores[kept])
+    bundle = with_row(bundle, row, candidates[kept], scores[kept])
     with pytest.raises(CertificationError, match="row 7 does not store the nearest outputs"):
         certify(bundle)
 
 
 def test_a_wrong_distance(bundle):
     """One step too many: ``verify`` names the row, and it is not certified."""
-    with_row(bundle, 7, bundle.table.neighbors[7], bundle.table.scores[7] + np.array([0, 0, 0, 0, 1], np.uint16))
+    bundle = with_row(
+        bundle, 7, bundle.table.neighbors[7], bundle.table.scores[7] + np.array([0, 0, 0, 0, 1], np.uint16)
+    )
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(bundle, pairs=100)
     with pytest.raises(CertificationError, match="row 7 does not store the nearest outputs"):

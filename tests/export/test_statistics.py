@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from math import log
 
 import numpy as np

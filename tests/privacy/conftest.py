@@ -13,9 +13,9 @@ from textveil.bundle import TextBundle
 
 
 @pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    """The built-in bundle."""
-    return Sanitizer.load()
+def sanitizer(english: Sanitizer) -> Sanitizer:
+    """The built-in bundle, with the tables of SanText beside it."""
+    return english
 
 
 @pytest.fixture(scope="module")

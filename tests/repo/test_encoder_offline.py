@@ -136,7 +136,7 @@ def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle
         seen.append("textveil.vector.encoder" in sys.modules)
         from textveil import Encoder, VectorRelease, VectorStatement; look()
         import pathlib, textveil_cli.main, textveil.bundle; look()
-        open_bundle(pathlib.Path(sys.argv[1]), VectorBundle); look()
+        textveil.bundle.open_bundle(pathlib.Path(sys.argv[1])); look()
         try:
             Encoder.load(sys.argv[2])
         except textveil.TextveilError:

@@ -123,14 +123,12 @@ def test_every_command_refuses_another_bundle(
 
 
 DOORS: dict[str, tuple[str, Callable[..., object]]] = {
-    "TextBundle": ("{}", TextBundle),
-    "open_index": ("[]", open_index),
-    "open_encoder": ("()", open_encoder),
+    "open_bundle": ("{}", open_bundle),
     "Sanitizer.load": ("{}", Sanitizer.load),
     "IndexEncoder.load": ("[]", IndexEncoder.load),
     "Encoder.load": ("()", Encoder.load),
-    "IndexServer": ("[]", IndexServer),
-    "VectorClassifier": ("()", VectorClassifier),
+    "IndexServer": ("[]", IndexServer.load),
+    "VectorClassifier": ("()", VectorClassifier.load),
     "Rewriter": ("{}", Rewriter),
     "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=pins)),
     "sign_bundle": ("{}", lambda folder, **pins: sign_bundle(folder, folder.parent / "key.pem", **pins)),

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 from textveil import Sanitizer
+from textveil.bundle import artifact
 from textveil.errors import MixedKinds
 from textveil.mechanisms.noise import L1, ReleaseParameters
 from textveil.release import Loss, PerCoordinate, PerDistance, PerToken, PerWord, Statement, WholeText
@@ -12,12 +13,12 @@ from textveil.vector import vector_statement
 
 
 def statements() -> dict[str, Statement]:
-    sanitizer = Sanitizer.load()
+    sanitizer, of_tables = Sanitizer.load(), Sanitizer.load(artifact("english-santext"))
     return {
         "staircase": sanitizer.sanitize("My doctor said").statement,
-        "santext+": sanitizer.sanitize("My doctor said", mechanism="santext+").statement,
-        "santext": sanitizer.sanitize("My doctor said", mechanism="santext").statement,
-        "krr": sanitizer.sanitize("My doctor said", mechanism="krr", epsilon="3.5").statement,
+        "santext+": of_tables.sanitize("My doctor said", mechanism="santext+").statement,
+        "santext": of_tables.sanitize("My doctor said", mechanism="santext").statement,
+        "krr": of_tables.sanitize("My doctor said", mechanism="krr", epsilon="3.5").statement,
         "l1": vector_statement(ReleaseParameters(mode=L1, dimension=2, grid=64, epsilon="2"), "0.5", "an identity"),
     }
 

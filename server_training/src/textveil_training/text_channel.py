@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, Pins, TextBundle, open_bundle
+from textveil.bundle import Pins, TextBundle, artifact, open_bundle
 from textveil.mechanisms import Alone, Channel, random_uint64
 from textveil.text import Options, is_gap, make_plan, segments
 
@@ -43,7 +43,7 @@ class TextChannel:
     """One mechanism of a bundle, applied token by token.
 
     Args:
-        bundle: Folder of a bundle; the built-in English one if left out.
+        bundle: Folder of a bundle; `artifacts/english-santext` if left out.
         pins: What the bundle must be.
         options: Options as in ``Sanitizer.sanitize``. Without a mechanism it is the one of SanText that the bundle uses
             by default: the staircase does not work token by token.
@@ -58,7 +58,7 @@ class TextChannel:
     """
 
     def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
-        self.bundle = open_bundle(DEFAULT_BUNDLE if bundle is None else bundle, TextBundle, **(pins or {}))
+        self.bundle = open_bundle(artifact("english-santext") if bundle is None else bundle, TextBundle, **(pins or {}))
         if options.get("mechanism") is None and self.bundle.default_mechanism == "staircase":
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":

@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import shutil
+from dataclasses import replace
 
 import pytest
 from textveil import Sanitizer
@@ -34,7 +35,7 @@ def measured_path(make_bundle, tmp_path_factory):
 def bundle(measured_path):
     """The same, with round numbers for santext+."""
     bundle = open_bundle(measured_path, TextBundle)
-    bundle.statistics = copy.deepcopy(bundle.statistics)
+    bundle = replace(bundle, statistics=copy.deepcopy(bundle.statistics))
     for name, unchanged, recovery in zip(LEVELS, UNCHANGED, RECOVERY, strict=True):
         law = bundle.statistics["levels"][name]["santext+"]
         law["unchanged"]["quantiles"]["0.5"] = unchanged

@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
+from textveil.bundle import artifact
+
+SANTEXT = artifact("english-santext")
 
 
 @pytest.mark.slow
 def test_info(here: Callable, english: Sanitizer) -> None:
-    ran = here("info")
+    plain = here("info").text
+    assert f"identity   {english.bundle.identity}" in plain
+    assert [line.split()[0] for line in plain.splitlines() if line.endswith(("%", "default"))] == [
+        level.name for level in english.bundle.staircase_levels
+    ]
+    ran = here("info", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
     assert f"identity   {english.bundle.identity}" in ran.text
     of_staircase, _, of_santext = ran.text.partition("\nsantext+\n")
@@ -28,10 +36,11 @@ def test_info(here: Callable, english: Sanitizer) -> None:
 
 
 def test_info_as_json(here: Callable, english: Sanitizer) -> None:
-    facts = json.loads(here("info", "--json").text)
-    assert facts["identity"] == english.bundle.identity
+    plain = json.loads(here("info", "--json").text)
+    assert (plain["identity"], plain["default_mechanism"]) == (english.bundle.identity, "staircase")
+    facts = json.loads(here("info", "--json", "--bundle", SANTEXT).text)
     assert facts["symbols"] == len(english.bundle.vocabulary)
-    assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("staircase", "santext+")
+    assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("santext+", "santext+")
     assert facts["default_level"] == "moderate"
     assert facts["licence"]
     assert [level["name"] for level in facts["levels"]] == [level.name for level in english.bundle.levels]
@@ -58,7 +67,7 @@ def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny
 
 @pytest.mark.slow
 def test_inspect(here: Callable, english: Sanitizer) -> None:
-    ran = here("inspect", "Doctor", "--count", "5", "-m", "santext+")
+    ran = here("inspect", "Doctor", "--count", "5", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
     lines = ran.text.splitlines()
     assert lines[0] == "doctor"

@@ -14,6 +14,7 @@ pytest.importorskip("presidio_anonymizer", reason="needs the extra presidio: mak
 from presidio_anonymizer import AnonymizerEngine, BatchAnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 from textveil import Sanitizer
+from textveil.bundle import artifact
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil_cli.integrations import Rewriter
@@ -141,7 +142,9 @@ def test_words_that_are_on_a_list_stay_of_its_kind() -> None:
     assert kinds[said.split()[2]] == "city"
 
 
-@pytest.mark.parametrize("params", [{"kinds": False}, {"mechanism": "santext", "level": "weak"}])
+@pytest.mark.parametrize(
+    "params", [{"kinds": False}, {"bundle": artifact("english-santext"), "mechanism": "santext", "level": "weak"}]
+)
 def test_without_kinds_words_are_drawn_as_words(params: dict[str, Any]) -> None:
     said = anonymize("ask Zorblaxia Quuxling about it", [("PERSON", "Zorblaxia Quuxling")], **params)
     assert said.startswith("ask ")

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from canaries import SECRET
-from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
+from small_staircase import small_staircase
+from textveil.bundle import artifact, open_bundle
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil_cli.integrations import Rewriter
 
 ROOT = Path(__file__).parents[3]
-SMALL = ROOT / "artifacts" / "english-v3-small"
+SMALL = ROOT / "artifacts" / "english-v3"
 #: Each module, the package that it needs and the extra that brings it.
 MODULES = {
     "presidio": ("presidio_anonymizer", "presidio-anonymizer"),
@@ -35,8 +36,9 @@ def rewriter() -> Rewriter:
 @pytest.mark.parametrize("pinned", [True, False])
 def test_a_copy_from_a_pickle_says_what_its_user_pinned(pinned: bool) -> None:
     """Workers open a bundle by its identity, which their user may not have named."""
-    folder = ROOT / "artifacts" / "english-v3"
-    before = Rewriter(folder, mechanism="santext", expect_id=DEFAULT_BUNDLE_ID if pinned else None)
+    folder = artifact("english-santext")
+    identity = open_bundle(folder).identity
+    before = Rewriter(folder, mechanism="santext", expect_id=identity if pinned else None)
     again = pickle.loads(pickle.dumps(before))
     (said,) = (result.statement for result in again.results(["a doctor"]))
     assert ("not recomputed" in str(said)) is not pinned
@@ -55,8 +57,10 @@ def test_a_copy_from_a_pickle_is_the_same_and_holds_no_text(rewriter: Rewriter) 
     assert "invoice" not in repr(again)
 
 
-def test_another_bundle_in_that_folder_is_refused(rewriter: Rewriter, monkeypatch: pytest.MonkeyPatch) -> None:
-    pickled = pickle.dumps(rewriter).replace(str(SMALL).encode(), str(SMALL).replace("-small", "/.////").encode())
+def test_another_bundle_in_that_folder_is_refused(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path / "bundle")
+    pickled = pickle.dumps(Rewriter(folder))
+    small_staircase(folder, visible="none")
     with pytest.raises(IdentityMismatch):
         pickle.loads(pickled)
 

@@ -133,9 +133,9 @@ def _sample() -> list[Any]:
 @pytest.mark.full
 @pytest.mark.parametrize("sign", ["1(", "(1", '"'])
 @pytest.mark.parametrize("options", [{}, {"mechanism": "krr", "epsilon": 4}, {"mechanism": "santext+"}], ids=str)
-def test_no_text_costs_more_beside_what_comes_out(options: dict[str, Any], sign: str) -> None:
+def test_no_text_costs_more_beside_what_comes_out(english: Sanitizer, options: dict[str, Any], sign: str) -> None:
     """With the bundle that ships, whose words are longer than marks: a mark that is drawn becomes a whole word."""
-    sanitizer = Sanitizer.load()
+    sanitizer = english
     given: Any = {**options, "sanitize_punctuation": True}
     sanitizer.sanitize(sign, **given)
     text = sign * (400_000 // len(sign))

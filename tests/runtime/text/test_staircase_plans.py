@@ -101,9 +101,9 @@ def test_options_of_the_staircase_belong_to_it_alone(tiny: Sanitizer, mechanism:
 
 def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, tiny: Sanitizer) -> None:
     for mechanism in ("santext", "santext+", "random"):
-        with pytest.raises(UnknownMechanism, match=r"^this bundle carries staircase only$"):
+        with pytest.raises(UnknownMechanism, match=r"^this bundle carries staircase only; .*/english-santext$"):
             small.sanitize("doctor", mechanism=mechanism)
-    with pytest.raises(UnknownMechanism, match=r"^this bundle carries santext, santext\+ only$"):
+    with pytest.raises(UnknownMechanism, match=r"^this bundle carries santext, santext\+ only; "):
         tiny.sanitize("doctor", mechanism="staircase")
     for mechanism in ("", "canary"):
         with pytest.raises(UnknownMechanism, match=r"^unknown mechanism; there are "):

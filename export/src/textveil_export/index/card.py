@@ -79,8 +79,8 @@ def _told(held_out: HeldOut | None) -> str:
         return ""
     told = (
         f"`{layout.HELD_OUT}` has the decisions on {held_out.texts:,} texts that were not trained on, as counts by "
-        "label. With them a server counts the texts of each label and not only the model's decisions, if texts of a label are "
-        "like the held-out ones of that label. The shares of the labels may be others."
+        "label. With them a server counts the texts of each label and not only the model's decisions, if texts of a "
+        "label are like the held-out ones of that label. The shares of the labels may be others."
     )
     return f"{textwrap.fill(told, 118)}\n\n"
 

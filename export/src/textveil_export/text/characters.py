@@ -32,8 +32,7 @@ def characters_json() -> str:
 
 
 def _unicode_version() -> str:
-    about = importlib.metadata.metadata("regex")
-    found = _VERSION.search(f"{about.get('Description')}\n{about.get_payload()}")
+    found = _VERSION.search(importlib.metadata.distribution("regex").read_text("METADATA") or "")
     if found is None:
         raise ExportError("the installed regex does not say which version of Unicode it has")
     return found[1]

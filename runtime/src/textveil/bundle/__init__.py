@@ -1,11 +1,13 @@
-"""Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door."""
+"""Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door.
+
+Names of files are in the module ``textveil.bundle.layout``, for who writes bundles.
+"""
 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil.bundle import layout
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
     from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
     from textveil.bundle.files import read_checked
@@ -42,7 +44,6 @@ __all__ = [
     "atomic_folder",
     "atomic_output",
     "default_encoder",
-    "layout",
     "open_bundle",
     "parse_tensors",
     "read_checked",

@@ -25,7 +25,8 @@ def artifact(name: str) -> Path:
     path = repository / "artifacts" / name
     if not path.is_dir():
         raise BundleNotFound(
-            f"this bundle is not part of this package: give a folder (--bundle; the repository has artifacts/{name})"
+            f"{name} is not part of this package: give the folder of a bundle (--bundle; "
+            f"the repository has artifacts/{name})"
         )
     return path
 

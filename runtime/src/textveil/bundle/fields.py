@@ -38,8 +38,10 @@ def an_object(value: object, where: str) -> dict[str, Any]:
 
 def an_array(value: object, where: str, most: int = MAX_ENTRIES) -> list[Any]:
     """Returns an array of at most so many values."""
-    if not isinstance(value, list) or len(value) > most:
-        raise BundleDamaged(f"{where}: something is not an array, or too long")
+    if not isinstance(value, list):
+        raise BundleDamaged(f"{where}: something is not an array")
+    if len(value) > most:
+        raise BundleDamaged(f"{where}: an array has more than {most:,} values")
     return value
 
 

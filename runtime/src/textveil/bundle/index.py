@@ -123,10 +123,11 @@ def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:
     labels = different_texts(opened.manifest.get("labels"), MANIFEST)
     if len(labels) != codes:
         raise BundleDamaged(f"{MANIFEST}: labels are not one text for each code")
+    classes = labels if codes_are == DECISION else None
+    held_out = parse_held_out(contents[HELD_OUT], codes, classes) if HELD_OUT in contents else None
     extractor, dimension = _extractor(contents, an_object(release["extractor"], MANIFEST))
     weight, bias = _codes(contents[CODES], codes, dimension)
     channels = _channels(contents[CHANNELS], an_object(release["channels"], MANIFEST), codes)
-    classes = labels if codes_are == DECISION else None
     return IndexBundle(
         **vars(opened),
         codes_are=codes_are,
@@ -136,7 +137,7 @@ def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:
         bias=bias,
         channels=channels,
         default=_default(channels, release["default"]),
-        held_out=parse_held_out(contents[HELD_OUT], codes, classes) if HELD_OUT in contents else None,
+        held_out=held_out,
     )
 
 
@@ -146,10 +147,11 @@ def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[St
     if kind == STATIC:
         return _static(contents, entry, dimension), dimension
     max_tokens = integer(entry["max_tokens"], 3, MAX_TOKENS, MANIFEST)
+    vocabulary = read_pieces(contents)
     check_model(contents[MODEL], dimension, MODEL)
     parts = OnnxParts(
         model=contents[MODEL],
-        vocabulary=read_pieces(contents),
+        vocabulary=vocabulary,
         lowercase=boolean(entry["lowercase"], MANIFEST),
         max_tokens=max_tokens,
         dimension=dimension,

@@ -55,6 +55,7 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
         A ``TextBundle``, a ``VectorBundle`` or an ``IndexBundle``.
 
     Raises:
+        OptionError: A pin is none, or of another type.
         BundleNotFound: There is no bundle there.
         BundleVersion: It is of another version of the format.
         WrongBundle: It is of a kind that is not wanted.
@@ -64,6 +65,8 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
         CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
         ModelRefused: Its model holds something that this package does not run.
     """
+    if not pins.keys() <= Pins.__annotations__.keys():
+        raise OptionError(f"a pin of a bundle is {', '.join(Pins.__annotations__)}")
     manifest, identity = _read_manifest(path)
     kind = manifest.get("kind")
     if not isinstance(kind, str) or kind not in _PURPOSES:

@@ -90,7 +90,7 @@ def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> Stairc
             conditions.
     """
     table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), law["symbols"])
-    levels = _levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
+    levels = staircase_levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
     skeleton = _skeleton(contents, law["skeleton"])
     context = None
     if CONTEXT in law["files"]:
@@ -117,7 +117,12 @@ def check_levels(names: list[str], default: object) -> str:
     return one_of(default, names, LAW)
 
 
-def _levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
+def staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
+    """Returns the levels of the staircase as ``law.json`` has them, strictest first.
+
+    Raises:
+        BundleDamaged: There is none, one is malformed or does not fulfill the theorem's conditions on this table.
+    """
     levels = tuple(_level(entry) for entry in an_array(entries, LAW, MAX_LEVELS))
     everything = np.ones(table.symbols, dtype=bool)
     for level in levels:

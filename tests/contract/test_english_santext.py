@@ -1,0 +1,116 @@
+"""The English tables of SanText, an artifact of the repository: what its card says of it, checked on its bytes."""
+
+import numpy as np
+import pytest
+from textveil import Sanitizer
+from textveil.bundle import TextBundle, artifact, open_bundle
+from textveil.mechanisms.baselines.santext import CappedSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.text.options import table_mechanism
+from textveil_export.text import weights
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.word_sets import english_lists
+from unchanged import unchanged_shares
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    return open_bundle(artifact("english-santext"), TextBundle)
+
+
+def test_its_size_and_levels(bundle):
+    files = {path.name: path.stat().st_size for path in bundle.path.iterdir()}
+    assert files.keys() == {*bundle.manifest["files"], "manifest.json"}
+    assert sum(files.values()) <= 16_000_000
+    assert (bundle.mechanisms, bundle.default_mechanism) == (("santext", "santext+"), "santext+")
+    assert [level.name for level in bundle.levels] == [
+        *("strongest", "stronger", "strong", "moderate", "weak", "weakest"),
+    ]
+    assert bundle.metric is not None
+    assert bundle.tails == (CAPPED, EXACT)
+    assert bundle.default_tail == EXACT
+    for tail in bundle.tails:
+        exponents = [level.parameters["santext+", tail].exponent for level in bundle.levels]
+        assert exponents == sorted(exponents)
+        assert len(set(exponents)) == 6
+
+
+def test_its_words_are_those_of_the_built_in_bundle(bundle):
+    assert bundle.vocabulary == Sanitizer.load().bundle.vocabulary
+
+
+def default_level(bundle):
+    return next(level for level in bundle.levels if level.name == bundle.default_level)
+
+
+def stated_median(bundle, mechanism, tail):
+    """The median share of unchanged words at the default level, as ``statistics.json`` has it."""
+    return bundle.statistics["levels"][bundle.default_level][mechanism][tail]["unchanged"]["quantiles"]["0.5"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
+    level_law = default_level(bundle).parameters[mechanism, bundle.default_tail]
+    law = table_mechanism(bundle, mechanism, level_law)
+    shares = []
+    for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::151]:
+        row = law.channel.weights_from(np.array([int(word)]))[0]
+        shares.append(row[word] / row.sum())
+    assert 0.4 <= np.median(shares) <= 0.6
+    assert stated_median(bundle, mechanism, bundle.default_tail) == pytest.approx(np.median(shares), abs=0.1)
+
+
+def test_the_stated_shares_are_those_of_the_law(bundle):
+    """Of capped tails all of them, exactly; each share is that of the mechanism of its word."""
+    law = default_level(bundle).parameters["santext", CAPPED]
+    shares = unchanged_shares(bundle.table, "santext", law)
+    median = np.quantile(shares, 0.5, method="inverted_cdf")
+    assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
+    outputs = np.flatnonzero(CappedSanText.of(bundle.table, "santext", law).base)
+    for word in ("doctor", "tumor", "boston"):
+        told = Sanitizer(bundle).distribution(word, mechanism="santext", tail=CAPPED)
+        position = int(np.searchsorted(outputs, bundle.ids[word]))
+        assert shares[position] == pytest.approx(float(told.probability(word)), rel=1e-12)
+
+
+def test_the_public_lists_are_in_force(bundle):
+    sensitive, never = english_lists()
+    roles = bundle.table.roles
+    for word in ("doctor", "hospital", "boston", "mary", "money", "church", "senate", "wife"):
+        assert word in sensitive
+        assert roles[bundle.ids[word]] & (KEPT | SANTEXT_PLUS_OUTPUT) == SANTEXT_PLUS_OUTPUT
+    for word in sensitive & set(bundle.ids):
+        assert not roles[bundle.ids[word]] & KEPT
+    for word in never & set(bundle.ids):
+        assert not roles[bundle.ids[word]] & (SANTEXT_OUTPUT | SANTEXT_PLUS_OUTPUT | KEPT)
+    kept = np.flatnonzero(roles & KEPT)
+    assert kept.max() < 0.1 * len(roles)  # only the most frequent tenth of types is ever kept
+    assert len(kept) > 0.05 * len(roles)
+
+
+def test_the_table_can_be_recomputed_from_the_rows(bundle):
+    """A sample of rows, and that of ``<unk>``, bit for bit; a wrong distance anywhere in them would show."""
+    table = bundle.table
+    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
+    sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
+    for inputs, squared in bundle.metric.squared_to_all(sample):
+        near, squares = smallest(squared[:, candidates], candidates, table.neighbors.shape[1])
+        assert (near == table.neighbors[inputs]).all()
+        assert (bundle.metric.scores(squares) == table.scores[inputs]).all()
+
+
+def test_the_weights_can_be_recomputed_from_the_exponents(bundle):
+    for level in bundle.levels:
+        for law in level.parameters.values():
+            shift = int(law.weights[0]).bit_length() - 1
+            expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
+            assert (law.weights == expected).all()
+
+
+def test_unknown_words_lie_at_the_median_distance(bundle):
+    sample = bundle.vocabulary[::50]
+    sanitizer = Sanitizer(bundle)
+    distances = [sanitizer.distance("zxqvw", word) for word in sample]
+    assert 0.95 < np.median(distances) < 1.05
+    assert min(distances) > 0.5

@@ -1,0 +1,253 @@
+"""The files of a bundle: what is missing, altered or foreign, and what a manifest may name."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from damaged import FILES, read_json, refused, same, sign, sign_manifest, use
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from textveil import Sanitizer
+from textveil.bundle import TextBundle, open_bundle
+from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion
+
+REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)
+reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+# --- missing, truncated, flipped -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_in_the_place_of_a_file(copy: Path, name: str) -> None:
+    (copy / name).unlink()
+    (copy / name).mkdir()
+    refused(copy, BundleNotFound if name == "manifest.json" else BundleDamaged)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("change", ["empty", "half", "one byte less", "one byte more", "doubled", "line ends"])
+def test_a_file_of_another_size(copy: Path, tiny_path: Path, name: str, change: str) -> None:
+    content = (copy / name).read_bytes()
+    changed = {
+        "empty": b"",
+        "half": content[: len(content) // 2],
+        "one byte less": content[:-1],
+        "one byte more": content + b"\0",
+        "doubled": content * 2,
+        "line ends": content.replace(b"\n", b"\r\n"),
+    }[change]
+    (copy / name).write_bytes(changed)
+    if name == "manifest.json" and change in ("one byte less", "line ends"):
+        assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))  # white space in JSON
+        assert open_bundle(copy, TextBundle).identity != open_bundle(tiny_path, TextBundle).identity
+        return
+    refused(copy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES[1:])
+def test_every_single_byte_counts(copy: Path, name: str) -> None:
+    """Every byte of every hashed file, changed in one bit, in turn."""
+    content = (copy / name).read_bytes()
+    step = max(1, len(content) // 500)
+    for place in range(0, len(content), step):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 8
+        (copy / name).write_bytes(changed)
+        assert name in refused(copy)
+
+
+@pytest.mark.slow
+@settings(reading, max_examples=600)
+@given(st.data())
+def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObject) -> None:
+    """In any file but the manifest: refused. In the manifest: refused, or another identity for the same mechanism."""
+    name = data.draw(st.sampled_from(FILES))
+    content = bytearray((tiny_path / name).read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= 1 << data.draw(st.integers(0, 7))
+    (copy / name).write_bytes(content)
+    try:
+        bundle = open_bundle(copy, TextBundle)
+    except REFUSED:
+        return
+    finally:
+        shutil.copyfile(tiny_path / name, copy / name)
+    assert name == "manifest.json"
+    assert same(bundle, open_bundle(tiny_path, TextBundle))
+    assert bundle.identity != open_bundle(tiny_path, TextBundle).identity
+    use(bundle)
+
+
+@pytest.mark.slow
+def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None:
+    """What it may say and still be opened must not touch the mechanism, and changes the identity each time."""
+    original = open_bundle(tiny_path, TextBundle)
+    content = (copy / "manifest.json").read_bytes()
+    opened = 0
+    identities = {original.identity}
+    for place in range(len(content)):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 7
+        (copy / "manifest.json").write_bytes(changed)
+        try:
+            bundle = open_bundle(copy, TextBundle)
+        except REFUSED:
+            continue
+        opened += 1
+        identities.add(bundle.identity)
+        assert same(bundle, original)
+        use(bundle)
+    assert 0 < opened < len(content)
+    assert len(identities) == opened + 1
+
+
+# --- foreign -------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_no_bundle(tmp_path: Path, tiny_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("canary")
+    for name in ("", "none", "x" * 5000, "notes.txt", "\0", "x\0y"):
+        refused(tmp_path / name, BundleNotFound)
+    refused(tiny_path / "law.json", BundleNotFound)
+    for path in ("", "nowhere", str(tmp_path)):
+        with pytest.raises(BundleNotFound):
+            Sanitizer.load(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"[]", b"[1, 2]", b"5", b"null", b'"text"', b"{}", b"{", b"{]", b"\xff\xfe{\0}\0", b"\xef\xbb\xbf{}",
+        b"\0",
+        b"[" * 60_000, b'{"a":' * 30_000, b'{"format": ' + b"[" * 60_000, b"9" * 10_000, b'{"a": NaN}',
+        b'{"format": "safetensors"}', b'{"format": ["textveil-bundle"]}', b'{"format": null, "format_version": 1}',
+    ],
+    ids=lambda content: content[:16].decode("latin-1") or "empty",
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["manifest.json", "law.json"])
+def test_json_that_is_no_bundle(copy: Path, name: str, content: bytes) -> None:
+    (copy / name).write_bytes(content)
+    if name == "law.json":
+        sign_manifest(copy, read_json(copy / "manifest.json"))
+    refused(copy)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "law.json"])
+def test_a_key_that_occurs_twice(copy: Path, name: str) -> None:
+    """Two readers would read two bundles out of it."""
+    text = (copy / name).read_text("utf-8")
+    first = {"manifest.json": '{"format_version": 4, ', "law.json": '{"symbols": 40, '}[name]
+    (copy / name).write_text(first + text.lstrip()[1:], "utf-8")
+    if name == "law.json":
+        sign_manifest(copy, read_json(copy / "manifest.json"))
+    refused(copy)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 5, -1, 4.5, 4.0, "4", True, None, [4], {}, 10**30])
+def test_another_version(copy: Path, version: object) -> None:
+    """It is named before anything else is looked at: of a version yet to come, nothing is known."""
+    manifest = {**read_json(copy / "manifest.json"), "format_version": version}
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    (copy / "law.json").unlink()
+    assert refused(copy, BundleVersion) == "manifest.json: this release reads bundles of format version 4 only"
+    del manifest["format_version"]
+    (copy / "manifest.json").write_text(json.dumps({**manifest, "format": "textveil-encoder", "format_version": 1}))
+    refused(copy, BundleVersion)
+
+
+@pytest.mark.parametrize("key", ["files", "levels"])
+@pytest.mark.parametrize("value", [None, [], "text", 5, {"x": None}, {"x": {}}])
+def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> None:
+    """Refused when it is opened, not when it is used; ``levels`` only labels, and may lack any."""
+    manifest = read_json(copy / "manifest.json")
+    manifest[key] = value
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    try:
+        bundle = open_bundle(copy, TextBundle)
+    except BundleDamaged:
+        return
+    assert key == "levels"
+    use(bundle)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("mechanism", "canary"), ("mechanism", None), ("mechanism", ""), ("mechanism", 5), ("mechanism", []),
+        ("mechanism", "krr"), ("level", "canary"), ("level", None), ("level", ["low"]),
+        ("replacement_probability", "canary"), ("replacement_probability", None), ("replacement_probability", "0"),
+        ("replacement_probability", "1.5"), ("replacement_probability", "1/0"), ("replacement_probability", []),
+        ("replacement_probability", ""), ("tail", "exact"), ("tail", "heavy"), ("tail", None), ("tail", ["capped"]),
+        ("later", 1),
+    ],
+)  # fmt: skip
+def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> None:
+    """A bundle whose own defaults do not work is damaged, and says so when it is opened."""
+    law = read_json(copy / "law.json")
+    law["defaults"]["santext"][key] = value
+    (copy / "law.json").write_text(json.dumps(law))
+    sign(copy)
+    refused(copy)
+
+
+@pytest.mark.parametrize("value", ["canary", "", [], {}, True, "5", float("nan"), float("inf"), -1, 0, 10**400])
+def test_a_certificate_that_is_no_number(copy: Path, value: object) -> None:
+    """A label is a positive number or null; anything else would be printed as a promise."""
+    manifest = read_json(copy / "manifest.json")
+    manifest["levels"]["low"]["santext+"]["capped"]["epsilon_certified"] = value
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    refused(copy)
+
+
+def test_unknown_keys_of_the_manifest_are_ignored(copy: Path, tiny_path: Path) -> None:
+    manifest = read_json(copy / "manifest.json")
+    manifest["later"] = {"certificate": [1, 2, 3]}
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))
+
+
+def test_files_that_no_one_lists_are_ignored(copy: Path, tiny_path: Path) -> None:
+    (copy / "notes.txt").write_text("x")
+    assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))
+
+
+# --- names in the manifest -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../outside.txt", "../copy/README.md", "./README.md", "sub/file", "/etc/hostname", "..", ".", "",
+     "sub/../README.md", "README.md/", "..\\outside.txt", "C:\\x", "\\\\host\\share", "a\0b", "manifest.json",
+     "x" * 5000, "README.md\n", "\ud800"],
+    ids=lambda name: ascii(name[:20]),
+)  # fmt: skip
+def test_names_outside_the_folder(copy: Path, name: str) -> None:
+    (copy.parent / "outside.txt").write_text("canary")
+    (copy / "sub").mkdir()
+    (copy / "sub" / "file").write_text("canary")
+    manifest = read_json(copy / "manifest.json")
+    manifest["files"][name] = {"sha256": hashlib.sha256(b"canary").hexdigest(), "bytes": 6}
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    assert "canary" not in refused(copy)
+
+
+@pytest.mark.parametrize(
+    "entry", [None, [], 5, "text", {}, {"sha256": "0" * 64}, {"bytes": 1}, {"sha256": None, "bytes": 0}]
+)
+def test_entries_of_the_manifest(copy: Path, entry: object) -> None:
+    manifest = read_json(copy / "manifest.json")
+    manifest["files"]["README.md"] = entry
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    refused(copy)
+
+
+@pytest.mark.parametrize("name", ["law.json", "vocabulary.tsv", "table.safetensors"])
+def test_what_a_manifest_must_list(copy: Path, name: str) -> None:
+    manifest = read_json(copy / "manifest.json")
+    del manifest["files"][name]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    assert name in refused(copy)
