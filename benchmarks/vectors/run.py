@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from textveil.bundle import artifact, layout
-from vectors import codebooks, extractors as of_texts, labeled, minilm, privunit, releases, repeated
+from vectors import codebooks, labeled, minilm, privunit, releases, repeated
+from vectors import extractors as of_texts
 from vectors.extractors import Extractors
 from vectors.releases import Codes
 

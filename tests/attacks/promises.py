@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from small_encoders import load_encoder
 from textveil import IndexEncoder, Sanitizer
 from textveil.bundle import IndexBundle, TextBundle, VectorBundle, open_bundle
 from textveil.mechanisms.staircase.staircase import Staircase

@@ -10,7 +10,6 @@ from bounds import grid
 from neighbor_models import write_bert
 from report.dpnr import LABELS, read_grid
 from report.records import FORMAT, RELEASE, SHARES, VERSION, read_runs
-from textveil_cli.console import run as run_command
 from textveil_training.dpnr import train as dpnr
 from textveil_training.dpnr.placement import Search
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder

@@ -18,7 +18,6 @@ from textveil.bundle.layout import LAW, MANIFEST
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.mechanisms.staircase.table import output_role
 from textveil.text.staircase_plans import StaircasePlans
-from textveil.text.token_plans import table_mechanism
 from textveil.verify import verify_text
 from textveil_cli.staircase_levels import kept_shares, staircase_summaries
 from textveil_export.text import nearest_words, staircase

@@ -7,7 +7,6 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from defined_weights import outputs
-from textveil.bundle.layout import TAILS
 from textveil_export.leakage import bayes
 from textveil_export.leakage.channels import candidates, channels
 

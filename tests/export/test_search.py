@@ -15,7 +15,6 @@ import small_bundles
 from brute_force import Losses, sensitive_inputs
 from defined_weights import defined_weights, outputs, squared_distances
 from textveil.errors import BundleDamaged
-from textveil.text.token_plans import table_mechanism
 from textveil.verify import verify_text as verify
 from textveil_export.certify import all_scores, search
 from textveil_export.certify.all_scores import AllScores

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import replace
 from math import log
 
 import numpy as np

@@ -42,7 +42,6 @@ __all__ = [
     "ModelRefused",
     "NoStatistics",
     "NotTheMaker",
-    "OldFormat",
     "OptionError",
     "OutputError",
     "ReceiptError",

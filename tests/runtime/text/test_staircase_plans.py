@@ -10,13 +10,10 @@ import pytest
 from small_context import random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, small_staircase
 from textveil import Sanitizer
-from textveil.bundle import open_bundle
-from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import round_up
 from textveil.text.plans import make_plan
 from textveil.text.promises import NOTION, guess_gain, largest_odds
-from textveil.verify import verify_text
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from neighbor_models import write_bert
 from small_bundles import pieces, scattered, small_bundle, spellings
-from small_staircase import WORDS as SAID, small_staircase
-from textveil.bundle.layout import EMBEDDINGS
+from small_staircase import WORDS as SAID
+from small_staircase import small_staircase
 from textveil_training.attacks.text import run as run_module
 from textveil_training.hashes import sha256
 

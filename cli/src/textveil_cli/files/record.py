@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import FileChanged, OutputError, ResumeError
-from textveil.text import MentionTerms, Options, Terms
+from textveil.text import Options, Terms
 
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import RECORD, Source

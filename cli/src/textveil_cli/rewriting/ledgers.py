@@ -15,17 +15,11 @@ if TYPE_CHECKING:
     from textveil.text import Options, Result, Sanitizer
     from textveil.vector import Encoder, IndexEncoder
 
-<<<<<<<< HEAD:cli/src/textveil_cli/rewriting/ledgers.py
     from textveil_cli.files.posted import BlockLedger
     from textveil_cli.options import LedgerOptions, ReceiptOptions
-|||||||| c673ae5:cli/src/textveil_cli/ledgers.py
-    from textveil_cli.files.posted import BlockLedger
-========
-    from textveil_cli.files.posted import BlockLedger
->>>>>>>> wt-vector:cli/src/textveil_cli/charging.py
 
 
-class Charging:
+class RunLedger:
     """BlockLedger what a command draws, and counts what the ledger says of it."""
 
     def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None", named_by: str | None = None) -> None:
@@ -87,7 +81,6 @@ class Charging:
         return charged.release
 
 
-<<<<<<<< HEAD:cli/src/textveil_cli/rewriting/ledgers.py
 def run_ledger(
     options: "LedgerOptions", *, scope_column: str | None = None, scope_per_request: bool = False
 ) -> RunLedger | None:
@@ -97,35 +90,6 @@ def run_ledger(
         options: The ledger, its scope and its budget.
         scope_column: The column that names the scope of each row.
         scope_per_request: Whether a request may name its scope.
-|||||||| c673ae5:cli/src/textveil_cli/ledgers.py
-def run_ledger(
-    ledger: Path | None,
-    ledger_key: Path | None,
-    scope: str | None,
-    budget: str | None,
-    budget_delta: str | None,
-    memo: bool = False,
-    key: Path | None = None,
-    *,
-    scope_column: str | None = None,
-    scope_per_request: bool = False,
-) -> RunLedger | None:
-    """Opens the ledger that a command line names; ``None`` where it names none.
-========
-def charging(
-    ledger: Path | None,
-    ledger_key: Path | None,
-    scope: str | None,
-    budget: str | None,
-    budget_delta: str | None,
-    memo: bool = False,
-    key: Path | None = None,
-    *,
-    scope_column: str | None = None,
-    scope_per_request: bool = False,
-) -> Charging | None:
-    """Opens the ledger that a command line names; ``None`` where it names none.
->>>>>>>> wt-vector:cli/src/textveil_cli/charging.py
 
     Raises:
         OptionError: Options of a ledger without one, or a memo without a key.
@@ -150,16 +114,8 @@ def charging(
         else Budget(options.budget, delta="0" if options.budget_delta is None else options.budget_delta)
     )
     named_by = "request" if scope_per_request else None if scope_column is None else "row"
-<<<<<<<< HEAD:cli/src/textveil_cli/rewriting/ledgers.py
     opened = Ledger(options.ledger, key=options.ledger_key, memo_key=options.memo_key)
     return RunLedger(opened, DEFAULT_SCOPE if options.scope is None else options.scope, limit, named_by)
-|||||||| c673ae5:cli/src/textveil_cli/ledgers.py
-    opened = Ledger(ledger, key=ledger_key, memo_key=key)
-    return RunLedger(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
-========
-    opened = Ledger(ledger, key=ledger_key, memo_key=key)
-    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
->>>>>>>> wt-vector:cli/src/textveil_cli/charging.py
 
 
 class ReceiptFile:

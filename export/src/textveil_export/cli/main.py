@@ -5,7 +5,6 @@ import sys
 from textveil import __version__
 from textveil_cli.console import command_line, run
 
-
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {
     "table": "Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets.",

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
+from textveil import __version__
 from textveil.bundle import TextBundle, layout
 
-from textveil import __version__
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.build import Contents, manifest_head

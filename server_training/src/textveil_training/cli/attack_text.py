@@ -161,4 +161,3 @@ def text(
     print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
         say(f"textveil-train: {name} was left out: {reason}")
-

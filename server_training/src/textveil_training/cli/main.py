@@ -5,7 +5,6 @@ import sys
 from textveil import __version__
 from textveil_cli.console import command_line, run
 
-
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {
     "dpnr": "Train a recipe: a representation under noise, or one of its baselines.",

@@ -15,7 +15,8 @@ from textveil import errors as runtime_errors
 from textveil.bundle import Pins, atomic_output
 from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
-from textveil_cli.files import Counts, RECORD as RUN_RECORD, Record, Selection, find_sources, settings_of, version_of
+from textveil_cli.files import RECORD as RUN_RECORD
+from textveil_cli.files import Counts, Record, Selection, find_sources, settings_of, version_of
 from textveil_cli.parts import PART_BYTES, require_parts
 from textveil_export.cluster import ray_cluster
 

@@ -35,6 +35,4 @@ __all__ = [
     "vectors_of",
 ]
 
-__getattr__ = lazy_names(
-    __name__, __all__, "encoders", "optimizer", "record", "settings", "tokens"
-)
+__getattr__ = lazy_names(__name__, __all__, "encoders", "optimizer", "record", "settings", "tokens")

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
