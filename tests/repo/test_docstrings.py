@@ -15,8 +15,8 @@ VERBS = frozenset(
     Adds Aligns Applies Assigns Attacks Begins Bounds Brings Builds Certifies Charges Checks Classifies Cleans
     Compares Computes Counts Cuts Describes Divides Does Draws Encodes Encrypts Exports Finds Fine-tunes Fits Forgets
     Formats Gives Implements Keeps Leaves Lets Loads Looks Makes Maps Measures Opens Orders Places Predicts Prints Puts
-    Raises Ranks Rates Reads Records Refuses Releases Replaces Reports Resolves Returns Rounds Runs Sanitizes Says Sets Shows
-    Signs Simulates Solves Splits Streams Takes Tells Trains Waits Works Writes Yields
+    Raises Ranks Rates Reads Records Refuses Releases Replaces Reports Resolves Returns Rounds Runs Sanitizes Says Sets
+    Shows Signs Simulates Solves Splits Streams Takes Tells Trains Waits Works Writes Yields
     """.split()
 )
 
