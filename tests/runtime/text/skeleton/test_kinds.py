@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from small_lists import small_kinds
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, is_string, key, segments
-from textveil.text.segmentation.strings import is_string
 from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
 
 SHAPED = {
