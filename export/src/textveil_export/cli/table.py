@@ -156,7 +156,12 @@ class PolicyOptions:
         require_lists(self.lists)
         sensitive, never = english_lists() if self.lists == "english" else (frozenset[str](), frozenset[str]())
         allowed = _entries(self.allow)
-        return Policy(self.share, sensitive | _entries(self.deny), allowed, never | _entries(self.never_output))
+        return Policy(
+            share=self.share,
+            sensitive=sensitive | _entries(self.deny),
+            allow=allowed,
+            never_output=never | _entries(self.never_output),
+        )
 
     def tell_found(self, bundle: TextBundle) -> None:
         """Says how many words of a list the vocabulary has: a list that names none of it must not pass in silence."""

@@ -32,7 +32,7 @@ model takes {sizes["model.onnx"]:,}.
 `textveil info` prints its identity.
 
 ```sh
-textveil encode --bundle . --expect-id {identity} --epsilon {release["default_level"]} --text "..."
+textveil encode --bundle . --expect-id IDENTITY --epsilon {release["default_level"]} --text "..."
 ```
 
 ## What it promises

@@ -16,7 +16,7 @@ def index_card(manifest: dict[str, Any], sizes: dict[str, int], held_out: HeldOu
     """
     release, measured = manifest["release"], manifest["measured"]
     default = release["default"]
-    static = release["extractor"]["kind"] == STATIC
+    static = release["extractor"]["kind"] == layout.STATIC
     pin = "" if static else "--expect-id IDENTITY "  # the card is part of what the identity covers
     return f"""# {manifest["name"]}
 

@@ -44,7 +44,7 @@ def staircase_alone(
         raise ExportError("the staircase needs vectors of its own")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
-    source = Source(bundle.vocabulary, vectors, bundle.tokens, {})
+    source = Source(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
     part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
     lines = [line.split("\t") for line in vocabulary.decode("utf-8").splitlines()]
     provenance = {

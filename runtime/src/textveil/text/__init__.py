@@ -11,29 +11,24 @@ if TYPE_CHECKING:
     from textveil.text.level_summary import LevelSummary, summaries
     from textveil.text.options import Options
     from textveil.text.plans import make_plan
-    from textveil.text.restore import Restorer
     from textveil.text.result import Result
     from textveil.text.rewrite import Plan
     from textveil.text.sanitizer import Sanitizer
     from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
-    from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms
+    from textveil.text.statement import PrivacyStatement, Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
     "AUXILIARIES",
-    "CERTIFIED",
     "CLITICS",
     "LOWER",
-    "PURE_LDP",
     "SHAPES",
-    "TEXTBOOK",
     "Kinds",
     "LevelSummary",
     "Options",
     "Plan",
     "PrivacyStatement",
-    "Restorer",
     "Result",
     "Role",
     "Sanitizer",
@@ -57,7 +52,6 @@ __getattr__ = lazy_names(
     "level_summary",
     "options",
     "plans",
-    "restore",
     "result",
     "rewrite",
     "sanitizer",

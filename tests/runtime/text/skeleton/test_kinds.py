@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lists import small_kinds
 from textveil.errors import BundleDamaged
-from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, segments
-from textveil.text.segmentation.strings import is_string
+from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, is_string, key, segments
 from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
 
 SHAPED = {
@@ -65,15 +64,15 @@ def test_every_string_has_one_shape(text: str) -> None:
 )
 def test_kinds_are_found(word: str, name: str | None) -> None:
     kinds = small_kinds()
-    index = kinds.find(word, key(word), case_pattern(word))
+    index = kinds.of_string(word) if is_string(word) else kinds.of_word(key(word), case_pattern(word))
     assert (None if index is None else kinds.kinds[index].name) == name
 
 
 def test_strings_are_found_by_shape_and_words_by_list_only() -> None:
     kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog"), frozenset({"dog"}), ("cat",))])
-    assert kinds.find("a4", "a4", LOWER) is None
-    assert [kinds.find("cat", "cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
-    assert [kinds.find("dog", "dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
+    assert kinds.of_string("a4") is None
+    assert [kinds.of_word("cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
+    assert [kinds.of_word("dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
 
 
 def test_kinds_that_do_not_go_together_are_refused() -> None:

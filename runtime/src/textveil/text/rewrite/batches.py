@@ -47,7 +47,7 @@ def of_documents(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[s
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:
-        size = sum(map(len, texts))
+        size = len(texts[0]) if len(texts) == 1 else sum(map(len, texts))
         if batch and (characters + size > BATCH_CHARACTERS or size > LONG_CHARACTERS):
             yield batch
             batch, characters = [], 0

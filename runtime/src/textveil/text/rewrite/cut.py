@@ -85,7 +85,10 @@ class Segments:
                 kind = plain(key, case)
                 if kind is not None:
                     entries.append(len(rows) // _COLUMNS)
-                    role, index = (DRAWN, ids.get(key, unknown)) if kind == DRAWN_BY_KEY else (REPLACED, kind)
+                    if kind == DRAWN_BY_KEY:
+                        role, index = DRAWN, ids.get(key, unknown)
+                    else:
+                        role, index = REPLACED, kind
                     rows.extend((role, index, case, -1 if equal is None else equal(role, index, segment), True))
                     continue
             entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat
-from typing import NamedTuple
 
 from textveil.text.restore import Restorer
 from textveil.text.rewrite import batches
@@ -13,19 +12,9 @@ from textveil.text.rewrite.plan import Plan
 from textveil.text.rewrite.read import Reading
 from textveil.text.rewrite.write import written
 
-
-class Drawn(NamedTuple):
-    """The texts of one document after the draw.
-
-    Attributes:
-        texts: What comes out.
-        tokens: How many tokens are charged for all of them together.
-        mapping: What restores words after consistent draws, else ``None``. It undoes the protection.
-    """
-
-    texts: list[str]
-    tokens: int
-    mapping: Restorer | None = None
+#: The texts of a document after the draw, how many tokens are charged for all of them together, and what restores words
+#: after consistent draws: it undoes the protection.
+Drawn = tuple[list[str], int, Restorer | None]
 
 
 class Rewriter:
@@ -58,12 +47,13 @@ class Rewriter:
 
     def _long(self, texts: Sequence[str]) -> Drawn:
         long = LongDocument(self._plan, texts)
-        return Drawn(long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None)
+        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None
 
     def _together(self, batch: Sequence[Sequence[str]]) -> Iterator[Drawn]:
         cut, sizes = self._reader.read(chain.from_iterable(batch)), list(map(len, batch))
         read = Reading(self._plan, cut, self._reader.segments, sizes=sizes)
         rewritten = written(read, draw(read))
         texts = iter(rewritten.texts)
+        of_each = [[next(texts)] if size == 1 else [*islice(texts, size)] for size in sizes]
         mappings = map(Restorer, rewritten.pairs) if self._plan.terms.consistent else repeat(None)
-        return map(Drawn, [list(islice(texts, size)) for size in sizes], rewritten.tokens, mappings)
+        return zip(of_each, rewritten.tokens, mappings, strict=False)

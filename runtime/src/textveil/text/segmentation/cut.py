@@ -5,27 +5,33 @@ cut at the default word boundaries of UAX #29; whatever is more than that is a *
 and segments always concatenate to the text (docs/format.md, "Segments").
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from textveil.text.segmentation.number_groups import Span
 from textveil.text.segmentation.strings import find_strings, is_gap, is_string, patterns
 
 __all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_and_gaps"]
 
 
-def cut(text: str) -> Iterator[tuple[int, int, bool]]:
+def cut(text: str) -> Iterable[tuple[int, int, bool]]:
     """Cuts a text into its strings, and what is between them: whatever reads a text for any mechanism begins here.
 
-    Yields:
+    Returns:
         Start and end of each part, in order, and whether it is a string. An empty text has one part.
     """
+    strings = find_strings(text)
+    return _parts(text, strings) if strings else ((0, len(text), False),)
+
+
+def _parts(text: str, strings: Iterable[Span]) -> Iterator[tuple[int, int, bool]]:
     position = 0
-    for start, end in find_strings(text):
+    for start, end in strings:
         if start > position:
             yield position, start, False
         yield start, end, True
         position = end
-    if position < len(text) or not text:
+    if position < len(text):
         yield position, len(text), False
 
 

@@ -126,16 +126,6 @@ class Kinds:
             self._of_word.update(dict.fromkeys(kind.members, index))
             self._of_lower.update(dict.fromkeys(differing.intersection(kind.members) - kind.capitalized, index))
 
-    def find(self, segment: str, key: str, case: int) -> int | None:
-        """Returns the index of the first kind that fits, or ``None``.
-
-        Args:
-            segment: A word or a string of ``segmentation.segments``, or the stem of a word.
-            key: Its key.
-            case: Its case pattern.
-        """
-        return self.of_string(segment) if strings.is_string(segment) else self.of_word(key, case)
-
     def of_string(self, string: str) -> int | None:
         """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
         return self._shapes[shape_of(string)] if self._shapes else None
