@@ -12,7 +12,7 @@ import textveil
 from textveil import Sanitizer, TextveilError, errors
 from textveil.errors import InputError, OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms import protocol as mechanisms
-from textveil.text.skeleton import EverythingRule
+from textveil.text.skeleton.everything import EverythingRule
 
 # --- kept words ----------------------------------------------------------------------------------------------------
 

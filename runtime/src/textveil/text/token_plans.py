@@ -21,7 +21,7 @@ from textveil.mechanisms.protocol import Everywhere, Mechanism
 from textveil.text.levels import find_level, label, number
 from textveil.text.promises import TokenPromise
 from textveil.text.rewrite import Plan, Words
-from textveil.text.skeleton import EveryPieceRule, EverythingRule
+from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
 
 _OF_STAIRCASE = ("visible", "kinds", "consistent", "consistent_cap", "split", "fluent")

@@ -4,7 +4,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern
-from textveil.text.skeleton import DRAWN_BY_KEY, EverythingRule, Role, Token
+from textveil.text.skeleton import DRAWN_BY_KEY, Role, Token
+from textveil.text.skeleton.everything import EverythingRule
 
 
 @pytest.fixture(scope="module")
