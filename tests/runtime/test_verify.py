@@ -43,7 +43,7 @@ def test_the_largest_loss_is_that_of_the_exact_rows(bundle: TextBundle, tmp_path
     elif name == "krr":
         channel = RandomizedResponse.of(bundle.table, Decimal(3)).channel
     else:
-        channel = Sanitizer(bundle)._plan({"mechanism": name}).mechanism.channel  # type: ignore[union-attr]
+        channel = Sanitizer(bundle)._plan({"mechanism": name}).mechanism.law.channel  # type: ignore[union-attr]
     inputs = np.array([0, 3, 7, channel.symbols])
     rows = [[Fraction(weight, sum(row)) for weight in row] for row in map(channel.exact_row, inputs.tolist())]
     wanted = [[max(a / b for a, b in zip(x, other, strict=True) if a) for other in rows] for x in rows]
@@ -107,37 +107,37 @@ def test_a_small_bundle_holds(bundle: TextBundle) -> None:
     assert 4 * 15 * 14 <= pairs <= 4 * 54 * 53  # all pairs of at most 54 inputs, for four laws
 
 
-def with_law(bundle: TextBundle, level: int, mechanism: str, law: LevelParameters) -> None:
-    """Puts another law in the place of one."""
+def with_law(bundle: TextBundle, level: int, mechanism: str, law: LevelParameters) -> TextBundle:
+    """The same bundle with another law in the place of one."""
     levels = list(bundle.levels)
     levels[level] = replace(levels[level], parameters={**levels[level].parameters, mechanism: law})
-    bundle.levels = tuple(levels)
+    return replace(bundle, levels=tuple(levels))
 
 
 def test_a_weight_one_per_cent_off(bundle: TextBundle) -> None:
     law = bundle.levels[1].parameters["santext"]
     weights = law.weights.copy()
     weights[:4001] = np.maximum(weights[:4001], weights[4000] + weights[4000] // 100)  # stays non-increasing
-    with_law(bundle, 1, "santext", replace(law, weights=weights))
+    changed = with_law(bundle, 1, "santext", replace(law, weights=weights))
     with pytest.raises(BundleDamaged, match="level l1: the weight of score 39"):
-        verify_text(bundle, pairs=1000)
+        verify_text(changed, pairs=1000)
 
 
 def test_a_distance_that_is_not_that_of_the_rows(bundle: TextBundle) -> None:
     scores = bundle.table.scores.copy()
     scores[7, 3:] += 1
-    bundle._table = replace(bundle.table, scores=scores)
+    changed = replace(bundle, santext_table=replace(bundle.table, scores=scores))
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
-        verify_text(bundle, pairs=200)
+        verify_text(changed, pairs=200)
 
 
 def test_another_neighbor_is_seen(bundle: TextBundle) -> None:
     """The nearest neighbor of row 7 replaced by a far word with the same score."""
     neighbors = bundle.table.neighbors.copy()
     neighbors[7, 1] = next(y for y in range(60) if y not in neighbors[7] and bundle.table.roles[y] & 1)
-    bundle._table = replace(bundle.table, neighbors=neighbors)
+    changed = replace(bundle, santext_table=replace(bundle.table, neighbors=neighbors))
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
-        verify_text(bundle, pairs=200)
+        verify_text(changed, pairs=200)
 
 
 @pytest.mark.parametrize("row", [0, 7, 60])
@@ -151,21 +151,23 @@ def test_a_single_row_that_lacks_a_neighbor_is_seen(bundle: TextBundle, row: int
     kept = np.delete(order, 1)[:8]
     assert to_all[order[1]] < to_all[kept[-1]]
     neighbors[row], scores[row] = kept, to_all[kept]
-    bundle._table = replace(table, neighbors=neighbors, scores=scores)
+    changed = replace(bundle, santext_table=replace(table, neighbors=neighbors, scores=scores))
     with pytest.raises(BundleDamaged, match=rf"row {row} lacks a neighbor"):
-        verify_text(bundle, pairs=200)
+        verify_text(changed, pairs=200)
 
 
 def test_a_loss_just_above_the_stated_epsilon(bundle: TextBundle) -> None:
     """A label two per cent below what is certified over all pairs is found with a sample of all inputs."""
     level = bundle.levels[1]
     proven = {mechanism: found.epsilon_certified for mechanism, found in certify(bundle)["l1"].items()}
-    bundle.levels = (level,)
-    bundle._certified = {"l1": dict(proven)}
-    assert f"{2 * 61 * 60:,} random pairs" in verify_text(bundle, pairs=20_000_000)
-    bundle._certified = {"l1": {mechanism: 0.98 * epsilon for mechanism, epsilon in proven.items()}}
+
+    def labeled(factor: float) -> TextBundle:
+        labels = {("l1", mechanism): factor * epsilon for mechanism, epsilon in proven.items()}
+        return replace(bundle, levels=(level,), labels=labels)
+
+    assert f"{2 * 61 * 60:,} random pairs" in verify_text(labeled(1), pairs=20_000_000)
     with pytest.raises(BundleDamaged, match=r"level l1, santext: row \d+ exceeds the stated epsilon"):
-        verify_text(bundle, pairs=20_000_000)
+        verify_text(labeled(0.98), pairs=20_000_000)
 
 
 def test_a_draw_from_other_rows_is_seen(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +179,7 @@ def test_a_draw_from_other_rows_is_seen(bundle: TextBundle, monkeypatch: pytest.
         np.put_along_axis(rows, bundle.table.neighbors[inputs].astype(np.intp), 1 / 8, axis=1)
         return rows
 
-    monkeypatch.setattr(type(santext.channel), "rows", dropped)  # type: ignore[union-attr]
+    monkeypatch.setattr(type(santext.law.channel), "rows", dropped)  # type: ignore[union-attr]
     with pytest.raises(BundleDamaged, match="exceeds the stated epsilon"):
         verify_text(bundle, pairs=1000)
 

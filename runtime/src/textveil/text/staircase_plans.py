@@ -37,7 +37,8 @@ class StaircasePlans:
 
     def __init__(self, bundle: TextBundle) -> None:
         bundle.require("staircase")
-        assert bundle.staircase is not None and bundle.skeleton is not None
+        assert bundle.staircase is not None
+        assert bundle.skeleton is not None
         self.bundle = bundle
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)
