@@ -66,7 +66,6 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
             ):
                 terms = plan(english, mechanism=mechanism, **options).terms
                 assert (terms.level, terms.epsilon, terms.promise.epsilon_kind) == (level.name, epsilon, CERTIFIED)
-                assert terms.promise.tail == tail
                 assert terms.bundle == english.bundle.identity
 
 
@@ -78,7 +77,6 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
     assert terms.level == english.bundle.default_level == "moderate"
-    assert terms.promise.tail == english.bundle.default_tail
     assert terms.promise.replacement_probability == pytest.approx(0.3, abs=2**-60)
     assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
     assert plan(english, mechanism="santext").terms.level == "moderate"
@@ -141,56 +139,6 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
     own = [tiny.distribution("doctor", level=name).probability("doctor") for name in ("low", "high")]
     assert own[0] < own[1]
-
-
-# --- tails ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
-    """Every level has every tail of its bundle; each is a mechanism of its own."""
-    assert (plan(both).terms.promise.tail, plan(tiny).terms.promise.tail) == (EXACT, CAPPED)
-    for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
-        for level in ("low", "high"):
-            made = plan(both, level=level)
-            assert (made.terms.promise.tail, made.terms.level) == (tail, level)
-            assert isinstance(made.mechanism.law, law)
-    assert plan(both, tail=None).terms.promise.tail == EXACT
-    for mechanism, level in (("santext", "low"), ("santext+", "high")):
-        chosen = {"mechanism": mechanism, "level": level}
-        assert both.distribution("doctor", **chosen) == tiny.distribution("doctor", **chosen)
-        assert both.distribution("doctor", **chosen) != tiny.distribution("doctor", **chosen)
-
-
-def test_what_is_no_tail_is_refused(both: Sanitizer, tiny: Sanitizer) -> None:
-    for tail in ("", "canary", "EXACT", "exact "):
-        with pytest.raises(OptionError, match=r"^tail must be one of capped, exact$"):
-            plan(both)
-    with pytest.raises(OptionError, match=r"^this bundle has no exact tail$"):
-        plan(tiny)
-    for options in ({"mechanism": "random"}, {"mechanism": "krr", "epsilon": 1}):
-        assert plan(both, **options).terms.promise.tail is None
-        with pytest.raises(OptionError, match="no tail"):
-            plan(both, **options)
-
-
-def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
-    """The number of its rounds depends on the words; statements say so, and differ in nothing else."""
-    capped, exact = plan(both).terms.not_protected, plan(both).terms.not_protected
-    (told,) = set(exact) - set(capped)
-    assert "time" in told
-    assert set(capped) < set(exact)
-    assert not any("time the device" in item for item in plan(both, mechanism="random").terms.not_protected)
-
-
-def test_tails_are_labeled_apart(both_path: Path, tmp_path: Path) -> None:
-    """The same level may be certified lower with one tail than with the other, and goes by that."""
-    sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
-    assert plan(sanitizer, epsilon=2.5).terms.promise.epsilon_kind == CERTIFIED
-    assert plan(sanitizer, level="low").terms.promise.epsilon_kind == TEXTBOOK
-    with pytest.raises(
-        UnknownLevel, match=r"santext\+ with exact tail has the levels \(epsilon\) low \(4\), high \(16\)"
-    ):
-        plan(sanitizer, epsilon=2.5)
 
 
 # --- the coin ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.layout import VISIBLE
 from textveil.bundle.text import TextBundle
-from textveil.errors import OptionError, UnknownMechanism
+from textveil.errors import OptionError
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
@@ -36,8 +36,9 @@ class StaircasePlans:
     """
 
     def __init__(self, bundle: TextBundle) -> None:
-        if bundle.staircase is None or bundle.skeleton is None:
-            raise UnknownMechanism(f"this bundle carries {', '.join(bundle.mechanisms)} only")
+        bundle.require("staircase")
+        assert bundle.staircase is not None
+        assert bundle.skeleton is not None
         self.bundle = bundle
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)
