@@ -11,7 +11,7 @@ from textveil.bundle.characters import read_characters
 from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
 from textveil.errors import BundleDamaged
-from textveil.text.characters import ANY
+from textveil.text.segmentation.characters import ANY
 from textveil_export.text.characters import characters_json
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"

@@ -19,7 +19,7 @@ from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.mechanisms.staircase.table import output_role
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.verify import verify_text
-from textveil_cli.staircase_levels import kept_shares, staircase_summaries
+from textveil_cli.show.staircase_levels import kept_shares, staircase_summaries
 from textveil_export.text import nearest_words, staircase
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.neighbors import smallest

@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, artifact, open_bundle
-from textveil.mechanisms.baselines.santext import CappedSanText
-from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil.text.options import table_mechanism
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil_export.text import weights
 from textveil_export.text.neighbors import smallest
 from textveil_export.text.word_sets import english_lists
-from unchanged import unchanged_shares
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +25,8 @@ def test_its_size_and_levels(bundle):
         *("strongest", "stronger", "strong", "moderate", "weak", "weakest"),
     ]
     assert bundle.metric is not None
-    assert bundle.tails == (CAPPED, EXACT)
-    assert bundle.default_tail == EXACT
-    for tail in bundle.tails:
-        exponents = [level.parameters["santext+", tail].exponent for level in bundle.levels]
+    for mechanism in ("santext", "santext+"):
+        exponents = [level.parameters[mechanism].exponent for level in bundle.levels]
         assert exponents == sorted(exponents)
         assert len(set(exponents)) == 6
 
@@ -43,35 +39,20 @@ def default_level(bundle):
     return next(level for level in bundle.levels if level.name == bundle.default_level)
 
 
-def stated_median(bundle, mechanism, tail):
+def stated_median(bundle, mechanism):
     """The median share of unchanged words at the default level, as ``statistics.json`` has it."""
-    return bundle.statistics["levels"][bundle.default_level][mechanism][tail]["unchanged"]["quantiles"]["0.5"]
+    return bundle.statistics["levels"][bundle.default_level][mechanism]["unchanged"]["quantiles"]["0.5"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
-    level_law = default_level(bundle).parameters[mechanism, bundle.default_tail]
-    law = table_mechanism(bundle, mechanism, level_law)
-    shares = []
-    for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::151]:
-        row = law.channel.weights_from(np.array([int(word)]))[0]
-        shares.append(row[word] / row.sum())
+    level_law = default_level(bundle).parameters[mechanism]
+    channel = SanText.of(bundle.table, bundle.metric, mechanism, level_law).channel
+    words = channel.outputs[::151]
+    shares = channel.rows(words)[np.arange(len(words)), words]
     assert 0.4 <= np.median(shares) <= 0.6
-    assert stated_median(bundle, mechanism, bundle.default_tail) == pytest.approx(np.median(shares), abs=0.1)
-
-
-def test_the_stated_shares_are_those_of_the_law(bundle):
-    """Of capped tails all of them, exactly; each share is that of the mechanism of its word."""
-    law = default_level(bundle).parameters["santext", CAPPED]
-    shares = unchanged_shares(bundle.table, "santext", law)
-    median = np.quantile(shares, 0.5, method="inverted_cdf")
-    assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
-    outputs = np.flatnonzero(CappedSanText.of(bundle.table, "santext", law).base)
-    for word in ("doctor", "tumor", "boston"):
-        told = Sanitizer(bundle).distribution(word, mechanism="santext", tail=CAPPED)
-        position = int(np.searchsorted(outputs, bundle.ids[word]))
-        assert shares[position] == pytest.approx(float(told.probability(word)), rel=1e-12)
+    assert stated_median(bundle, mechanism) == pytest.approx(np.median(shares), abs=0.1)
 
 
 def test_the_public_lists_are_in_force(bundle):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from textveil.bundle import IndexBundle, StaticParts, TextBundle, open_bundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
-from textveil.mechanisms import Staircase
+from textveil.mechanisms.staircase import Staircase
 
 ENGLISH = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
@@ -23,10 +23,8 @@ SANTEXT = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
     "table": "3ef13fbc4ca22b7c6e73d083dfdadbca8fedca3c622c44d4432f0c9dd3f66285",
     "metric": "749b12e00624fb3e8da6d5521d7c0aac89464524b3537ac3adae53bb68da4dce",
-    "santext capped": "181a9bbb75ff4d9382d0c09d7959db6d6018abc9fbb1480d14052975309606e8",
-    "santext exact": "ee7c157869a2afabc82d2a1ff250aeb558bf0e9c2b4a5b80b515d9735f13081d",
-    "santext+ capped": "c69d91431258d3e083c624577b2675568e887b71de9737c293d4d29cd9fbe70d",
-    "santext+ exact": "e0af2bb5465151242d3fbc3fbae9e729ebb82b4403647c9d25a009ddbe094db6",
+    "santext": "ee7c157869a2afabc82d2a1ff250aeb558bf0e9c2b4a5b80b515d9735f13081d",
+    "santext+": "e0af2bb5465151242d3fbc3fbae9e729ebb82b4403647c9d25a009ddbe094db6",
 }
 INDEX = {
     "ag-static": {
@@ -86,12 +84,12 @@ def of_santext(bundle: TextBundle) -> dict[str, str]:
         "table": digest(table.neighbors, table.scores, table.roles, table.grid),
         "metric": digest(metric.rows, metric.grid, metric.median_squared, metric.unknown_extra),
     }
-    for mechanism, tail in bundle.levels[0].parameters:
+    for mechanism in bundle.levels[0].parameters:
         parts: list[Any] = []
         for level in bundle.levels:
-            law = level.parameters[mechanism, tail]
+            law = level.parameters[mechanism]
             parts += [level.name, str(law.exponent), law.weights, table.base_measure(mechanism, law)]
-        found[f"{mechanism} {tail}"] = digest(*parts)
+        found[mechanism] = digest(*parts)
     return found
 
 

@@ -6,7 +6,7 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from textveil.bundle import open_index
+from textveil.bundle import IndexBundle, open_bundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
 from textveil.errors import ModelNotPinned
 from textveil.vector import IndexEncoder
@@ -28,7 +28,7 @@ TEXTS = {
 @pytest.fixture(scope="module", params=SIZES)
 def encoder(request: pytest.FixtureRequest) -> IndexEncoder:
     folder = ARTIFACTS / request.param
-    return IndexEncoder.load(folder, expect_id=open_index(folder).identity)
+    return IndexEncoder.load(folder, expect_id=open_bundle(folder, IndexBundle).identity)
 
 
 def test_the_default_is_the_small_one() -> None:

@@ -15,7 +15,8 @@ from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_sta
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
-from textveil.mechanisms import FluentStaircase, Staircase, entropy
+from textveil.mechanisms import entropy
+from textveil.mechanisms.staircase import FluentStaircase, Staircase
 from wrong_staircases import LAWS, TABLES
 
 #: Visible function words, kinds, slots in lower case.

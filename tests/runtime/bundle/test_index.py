@@ -207,7 +207,7 @@ def test_a_bundle_with_a_model(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle", files=files, manifest=set_in(*EXTRACTOR, value=entry))
     with pytest.raises(ModelNotPinned):
         IndexEncoder.load(folder)
-    encoder = IndexEncoder.load(folder, expect_id=open_index(folder).identity)
+    encoder = IndexEncoder.load(folder, expect_id=open_bundle(folder, IndexBundle).identity)
     for text in ("", "the doctor said", "broken", "poison", "the of and " * 50):
         release = encoder.encode(text)
         assert release.index in range(3)

@@ -20,7 +20,6 @@ from textveil.bundle import MAX_BUNDLE_BYTES, IndexBundle, TextBundle, VectorBun
 from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.bundle.opened import Opened
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, WrongBundle
-from textveil.mechanisms.baselines.table import CAPPED
 from textveil_export.text.build import Contents
 from textveil_export.text.write import write_bundle
 
@@ -40,7 +39,6 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     assert (bundle.tokens, len(bundle.vocabulary), len(bundle.ids)) == ("word", 40, 41)
     assert bundle.metric is not None
     assert bundle.metric.rows.shape == (41, 8)
-    assert bundle.tails == ("capped",)
     assert [level.name for level in bundle.levels] == ["low", "high"]
 
 
@@ -167,7 +165,7 @@ def test_any_manifest_is_read_or_refused(folders: Path, manifest: JSON) -> None:
 def labeled(folder: Path, epsilon: float) -> None:
     """Certificate and labels say one epsilon everywhere, under hashes that fit: the honest exporter, or an attacker."""
     manifest = read_json(folder / "manifest.json")
-    entry = {mechanism: {CAPPED: {"epsilon_certified": epsilon}} for mechanism in TABLE_MECHANISMS}
+    entry = {mechanism: {"epsilon_certified": epsilon} for mechanism in TABLE_MECHANISMS}
     certificate = {
         "format": "textveil-certificate",
         "format_version": 2,

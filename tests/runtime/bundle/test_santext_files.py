@@ -11,7 +11,8 @@ from damaged import JSON, read_json, refused, sign, sign_manifest
 from defined_weights import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
 
 HIGH = "weights.high.santext"
 
@@ -68,25 +69,25 @@ def test_santext_needs_the_rows(copy: Path) -> None:
 def test_the_smallest_weight(copy: Path) -> None:
     """2^12 is enough and one less is not."""
     weights = weights_of(copy, HIGH)
-    exponent = float(Bundle(copy).levels[1].parameters["santext"].exponent)
-    shape = np.exp(-exponent * np.arange(len(weights)) / Bundle(copy).table.grid)
+    exponent = float(open_bundle(copy, TextBundle).levels[1].parameters["santext"].exponent)
+    shape = np.exp(-exponent * np.arange(len(weights)) / open_bundle(copy, TextBundle).table.grid)
     for smallest in (1 << 12, (1 << 12) - 1):
         scaled = np.rint(shape * (smallest / shape[-1])).astype(np.int64)
         assert scaled[-1] == smallest
         change_weights(copy, HIGH, scaled)
         if smallest == 1 << 12:
-            assert Sanitizer(Bundle(copy)).sanitize("the doctor", level="high").tokens == 2
+            assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", level="high").tokens == 2
         else:
             assert "weights" in refused(copy)
 
 
 def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     """Weights must reach as far as the stored scores; beyond them the last weight counts."""
-    reach = int(Bundle(copy).table.scores.max())
+    reach = int(open_bundle(copy, TextBundle).table.scores.max())
     weights = weights_of(copy, HIGH)
     assert reach + 1 < len(weights)
     change_weights(copy, HIGH, weights[: reach + 1])
-    bundle = Bundle(copy)
+    bundle = open_bundle(copy, TextBundle)
     law = bundle.levels[1].parameters["santext"]
     assert law.weights[-1] == weights[reach] > weights[-1]
     rows = defined_weights(bundle, "santext", law)
@@ -117,7 +118,7 @@ def certify_low(folder: Path, proven: object) -> None:
 
 def test_a_label(copy: Path) -> None:
     certify_low(copy, {"epsilon_certified": 2.9})
-    bundle = Bundle(copy)
+    bundle = open_bundle(copy, TextBundle)
     assert [bundle.certified_epsilon(level, "santext+") for level in bundle.levels] == [3.0, None]
 
 
