@@ -262,7 +262,7 @@ def test_every_integer_through_the_sanitizer(bundle: TextBundle, monkeypatch: py
     sanitizer = Sanitizer(bundle)
     for word in [*sanitizer.bundle.vocabulary, unseen(sanitizer)]:
         law = sanitizer.distribution(word, mechanism="random")
-        scripted(monkeypatch, list(range(law.total)))
+        scripted(monkeypatch, list(range(law.total)), [])  # nothing is replaced by another of its kind
         result = sanitizer.sanitize(" ".join([word] * law.total), mechanism="random")
         assert result.tokens == law.total
         assert Counter(result.text.split(" ")) == dict(zip(law.words, law.weights, strict=True))
