@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil import IndexEncoder, Sanitizer
+from textveil import Encoder, IndexEncoder, Sanitizer
 from textveil.bundle import IndexBundle, TextBundle, VectorBundle, open_bundle
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil_cli.collector import IndexServer

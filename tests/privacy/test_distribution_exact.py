@@ -28,7 +28,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from textveil import Sanitizer
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
@@ -257,12 +257,12 @@ def unseen(sanitizer: Sanitizer) -> str:
     return next(word for word in ("quokka", "zebra") if word not in sanitizer.bundle.ids)
 
 
-def test_every_integer_through_the_sanitizer(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_integer_through_the_sanitizer(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that repeats one word as often as its row has integers, drawn from each integer once."""
     sanitizer = Sanitizer(bundle)
     for word in [*sanitizer.bundle.vocabulary, unseen(sanitizer)]:
         law = sanitizer.distribution(word, mechanism="random")
-        scripted(monkeypatch, list(range(law.total)))
+        scripted(monkeypatch, list(range(law.total)), [])  # nothing is replaced by another of its kind
         result = sanitizer.sanitize(" ".join([word] * law.total), mechanism="random")
         assert result.tokens == law.total
         assert Counter(result.text.split(" ")) == dict(zip(law.words, law.weights, strict=True))

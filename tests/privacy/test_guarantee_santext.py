@@ -182,7 +182,7 @@ def test_a_tail_that_ends_is_found(opened: Callable[..., TextBundle], geometry: 
 
 
 @pytest.mark.parametrize("geometry", ["twins", "clusters"])
-def test_renormalized_top_k_is_refused(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_renormalized_top_k_is_refused(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Keeping the k likeliest outputs and dropping the rest: rows have different supports, and ratios are infinite."""
     bundle = opened(geometry, 4)
     law = bundle.levels[1].parameters["santext"]
