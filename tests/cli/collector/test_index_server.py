@@ -19,7 +19,7 @@ def bundle(tmp_path: Path) -> Path:
 
 
 def test_what_devices_release_is_received(bundle: Path) -> None:
-    encoder, server = IndexEncoder.load(bundle), IndexServer(bundle)
+    encoder, server = IndexEncoder.load(bundle), IndexServer.load(bundle)
     for text in (*ODD, "market"):
         for channel, epsilon in (("counts", "1"), ("counts", "4"), ("accuracy", "1")):
             release = encoder.encode(text, channel=channel, epsilon=epsilon)
@@ -53,7 +53,7 @@ def test_what_devices_release_is_received(bundle: Path) -> None:
     ],
 )
 def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     with pytest.raises(ReleaseError, match=message) as raised:
         server.receive(text.replace("ID", server.bundle.identity[:12]), 7)
     assert str(raised.value).startswith("line 7: ")
@@ -61,7 +61,7 @@ def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None
 
 
 def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     found = server.counts([server.receive(released_line(server, 0, "1", "accuracy"), 1)])
     assert found.decided.counts == found.of_labels.counts == ()
     assert "channel accuracy at epsilon 1 cannot tell all codes" in str(found.decided.refused)
@@ -72,7 +72,7 @@ def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path
 
 def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
     """Exact: the mean of the estimates over every outcome of two texts, weighted by its probability."""
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     staircase = server.bundle.level("counts", "1")
     matrix, weights = staircase.matrix, correction(staircase)
     np.testing.assert_allclose(matrix @ weights, np.eye(3), atol=1e-12)
@@ -92,7 +92,7 @@ def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
 
 
 def test_counts_of_two_levels_add_up(bundle: Path) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     first, second = (server.receive(released_line(server, 0, epsilon), 1) for epsilon in ("1", "4"))
     for kind in ("decided", "of_labels"):
         together, *apart = (

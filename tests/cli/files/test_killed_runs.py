@@ -12,7 +12,7 @@ from small_ledger import in_a_copy, request_of
 from textveil import Ledger, Sanitizer
 from textveil_cli.console import run
 from textveil_cli.files import streams
-from textveil_cli.files.charges import Charges
+from textveil_cli.files.posted import BlockLedger
 from textveil_cli.main import app
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -82,10 +82,10 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: blocks of one row are not charged."""
     monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    real = Charges.charge
+    real = BlockLedger.charge
 
-    def charge(self: Charges, block: Any, drawn: Any, *, whole: bool) -> Any:
+    def charge(self: BlockLedger, block: Any, drawn: Any, *, whole: bool) -> Any:
         return drawn if len(block.texts) == 1 else real(self, block, drawn, whole=whole)
 
-    monkeypatch.setattr(Charges, "charge", charge)
+    monkeypatch.setattr(BlockLedger, "charge", charge)
     assert killed_runs(bundle, tmp_path, kills=1)[1] > 0

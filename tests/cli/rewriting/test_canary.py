@@ -12,6 +12,7 @@ from typing import IO
 import pytest
 from canaries import CANARIES, SECRET
 from forked import run_forked
+from textveil.bundle import artifact
 from textveil.mechanisms import integer_sampling as sampling
 
 # --- what the command says, and leaves -----------------------------------------------------------------------------
@@ -93,14 +94,14 @@ GOOD = [
     ["sanitize"],
     ["sanitize", "--json"],
     ["sanitize", "--sanitize-punctuation"],
-    ["sanitize", "-m", "krr", "-e", "30"],
-    ["sanitize", "-p", "1e-18", "-m", "santext+", "-l", "weakest"],
+    ["sanitize", "-b", str(artifact("english-santext")), "-m", "krr", "-e", "30"],
+    ["sanitize", "-b", str(artifact("english-santext")), "-p", "1e-18", "-m", "santext+", "-l", "weakest"],
     ["sanitize", "-o", "out.txt"],
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", GOOD, ids=" ".join)
+@pytest.mark.parametrize("arguments", GOOD, ids=lambda words: " ".join(Path(word).name for word in words))
 def test_good_runs_leave_nothing(confined: Confined, arguments: list[str]) -> None:
     """Only the output, in the working folder if it was asked for there."""
     text = "\n".join(f"the {canary} said {SECRET}." for canary in CANARIES if "\n" not in canary)
@@ -204,7 +205,7 @@ def test_a_disk_that_fills_up_does_not_tell(confined: Confined) -> None:
 
 
 BROKEN = {
-    "the draw": "from textveil.mechanisms import integer_sampling\ninteger_sampling.draw = fail",
+    "the draw": "from textveil.mechanisms import integer_sampling\ninteger_sampling.draw_thinned = fail",
     "the segments": "from textveil.text.rewrite import cut\ncut.cut = fail",
     "the entropy": "import os\nos.urandom = fail",
     "the look-up": "from textveil.text.rewrite.cut import Segments\nSegments.look_up = fail",
@@ -234,7 +235,7 @@ def test_internal_errors_do_not_tell(
     def fail(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr(sampling, "draw", fail)
+    monkeypatch.setattr(sampling, "draw_thinned", fail)
     for output in ([], ["--json"], ["-o", tmp_path / "out.txt"]):
         ran = here("sanitize", "--bundle", tiny_path, "--text", SECRET, *output)
         assert ran.code == 1

@@ -96,8 +96,7 @@ class VectorClassifier:
         content = read_checked(folder / layout.CLASSIFIER, entry["sha256"])
         tensors = parse_tensors(content, layout.CLASSIFIER, FLOATS)
         labels = manifest.get("labels")
-        biases = (f"{name}.bias" for name in ("hidden", "out") if f"{name}.weight" in tensors)
-        if not isinstance(labels, list) or not all(bias in tensors for bias in biases):
+        if not isinstance(labels, list):
             raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format")
         self.labels = tuple(map(str, labels))
         self._layers = layers_of(tensors)

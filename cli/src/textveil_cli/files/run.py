@@ -113,7 +113,7 @@ def sanitize_files(
         quarantine: Where bad rows go; without one the first is an error.
         report: Told how far the run is.
         look: Shown the first texts of each file.
-        charges: BlockLedger every block before it is written; without it nothing is charged.
+        charges: Charges every block before it is written; without it nothing is charged.
         seal: Looks on at what is written, for a receipt.
         layout: Cuts the rows of a file, where they are none of the selection's format.
 
@@ -206,7 +206,7 @@ def write_file(
         record: Told what is about to be renamed into place.
         quarantine: Where bad rows go; without one the first is an error.
         tell: Called with bytes that were read, and rows that came out.
-        charges: BlockLedger every block before it is written; without it nothing is charged.
+        charges: Charges every block before it is written; without it nothing is charged.
         seal: Looks on at what is written, for a receipt.
 
     Raises:
