@@ -12,7 +12,7 @@ from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil.text.level_summary import LevelSummary, summaries
-from textveil_cli.find_level import find_level
+from textveil_cli.show.find_level import find_level
 from textveil_cli.show import share
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
