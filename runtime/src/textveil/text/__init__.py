@@ -54,9 +54,9 @@ __getattr__ = lazy_names(
     __name__,
     __all__,
     # Those first that import the least.
+    "options",
     "segmentation",
     "wordpiece",
-    "options",
     "statement",
     "skeleton",
     "rewrite",

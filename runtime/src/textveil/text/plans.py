@@ -1,12 +1,15 @@
 """Makes plans of a bundle from the options of calls, whatever the mechanism is."""
 
-from typing import Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Unpack
 
 from textveil.bundle.text import TextBundle
 from textveil.text.options import Options, given
 from textveil.text.rewrite import Plan
 from textveil.text.staircase_plans import StaircasePlans
-from textveil.text.token_plans import TokenPlans
+
+if TYPE_CHECKING:
+    from textveil.text.token_plans import TokenPlans
 
 
 class Plans:
@@ -14,15 +17,18 @@ class Plans:
 
     Args:
         bundle: The bundle.
-
-    Attributes:
-        everything: Makes plans that draw everything.
     """
 
     def __init__(self, bundle: TextBundle) -> None:
         self._bundle = bundle
         self._staircase = StaircasePlans(bundle) if bundle.staircase is not None else None
-        self.everything = TokenPlans(bundle)
+
+    @cached_property
+    def everything(self) -> "TokenPlans":
+        """Makes plans that draw everything; who draws by the staircase imports none of their mechanisms."""
+        from textveil.text.token_plans import TokenPlans
+
+        return TokenPlans(self._bundle)
 
     def make(self, options: Options) -> Plan:
         """Resolves options.
