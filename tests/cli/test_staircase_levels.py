@@ -40,5 +40,5 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
             assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
             slots = small._plan(law).mechanism  # type: ignore[union-attr]
             assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
-            assert summary.largest_odds == small.terms(**law).largest_odds  # type: ignore[union-attr]
+            assert summary.largest_odds == small.terms(**law).promise.largest_odds  # type: ignore[union-attr]
             assert (summary.level, summary.share) == (level["name"], level["share"])

@@ -53,18 +53,18 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     __all__,
-    # Those first that import the least.
+    # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.
     "options",
     "segmentation",
-    "wordpiece",
     "statement",
     "skeleton",
-    "rewrite",
-    "result",
     "levels",
     "promises",
+    "result",
+    "rewrite",
     "staircase_plans",
     "plans",
     "sanitizer",
+    "wordpiece",
     "level_summary",
 )
