@@ -64,7 +64,7 @@ def test_options_that_do_not_fit_are_errors(run: Callable, bundle: Path, wrong: 
 def test_counts_and_channels_are_for_indices(run: Callable, tiny_encoder: Path) -> None:
     for arguments in (
         ("encode", *pinned(tiny_encoder), "--channel", "counts", "--text", "x"),
-        ("classify", tiny_encoder, "--counts"),
+        ("classify", "-b", tiny_encoder, "--counts"),
     ):
         code, _, err = run(*arguments)
         assert code == 1
