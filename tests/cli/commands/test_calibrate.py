@@ -12,8 +12,8 @@ from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil.text.level_summary import LevelSummary, summaries
-from textveil_cli.find_level import find_level
 from textveil_cli.show import share
+from textveil_cli.show.find_level import find_level
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
 from textveil_export.text.write import write_certificate, write_statistics
@@ -120,7 +120,7 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
     for mechanism in ("santext", "santext+"):
         for name, found in zip(LEVELS, summaries(bundle, mechanism), strict=True):
             terms = sanitizer.terms(mechanism=mechanism, level=name)
-            assert (found.level, found.epsilon, found.epsilon_kind) == (name, terms.epsilon, terms.epsilon_kind)
+            assert (found.level, found.epsilon, found.epsilon_kind) == (name, terms.epsilon, terms.promise.epsilon_kind)
             assert found.epsilon_textbook == 2 * float(LEVELS[name])
             law = bundle.statistics["levels"][name][mechanism]
             proven = bundle.certificate["levels"][name][mechanism]
@@ -173,7 +173,8 @@ class TestCommands:
         assert heads == ["santext+ (the default)", "santext"]
         rows = [line.split() for line in lines if line[:1] in LEVELS and line[1:3] == "  "]
         assert [row[0] for row in rows] == 2 * list(LEVELS)
-        levels = [level for law in ("santext+", "santext") for level in summaries(Bundle(measured_path), law)]
+        bundle = open_bundle(measured_path, TextBundle)
+        levels = [level for law in ("santext+", "santext") for level in summaries(bundle, law)]
         for row, level in zip(rows, levels, strict=True):
             assert row[1:3] == [str(level.epsilon), "certified"]
             assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up

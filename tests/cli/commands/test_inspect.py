@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
-from textveil.bundle import artifact
+from textveil.bundle import TextBundle, artifact, open_bundle
 
 SANTEXT = artifact("english-santext")
 
@@ -21,11 +21,8 @@ def test_info(here: Callable, english: Sanitizer) -> None:
     ]
     ran = here("info", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
-    assert f"identity   {english.bundle.identity}" in ran.text
-    of_staircase, _, of_santext = ran.text.partition("\nsantext+\n")
-    assert [line.split()[0] for line in of_staircase.splitlines() if line.endswith(("%", "default"))] == [
-        level.name for level in english.bundle.staircase_levels
-    ]
+    assert f"identity   {open_bundle(SANTEXT, TextBundle).identity}" in ran.text
+    _, _, of_santext = ran.text.partition("\nsantext+\n")
     for level in english.bundle.levels:
         (line,) = (line for line in of_santext.splitlines() if line.startswith(f"{level.name} "))
         assert f"{float(2 * level.parameters['santext+'].exponent):.4g}" in line

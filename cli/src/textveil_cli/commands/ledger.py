@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle.kept import Kept
+from textveil.bundle import Kept
 from textveil.errors import LedgerError, OptionError
-from textveil.ledger import Account, Ledger
-from textveil.ledger.keys import key_path_of
+from textveil.ledger import Account, Ledger, key_path_of
 
 from textveil_cli.console import SETTINGS, Command, output_to, say
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil.bundle.kept import Kept
+from textveil.bundle import Kept
 from textveil.errors import OptionError
 from textveil.text import Options, Sanitizer
 from textveil.vector import Encoder, IndexEncoder, load_encoder

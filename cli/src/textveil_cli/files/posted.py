@@ -1,19 +1,27 @@
-"""Charges the documents of a run before they are written: a ledger's way into tables."""
+"""Posts the documents of a run before they are written: a ledger's way into tables."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
 from textveil.errors import BudgetError
-from textveil.ledger import DEFAULT_SCOPE, Budget, Entry, Ledger, Posted
-from textveil.ledger.sources import TextSource, canonical_bytes, document_bytes
+from textveil.ledger import (
+    DEFAULT_SCOPE,
+    Budget,
+    Entry,
+    Ledger,
+    Posted,
+    TextSource,
+    canonical_bytes,
+    document_bytes,
+)
 from textveil.text import Options, Sanitizer
 
 from textveil_cli.files.rows import NO_SCOPE, Documents, Drawn, Group, Withheld
 
 
 class BlockLedger:
-    """Charges blocks to a ledger, each in one transaction, before they are written.
+    """Posts blocks to a ledger, each in one transaction, before they are written.
 
     The process that writes is the only one that charges: others draw, and what they drew waits for its charge.
 
@@ -45,7 +53,7 @@ class BlockLedger:
         self.documents = self.before = 0
 
     def charge(self, block: Documents, drawn: Drawn, *, whole: bool) -> Drawn:
-        """Charges what was drawn for a block; returns it without what must not leave.
+        """BlockLedger what was drawn for a block; returns it without what must not leave.
 
         What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
 

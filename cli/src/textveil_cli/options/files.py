@@ -247,7 +247,7 @@ def refuse_overwriting(
     outputs = [*written, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return
-    from textveil.bundle.kept import Kept
+    from textveil.bundle import Kept
 
     inputs = [path for path in reads if path is not None]
     Kept(inputs, keys, ledger.ledger, ledger.ledger_key, bundle).refuse(*outputs)

@@ -24,12 +24,11 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
         ReceiptError: It is no receipt, was altered, is of another output, or another key signed it.
         IdentityMismatch: It is of another bundle.
     """
-    from textveil.ledger import read_receipt
-    from textveil.ledger.receipt import MOST_BYTES
+    from textveil.ledger import MOST_RECEIPT_BYTES, read_receipt
 
     try:
         with receipt.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MOST_RECEIPT_BYTES + 1)
     except OSError as error:
         raise InputError("--receipt: no readable file there") from error
     found, key = read_receipt(content, signed_by=signed_by)

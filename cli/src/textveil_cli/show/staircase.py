@@ -4,9 +4,8 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from textveil.bundle.text import TextBundle
-from textveil.text.levels import epsilon_text
-from textveil.text.promises import NOTION
+from textveil.bundle import TextBundle
+from textveil.text import NOTION, epsilon_text
 
 from textveil_cli.show.staircase_levels import StaircaseSummary, staircase_summaries
 

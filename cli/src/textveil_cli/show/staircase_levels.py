@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from textveil.bundle.text import TextBundle
-from textveil.mechanisms.staircase.slots import SlotStaircase
-from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.release import round_up
-from textveil.text.promises import guess_gain, largest_odds
-from textveil.text.staircase_plans import StaircasePlans
+from textveil.bundle import TextBundle
+from textveil.mechanisms.staircase import SlotStaircase, Staircase
+from textveil.text import StaircasePlans
 
 _AT_ONCE = 4096
 
@@ -57,20 +54,20 @@ def staircase_summaries(
         UnknownMechanism: The bundle has no staircase.
     """
     plans = StaircasePlans(bundle)
-    visible = bundle.default_visible if visible is None else visible
     found = []
     for level in bundle.staircase_levels:
-        slots = plans.slots(level, visible=visible, kinds=kinds)
-        kept = most_kept(slots)
+        plan = plans.plan({"level": level.name, "visible": visible, "kinds": kinds})
+        promise = plan.terms.promise
+        kept = most_kept(plan.mechanism)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(
             StaircaseSummary(
                 level=level.name,
                 epsilon=float(level.epsilon),
                 share=str(level.share),
-                near=round_up(slots.near),
-                guess_gain=guess_gain(slots.guess_gain),
-                largest_odds=largest_odds(level.epsilon),
+                near=promise.near,
+                guess_gain=promise.guess_gain,
+                largest_odds=promise.largest_odds,
                 kept_median=float(median),
                 kept_low=float(low),
                 kept_high=float(high),

@@ -4,13 +4,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from textveil.bundle import Level, TextBundle
+from textveil.bundle import TextBundle
 from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.bundle.statistics import Recovery
 from textveil.release import round_up
-from textveil.text import Options, Sanitizer
-from textveil.text.level_summary import LevelSummary, summaries, summary
-from textveil.text.levels import epsilon_text
+from textveil.text import LevelSummary, Options, Sanitizer, epsilon_text, summaries
 
 from textveil_cli.show.staircase import staircase_facts, staircase_lines
 
@@ -27,13 +25,14 @@ _COLUMNS = (
 def information(bundle: TextBundle, *, as_json: bool = False) -> str:
     """Describes a bundle: what it is, what its levels promise and what they do not."""
     manifest = bundle.manifest
+    found = {mechanism: summaries(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
     levels = [
         {
             "name": level.name,
             "default": level.name == bundle.default_level,
-            **{mechanism: _mechanism(bundle, level, mechanism) for mechanism in TABLE_MECHANISMS},
+            **{mechanism: _mechanism(of[number]) for mechanism, of in found.items()},
         }
-        for level in bundle.levels
+        for number, level in enumerate(bundle.levels)
     ]
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
@@ -67,13 +66,13 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
         "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
     ]
     for level in levels:
-        found = level[bundle.default_table_mechanism]
-        share = found["unchanged_median"]
+        does = level[bundle.default_table_mechanism]
+        share = does["unchanged_median"]
         marker = "   default" if level["default"] else ""
         bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
         lines.append(
-            f"{level['name']:<11} {epsilon_text(found['epsilon']):>7}  {found['epsilon_kind']:<20} "
-            f"{found['epsilon_textbook']:>8.4g}  {bound(found['epsilon_pure_ldp']):>8}  {bar}{marker}"
+            f"{level['name']:<11} {epsilon_text(does['epsilon']):>7}  {does['epsilon_kind']:<20} "
+            f"{does['epsilon_textbook']:>8.4g}  {bound(does['epsilon_pure_ldp']):>8}  {bar}{marker}"
         )
     probability = float(bundle.default_replacement_probability)
     lines += [
@@ -208,8 +207,7 @@ def share(value: float) -> str:
     return ">99.9%" if text == "100.0%" else text
 
 
-def _mechanism(bundle: TextBundle, level: Level, mechanism: str) -> dict[str, Any]:
-    found = summary(bundle, level, mechanism)
+def _mechanism(found: LevelSummary) -> dict[str, Any]:
     return {
         "epsilon": found.epsilon,
         "epsilon_kind": found.epsilon_kind,

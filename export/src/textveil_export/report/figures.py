@@ -12,7 +12,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from textveil.bundle import RELEASES, Measures, TextBundle, layout
+from textveil.bundle import TextBundle, layout
+from textveil.bundle.statistics import RELEASES, Measures
 from textveil.text import LevelSummary, summaries
 from textveil_cli.show import share
 

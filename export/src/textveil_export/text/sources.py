@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import CLITICS, is_gap, is_string, segments
+from textveil.text import is_gap, is_string, segments
 from textveil.text import key as look_up_key
+from textveil.text.segmentation import CLITICS
 
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, no_progress

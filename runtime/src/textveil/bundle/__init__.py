@@ -1,6 +1,7 @@
 """Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door.
 
-Names of files are in the module ``textveil.bundle.layout``, for who writes bundles.
+Names of files are in the module ``textveil.bundle.layout``, for who writes bundles; what the statistics of a bundle say
+is in ``textveil.bundle.statistics``.
 """
 
 from typing import TYPE_CHECKING
@@ -13,13 +14,13 @@ if TYPE_CHECKING:
     from textveil.bundle.files import read_checked
     from textveil.bundle.held_out import HeldOut
     from textveil.bundle.index import IndexBundle, OnnxParts, StaticParts
+    from textveil.bundle.kept import Kept
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
     from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
     from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
     from textveil.bundle.santext_files import Level
     from textveil.bundle.staircase_files import KindFile, SkeletonFiles
-    from textveil.bundle.statistics import RELEASES, Measures
     from textveil.bundle.text import TextBundle
     from textveil.bundle.vectors import VectorBundle
 
@@ -27,12 +28,11 @@ __all__ = [
     "DEFAULT_BUNDLE",
     "FLOATS",
     "MAX_BUNDLE_BYTES",
-    "RELEASES",
     "HeldOut",
     "IndexBundle",
+    "Kept",
     "KindFile",
     "Level",
-    "Measures",
     "OnnxParts",
     "Pins",
     "SkeletonFiles",
@@ -54,18 +54,19 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     __all__,
-    "atomic",
+    # Those first that import the least: whoever opens a text imports no vectors.
+    "pins",
     "defaults",
+    "safetensors",
     "files",
-    "held_out",
-    "index",
     "maker",
     "open",
-    "pins",
-    "safetensors",
+    "kept",
+    "atomic",
     "santext_files",
     "staircase_files",
-    "statistics",
     "text",
+    "held_out",
     "vectors",
+    "index",
 )

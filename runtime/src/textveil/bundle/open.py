@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from textveil.bundle.files import MAX_JSON_BYTES, parse_json, read_file, read_files
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
-from textveil.bundle.maker import require_maker
 from textveil.bundle.opened import Opened
 from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
 from textveil.errors import (
@@ -77,6 +76,8 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
     if expect_id is not None:
         _require_identity(identity, expect_id)
     if maker is not None:
+        from textveil.bundle.maker import require_maker
+
         require_maker(path, identity, maker)
     max_bytes = pins.get("max_bytes", MAX_BUNDLE_BYTES)
     contents = read_files(path, manifest.get("files"), max_bytes)

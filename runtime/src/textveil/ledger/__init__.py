@@ -7,12 +7,14 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil.ledger.account import Account, Budget
     from textveil.ledger.entry import Entry, Posted
+    from textveil.ledger.keys import key_path_of
     from textveil.ledger.ledger import DEFAULT_SCOPE, Ledger
-    from textveil.ledger.receipt import Receipt, ReceiptWriter, read_receipt
-    from textveil.ledger.sources import Issued, canonical_bytes, request_bytes
+    from textveil.ledger.receipt import MOST_RECEIPT_BYTES, Receipt, ReceiptWriter, read_receipt
+    from textveil.ledger.sources import Issued, TextSource, canonical_bytes, document_bytes, request_bytes
 
 __all__ = [
     "DEFAULT_SCOPE",
+    "MOST_RECEIPT_BYTES",
     "Account",
     "Budget",
     "Entry",
@@ -21,9 +23,12 @@ __all__ = [
     "Posted",
     "Receipt",
     "ReceiptWriter",
+    "TextSource",
     "canonical_bytes",
+    "document_bytes",
+    "key_path_of",
     "read_receipt",
     "request_bytes",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "account", "entry", "ledger", "receipt", "sources")
+__getattr__ = lazy_names(__name__, __all__, "account", "entry", "keys", "receipt", "sources", "ledger")

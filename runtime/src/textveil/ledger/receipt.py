@@ -21,7 +21,7 @@ from textveil.release import DELTA_UNITS, NAT_UNITS, Statement, counted
 
 FORMAT, VERSION = "textveil-receipt", 1
 #: A receipt has no more bytes.
-MOST_BYTES = 1 << 20
+MOST_RECEIPT_BYTES = 1 << 20
 NOTE = (
     "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
     "The key links all receipts that it signed."
@@ -172,7 +172,7 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
     crypto.require("a receipt")
     malformed = ReceiptError("this is no receipt that textveil has written")
     try:
-        found = parse_json(content, "the receipt") if len(content) <= MOST_BYTES else {}
+        found = parse_json(content, "the receipt") if len(content) <= MOST_RECEIPT_BYTES else {}
     except BundleError:
         raise malformed from None
     version = found.pop("format_version", None)

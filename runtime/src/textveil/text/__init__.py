@@ -1,6 +1,7 @@
 """Text to tokens to draws to text, and what a release of text promises.
 
-Names are imported when they are first asked for: an encoder needs the word pieces, and pays for nothing else.
+Names are imported when they are first asked for: an encoder needs the word pieces, and pays for nothing else. How text
+is divided is in ``textveil.text.segmentation``, and what restores a rewritten one in ``textveil.text.restore``.
 """
 
 from typing import TYPE_CHECKING
@@ -9,32 +10,35 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.text.level_summary import LevelSummary, summaries
+    from textveil.text.levels import epsilon_text
     from textveil.text.options import Options
     from textveil.text.plans import make_plan
+    from textveil.text.promises import NOTION
     from textveil.text.result import Result
     from textveil.text.rewrite import Plan
     from textveil.text.sanitizer import Sanitizer
-    from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, is_gap, is_string, key, segments, split_clitic
+    from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
-    from textveil.text.statement import PrivacyStatement, Terms
+    from textveil.text.staircase_plans import StaircasePlans
+    from textveil.text.statement import Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
-    "AUXILIARIES",
-    "CLITICS",
     "LOWER",
+    "NOTION",
     "SHAPES",
     "Kinds",
     "LevelSummary",
     "Options",
     "Plan",
-    "PrivacyStatement",
     "Result",
     "Role",
     "Sanitizer",
     "SkeletonRule",
+    "StaircasePlans",
     "Terms",
     "WordPiece",
+    "epsilon_text",
     "function_words",
     "is_gap",
     "is_string",
@@ -49,14 +53,18 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     __all__,
-    "level_summary",
+    # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.
     "options",
-    "plans",
+    "segmentation",
+    "statement",
+    "skeleton",
+    "levels",
+    "promises",
     "result",
     "rewrite",
+    "staircase_plans",
+    "plans",
     "sanitizer",
-    "segmentation",
-    "skeleton",
-    "statement",
     "wordpiece",
+    "level_summary",
 )

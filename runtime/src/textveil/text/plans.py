@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Unpack
 from textveil.bundle.text import TextBundle
 from textveil.text.options import Options, given
 from textveil.text.rewrite import Plan
+from textveil.text.staircase_plans import StaircasePlans
 
 if TYPE_CHECKING:
-    from textveil.text.staircase_plans import StaircasePlans
     from textveil.text.token_plans import TokenPlans
 
 
 class Plans:
-    """Makes the plans of one bundle. What a family of mechanisms needs is imported with the first plan of it.
+    """Makes the plans of one bundle.
 
     Args:
         bundle: The bundle.
@@ -21,24 +21,14 @@ class Plans:
 
     def __init__(self, bundle: TextBundle) -> None:
         self._bundle = bundle
-        # What a bundle carries is checked when it is opened, and not with the first text.
-        if bundle.staircase is not None:
-            _ = self._staircase
-        if bundle.levels:
-            _ = self.everything
+        self._staircase = StaircasePlans(bundle) if bundle.staircase is not None else None
 
     @cached_property
     def everything(self) -> "TokenPlans":
-        """Makes plans that draw everything."""
+        """Makes plans that draw everything; who draws by the staircase imports none of their mechanisms."""
         from textveil.text.token_plans import TokenPlans
 
         return TokenPlans(self._bundle)
-
-    @cached_property
-    def _staircase(self) -> "StaircasePlans":
-        from textveil.text.staircase_plans import StaircasePlans
-
-        return StaircasePlans(self._bundle)
 
     def make(self, options: Options) -> Plan:
         """Resolves options.
@@ -50,7 +40,7 @@ class Plans:
         found = given(options)
         if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.everything.plan(found)
-        return self._staircase.plan(found)
+        return (self._staircase or StaircasePlans(self._bundle)).plan(found)
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> Plan:

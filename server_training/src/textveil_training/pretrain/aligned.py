@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import AUXILIARIES, is_gap, is_string, key, segments, split_clitic
+from textveil.text import is_gap, is_string, key, segments, split_clitic
+from textveil.text.segmentation import AUXILIARIES
 
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch

@@ -6,7 +6,7 @@ import pytest
 from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, small_staircase
 from textveil import Sanitizer
 from textveil.release import round_up
-from textveil_cli.staircase_levels import staircase_summaries
+from textveil_cli.show.staircase_levels import staircase_summaries
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
             shares = [share for word in words for share in kept(small, word, **law)]
             assert summary.kept_most == pytest.approx(max(shares))
             assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
-            slots = small._plan(law).slots  # type: ignore[union-attr]
+            slots = small._plan(law).mechanism  # type: ignore[union-attr]
             assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
-            assert summary.largest_odds == small.terms(**law).largest_odds  # type: ignore[union-attr]
+            assert summary.largest_odds == small.terms(**law).promise.largest_odds  # type: ignore[union-attr]
             assert (summary.level, summary.share) == (level["name"], level["share"])

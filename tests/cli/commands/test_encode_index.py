@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_encoders import pinned
 from small_index import write_index
 from textveil.errors import OptionError
 
@@ -62,8 +63,8 @@ def test_options_that_do_not_fit_are_errors(run: Callable, bundle: Path, wrong: 
 
 def test_counts_and_channels_are_for_indices(run: Callable, tiny_encoder: Path) -> None:
     for arguments in (
-        ("encode", "-b", tiny_encoder, "--channel", "counts", "--text", "x"),
-        ("classify", tiny_encoder, "--counts"),
+        ("encode", *pinned(tiny_encoder), "--channel", "counts", "--text", "x"),
+        ("classify", "-b", tiny_encoder, "--counts"),
     ):
         code, _, err = run(*arguments)
         assert code == 1
