@@ -11,7 +11,7 @@ import small_bundles
 from interruption import interrupted
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import TextBundle, open_bundle
 from textveil.errors import BundleDamaged, IdentityMismatch
 from textveil_cli.console import run
 from textveil_export import cli
@@ -25,7 +25,7 @@ GEOMETRIES = {"scattered": small_bundles.scattered(24, 6, 1), "twins": small_bun
 
 def test_without_santext_there_is_nothing_to_search(tmp_path):
     with pytest.raises(CertificationError, match="no SanText"):
-        certify(Bundle(small_staircase(tmp_path)))
+        certify(open_bundle(small_staircase(tmp_path), TextBundle))
 
 
 class TestCertificateInABundle:
@@ -47,8 +47,8 @@ class TestCertificateInABundle:
         terms = certified.terms(mechanism="santext", level="l1")
         assert terms.epsilon == proven["epsilon_certified"] < proven["epsilon_textbook"] == 12
         assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
-        assert terms.epsilon_kind == "certified metric DP"
-        assert terms.rounding_slack == 0
+        assert terms.promise.epsilon_kind == "certified metric DP"
+        assert terms.promise.rounding_slack == 0
         assert certified.terms(mechanism="santext", epsilon=terms.epsilon).level == "l1"
 
     def test_certifying_twice_changes_nothing(self, bundle):
@@ -85,11 +85,11 @@ class TestCertificateInABundle:
         certificates = certify(bundle)
         write_certificate(bundle, certificates)
         original = {path: path.read_bytes() for path in bundle.path.iterdir()}
-        assert false_labels(Bundle(bundle.path), certificates) == []
+        assert false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
         labels = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
         for level, mechanism in labels:
             _lie(bundle.path, level.name, mechanism)
-            said = false_labels(Bundle(bundle.path), certificates)
+            said = false_labels(open_bundle(bundle.path, TextBundle), certificates)
             assert [line.split(" says")[0] for line in said] == [f"false label: level {level.name}, {mechanism}"]
             for path, content in original.items():
                 path.write_bytes(content)
@@ -100,7 +100,7 @@ class TestCertificateInABundle:
         assert told.out.count("false label: ") == len(labels)
         assert f"{len(labels)} labels of this bundle are less than what was proven" in told.err
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
-        assert false_labels(Bundle(bundle.path), certificates) == []
+        assert false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
 
     def test_a_label_without_a_certificate_is_refused(self, bundle):
         manifest = json.loads((bundle.path / "manifest.json").read_text())
@@ -118,7 +118,7 @@ class TestCertificateInABundle:
             write_certificate(bundle, certificates)
         with interrupted(monkeypatch, failing):
             write_certificate(bundle, certificates)
-        after = Bundle(bundle.path)
+        after = open_bundle(bundle.path, TextBundle)
         assert after.law_identity == bundle.law_identity
         assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext") is None)
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.audit import verify_text
 from textveil.bundle import TextBundle, open_bundle
-from textveil_cli import run
+from textveil.verify import verify_text
+from textveil_cli.console import run
 from textveil_export import cli
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
