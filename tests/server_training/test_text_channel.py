@@ -9,6 +9,7 @@ import pytest
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
 from small_staircase import small_staircase
 from textveil.errors import OptionError, UnknownMechanism
+from textveil.mechanisms.baselines.santext import SanText
 from textveil_export.text.write import write_bundle
 from textveil_training.errors import StaircaseUnsupported
 from textveil_training.text_channel import TextChannel

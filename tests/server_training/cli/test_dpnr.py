@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.dpnr import grid as grid_module
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.placement import Search
 from tiny_training import private_recipe, recipe_text, sentences, write_data, write_encoder
@@ -100,7 +99,7 @@ def test_what_cannot_be_done_is_one_line_and_code_1(
 
 
 @pytest.mark.slow
-def test_a_recipe_runs_on_a_table_of_ones_own(place: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_runs_on_a_table_of_ones_own(place: Path, run: Run) -> None:
     """One file, columns by name: divided, close texts on one side; labels keep their names."""
     lines = ["topic,body", *(f'{("weather", "kitchen")[int(label)]},"{text}"' for label, text, _ in sentences())]
     (place / "own.csv").write_text("\n".join(lines) + "\n", "utf-8")
@@ -118,9 +117,5 @@ def test_a_recipe_runs_on_a_table_of_ones_own(place: Path, run: Run, monkeypatch
         assert code == 0
         results[split] = json.loads(out)
     assert results["test"] != results["all"]
-    monkeypatch.setattr(grid_module, "_BOUND_SEARCH", train_module.SEARCH)
-    monkeypatch.setattr(grid_module, "_HEAD_SEARCH", train_module.SEARCH)
-    assert run("grid", "l1.toml", *own, "--start", "own", "-o", "heads.jsonl", "--cache", "cache", "-e", 4)[0] == 0
-    assert '"accuracy"' in (place / "heads.jsonl").read_text()
     code, _, err = run("dpnr", "clean.toml", "-o", "no", *own[:-4], "--label", "zzz")
     assert (code, "data-column: own.csv, line 1: no column of the name given for the label" in err) == (1, True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.bundle import OnnxParts, open_index
+from textveil.bundle import IndexBundle, OnnxParts, open_bundle
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 from textveil_training.encoder.compare import advice
@@ -162,7 +162,7 @@ def test_a_comparison_says_which_to_take(compared: tuple[Path, str]) -> None:
 
 @pytest.mark.slow
 def test_its_bundle_decides_on_the_device(compared: tuple[Path, str]) -> None:
-    encoder = IndexEncoder.load(compared[0], expect_id=open_index(compared[0]).identity)
+    encoder = IndexEncoder.load(compared[0], expect_id=open_bundle(compared[0], IndexBundle).identity)
     assert isinstance(encoder.bundle.extractor, OnnxParts)
     assert encoder.bundle.labels == ("kitchen", "weather")
     assert encoder.secret_code("cold wind and snow in the north") == 1

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 from small_bundles import Lists, pieces, scattered, small_bundle
-from textveil.mechanisms import Everywhere, SanTextPlus
+from textveil.mechanisms import Everywhere
+from textveil.mechanisms.baselines.santext_plus import SanTextPlus
 from textveil.text.sanitizer import Sanitizer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch

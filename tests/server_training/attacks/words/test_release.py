@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from textveil.text import mention_segments, segments
+from textveil.text import segments
+from textveil.text.rewrite import cut
+from textveil.text.rewrite.read import Reading
 from textveil_training.attacks.words import (
     DRAWN,
     KIND,
@@ -23,12 +25,14 @@ TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs!
 @pytest.mark.parametrize("kinds", [True, False])
 def test_texts_are_read_as_the_product_reads_them(visible: bool, kinds: bool) -> None:
     of = plan(visible=visible, kinds=kinds)
-    ours = of_plan(Words(), of).read([segments(TEXT), segments("Cat.")])
-    product = of.read([segments(TEXT), segments("Cat.")])
+    documents = [segments(TEXT), segments("Cat.")]
+    ours = of_plan(Words(), of).read(documents)
+    reader = cut.Reader(of)
+    product = Reading(of, reader.read_segments(documents), reader.segments)
     hidden = np.isin(ours.role, (DRAWN, KIND))
-    theirs = product.roles != mention_segments.SHOWN
+    theirs = np.isin(product.roles, (cut.DRAWN, cut.REPLACED))
     found = zip((ours.role[hidden] == DRAWN).tolist(), ours.index[hidden].tolist(), strict=True)
-    drawn = (product.roles[theirs] == mention_segments.DRAWN).tolist()
+    drawn = (product.roles[theirs] == cut.DRAWN).tolist()
     assert sorted(found) == sorted(zip(drawn, product.indices[theirs].tolist(), strict=True))
 
 
