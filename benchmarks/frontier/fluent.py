@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import CONTEXT_POSITIONS, Elements, random_uint64
-from textveil.mechanisms.protocol import Surroundings
+from textveil.mechanisms import CONTEXT_POSITIONS, Elements, Surroundings, random_uint64
 from textveil.mechanisms.staircase import FluentSlots, FluentStaircase, SlotStaircase
 from textveil.text import Plan
-from textveil.text.rewrite.context import Layout, draw_before
+from textveil.text.rewrite import Layout, draw_before
 from textveil_training.attacks.words import DRAWN, KIND, MARK, SHOWN, Candidates, Reading, Release, Words, of_plan
 
 Ints = NDArray[Any]

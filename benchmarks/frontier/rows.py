@@ -130,6 +130,7 @@ class Releases:
         mechanism = "santext+" if name == "santext-plus" else "santext"
         plan = make_plan(bundle, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
         if name == "santext-textbook":
+            assert isinstance(plan.mechanism, Everywhere)
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
             parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
             law = SanText.of(bundle.table, bundle.metric, "santext", parameters)

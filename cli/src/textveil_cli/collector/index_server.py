@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from textveil.bundle import FLOATS, IndexBundle, Pins, layout, open_bundle, parse_tensors, read_checked
 from textveil.errors import BundleDamaged, ReleaseError
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil.vector.index_encoder import IDENTITY_DIGITS
+from textveil.vector import IDENTITY_DIGITS
 
 from textveil_cli.collector.classifier import Decision
 from textveil_cli.collector.counts import Arrived, Counts, count_codes, count_labels

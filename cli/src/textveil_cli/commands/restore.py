@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 from textveil.bundle.kept import Kept
 from textveil.errors import InputError, OptionError
-from textveil.text.restore import Restorer
-from textveil.text.restore import MOST_BYTES
+from textveil.text.restore import MOST_BYTES, Restorer
 
 from textveil_cli.console import named, opened, output_to, read_lines
 from textveil_cli.options import InputOptions, PrivateOutput

@@ -1,4 +1,4 @@
-"""BlockLedger the documents of a run before they are written: a ledger's way into tables."""
+"""Charges the documents of a run before they are written: a ledger's way into tables."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,7 +13,7 @@ from textveil_cli.files.rows import NO_SCOPE, Documents, Drawn, Group, Withheld
 
 
 class BlockLedger:
-    """BlockLedger blocks to a ledger, each in one transaction, before they are written.
+    """Charges blocks to a ledger, each in one transaction, before they are written.
 
     The process that writes is the only one that charges: others draw, and what they drew waits for its charge.
 
@@ -45,7 +45,7 @@ class BlockLedger:
         self.documents = self.before = 0
 
     def charge(self, block: Documents, drawn: Drawn, *, whole: bool) -> Drawn:
-        """BlockLedger what was drawn for a block; returns it without what must not leave.
+        """Charges what was drawn for a block; returns it without what must not leave.
 
         What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
 

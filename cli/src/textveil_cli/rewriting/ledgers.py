@@ -1,4 +1,4 @@
-"""BlockLedger what a command draws to its ledger, says what was charged, and writes the receipt of its output."""
+"""Charges what a command draws to its ledger, says what was charged, and writes the receipt of its output."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunLedger:
-    """BlockLedger what a command draws, and counts what the ledger says of it."""
+    """Charges what a command draws, and counts what the ledger says of it."""
 
     def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None", named_by: str | None = None) -> None:
         self._ledger, self._scope, self._budget, self._named_by = ledger, scope, budget, named_by
@@ -53,7 +53,7 @@ class RunLedger:
 
     @contextmanager
     def over_files(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
-        """BlockLedger the blocks of a run over files, in the scope of each row where a column names it."""
+        """Charges the blocks of a run over files, in the scope of each row where a column names it."""
         from textveil_cli.files.posted import BlockLedger
 
         charges = BlockLedger(self._ledger, sanitizer, options, scope=self._scope, budget=self._budget)

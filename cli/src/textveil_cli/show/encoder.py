@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle import VectorBundle
 from textveil.mechanisms.noise import ReleaseParameters
 from textveil.release import round_up
 from textveil.vector import VectorStatement, vector_statement

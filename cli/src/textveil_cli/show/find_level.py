@@ -1,7 +1,7 @@
 """Finds the level of SanText that meets a wish, by the statistics of a bundle."""
 
+from textveil.bundle import TextBundle
 from textveil.bundle.statistics import RELEASES, Measures
-from textveil.bundle.text import TextBundle
 from textveil.errors import NoStatistics, OptionError, WishNotMet
 from textveil.release import counted
 from textveil.text.level_summary import LevelSummary, summaries

@@ -4,7 +4,7 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from textveil.bundle.text import TextBundle
+from textveil.bundle import TextBundle
 from textveil.text.levels import epsilon_text
 from textveil.text.promises import NOTION
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from textveil.bundle.text import TextBundle
-from textveil.mechanisms.staircase.slots import SlotStaircase
-from textveil.mechanisms.staircase.staircase import Staircase
+from textveil.bundle import TextBundle
+from textveil.mechanisms.staircase import SlotStaircase, Staircase
 from textveil.release import round_up
 from textveil.text.promises import guess_gain, largest_odds
 from textveil.text.staircase_plans import StaircasePlans

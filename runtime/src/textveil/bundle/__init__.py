@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
     from textveil.bundle.santext_files import Level
     from textveil.bundle.staircase_files import KindFile, SkeletonFiles
-    from textveil.bundle.statistics import RELEASES, Measures
+    from textveil.bundle.statistics import Measures
     from textveil.bundle.text import TextBundle
     from textveil.bundle.vectors import VectorBundle
 
@@ -27,7 +27,6 @@ __all__ = [
     "DEFAULT_BUNDLE",
     "FLOATS",
     "MAX_BUNDLE_BYTES",
-    "RELEASES",
     "HeldOut",
     "IndexBundle",
     "KindFile",

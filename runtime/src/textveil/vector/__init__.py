@@ -7,13 +7,14 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.extractor import Extractor, Notes, StaticExtractor, extractor_of
-    from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+    from textveil.vector.index_encoder import IDENTITY_DIGITS, IndexEncoder, IndexRelease
     from textveil.vector.index_statement import IndexStatement
     from textveil.vector.load import load_encoder
     from textveil.vector.statement import VectorStatement, vector_statement
     from textveil.vector.static import pair_buckets, words_of
 
 __all__ = [
+    "IDENTITY_DIGITS",
     "Encoder",
     "Extractor",
     "IndexEncoder",
