@@ -10,7 +10,7 @@ check: lint test
 lint:
 	.ci/lint
 
-# Lines of Python beside their budgets.
+# Lines of Python beside their goals.
 lines:
 	.ci/lines
 

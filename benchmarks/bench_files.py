@@ -26,7 +26,7 @@ one_core()
 from textveil import Sanitizer
 from textveil.bundle import atomic_output
 from textveil_cli.files import Drawer, Selection, find_sources, sanitize_files
-from textveil_cli.rewriting.plain import sanitize_lines
+from textveil_cli.rewriting import sanitize_lines
 
 Run = Callable[[], object]
 

@@ -51,7 +51,8 @@ def main() -> None:
     everything = len(arguments) < len(sys.argv) - 1
     if not arguments:
         sys.exit(__doc__)
-    sanitizer, tables = Sanitizer.load(), Sanitizer.load(artifact("english-santext"))
+    sanitizer, folder = Sanitizer.load(), artifact("english-santext")
+    tables = Sanitizer.load(folder) if everything else sanitizer
     rows = []
     for argument in arguments:
         name, _, path = argument.rpartition("=")
@@ -70,8 +71,8 @@ def main() -> None:
             }
             if everything:
                 ways["the command, staircase"] = command
-                ways["sanitize_batch, santext+"] = partial(sanitizer.sanitize_batch, lines, mechanism="santext+")
-                ways["the command, santext+"] = partial(command, "-m", "santext+")
+                ways["sanitize_batch, santext+"] = partial(tables.sanitize_batch, lines, mechanism="santext+")
+                ways["the command, santext+"] = partial(command, "-b", str(folder), "-m", "santext+")
             ways[LIMIT] = partial(cut_and_join, lines)
             rounds = [{way: cpu_seconds(function) for way, function in ways.items()} for _ in range(ROUNDS)]
             for way in ways:

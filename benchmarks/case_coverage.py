@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from textveil import Sanitizer
-from textveil.text import Plan, Role, is_gap, is_string, key, segments
+from textveil.text import LOWER, Plan, Role, SkeletonRule, is_gap, is_string, key, segments
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
@@ -54,6 +54,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     data = parser.parse_args().data
     plan = Sanitizer.load()._plan({})
+    rule = plan.rule
+    assert isinstance(rule, SkeletonRule)
     print(f"{'':<24}{'words':>8}" + "".join(f"{what:>10}" for what in WHAT))
     for name, of_set in texts(data):
         for case, written in CASES.items():
@@ -70,7 +72,7 @@ def main() -> None:
             if starts and is_title(word)
         ]
         of_kinds = [(word, what) for word, what in first if what not in WHAT]
-        only = Counter(what for word, what in of_kinds if plan.rule.kinds.of_word(word, lower) is None)
+        only = Counter(what for word, what in of_kinds if rule.kinds.of_word(word, LOWER) is None)
         kinds = ", ".join(f"{what} {count}" for what, count in only.most_common())
         print(f"{name:<10} {only.total()} of {len(first)}   {kinds}")
 

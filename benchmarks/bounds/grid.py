@@ -18,6 +18,7 @@ import torch
 from bounds.channels import Mode, best_channel, ceiling, randomized_response, reference
 from bounds.figures import accuracy_figures, clean_decisions, private_figures
 from textveil.bundle import atomic_output
+from textveil.errors import ResumeError
 from textveil_training.attacks.vectors import Settings, attacked, attributes_of, infer, infer_nothing
 from textveil_training.channels import counts_channel, joint
 from textveil_training.dpnr import (

@@ -8,16 +8,18 @@ them: the records behind docs/results/dpnr.md.
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
-from textveil_cli.console import progress_bars
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bounds.channels import Mode
-from textveil_cli.console import run
+from textveil_cli.console import progress_bars, run
 from textveil_training.errors import RecipeError
+
+if TYPE_CHECKING:
+    from textveil_training.dpnr import Recipe
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
@@ -71,8 +73,6 @@ def grid(
     _require_head(chosen)
     kinds: list[Any] = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
-    groups = [levels] if together else [(level,) for level in levels]
-    every = product(range(seeds), kinds, word_dropout or ["0"], groups)
     cells = [
         Cell(mode=kind, dimension=dimension, levels=group, word_dropout=dropout, seed=seed, delta=delta)
         for seed in range(seeds)
@@ -94,8 +94,6 @@ def grid(
 
 def _require_head(recipe: "Recipe") -> None:
     """Raises ``RecipeError`` for a recipe that trains no head on stored features."""
-    from textveil_training.errors import RecipeError
-
     if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
         raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
 

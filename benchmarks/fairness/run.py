@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil_cli.console import progress_bars
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from textveil_cli.console import run
+from textveil_cli.console import progress_bars, run
 from textveil_training.data import FormatName
 from textveil_training.tables import aligned
 

@@ -5,17 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import of_plan
-from textveil.mechanisms import CONTEXT_POSITIONS, Elements, random_uint64
-from textveil.mechanisms.protocol import Surroundings
+from textveil.mechanisms import CONTEXT_POSITIONS, Elements, Surroundings, random_uint64
 from textveil.mechanisms.staircase import FluentSlots, FluentStaircase, SlotStaircase
 from textveil.text import Plan
-from textveil.text.rewrite.context import Layout, draw_before
+from textveil.text.rewrite import Layout, draw_before
 from textveil_training.attacks.words import DRAWN, KIND, MARK, SHOWN, Candidates, Reading, Release, Words, of_plan
 
 Ints = NDArray[Any]
-#: Every so manyth of an unbroken run of drawn words is drawn as if the one before were not known.
-_RUN = 32
 _BEFORE, _BLOCK = CONTEXT_POSITIONS.index(-1), 128
 
 
@@ -48,17 +44,20 @@ class FluentRelease(Release):
 
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word."""
+        assert self.fluent is not None
         assert self.kinds is not None
         outputs, members = reading.word.copy(), np.flatnonzero(reading.role == KIND)
         outputs[members] = self.kinds(reading.index[members])
         places = np.flatnonzero(reading.role == DRAWN)
-        slots = _Slots(self._layout(reading), places, reading.case[places] == LOWER, reading.whole[places])
+        slots = _Slots(self._layout(reading), places, reading.lower[places], reading.whole[places])
         drawn = self.fluent.draw(reading.index[places], slots, random_uint64)
         outputs[places] = self.printed[drawn]
         return outputs
 
-    def _around(self, reading: Reading, places: Ints) -> Ints:
-        """What the skeleton shows around some places, shape ``(n, 4)``."""
+    def _layout(self, reading: Reading) -> Layout:
+        """What the skeleton shows."""
+        assert self.fluent is not None
+        assert self.ids is not None
         at, spelled = self.fluent.strict.context.elements, self.words.spelled
         symbol = np.array([self.ids.get(word, at.other) for word in spelled])
         mark = np.array([at.mark(word[:1]) for word in spelled])
@@ -67,25 +66,19 @@ class FluentRelease(Release):
             [mark[reading.word], symbol[reading.word], at.first_kind + reading.index],
             at.drawn,
         )
-        found = np.full((len(places), len(CONTEXT_POSITIONS)), at.edge)
-        for column, offset in enumerate(CONTEXT_POSITIONS):
-            there = places + offset
-            inside = (there >= 0) & (there < len(shown))
-            there = np.where(inside, there, places)
-            inside &= reading.document[there] == reading.document[places]
-            found[inside, column] = shown[there[inside]]
-        return found
+        return Layout(shown, reading.document, np.arange(len(shown)))
 
     def in_context(self, reading: Reading, outputs: Ints, found: Candidates) -> Candidates:
         """Returns candidates with their exact probabilities in the contexts that the released text shows.
 
         Which words are considered at all comes from the staircase without contexts.
         """
+        assert self.fluent is not None
         rows = np.flatnonzero(reading.role[found.places] == DRAWN)
-        places = found.places[rows]
+        places, at = found.places[rows], self.fluent.strict.context.elements
         symbol = np.full(len(self.words.spelled), self.symbols)
         symbol[self.printed] = np.arange(self.symbols)
-        contexts, before = self._around(reading, places), np.maximum(places - 1, 0)
+        contexts, before = self._layout(reading).around(places, at.edge), np.maximum(places - 1, 0)
         drawn = (reading.document[before] == reading.document[places]) & (reading.role[before] == DRAWN) & (places > 0)
         contexts[drawn, _BEFORE] = symbol[outputs[before[drawn]]]
         likelihood, lower = found.likelihood.copy(), reading.lower[places]

@@ -18,10 +18,10 @@ from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import Everywhere
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLevel, StaircaseTable, output_role
-from textveil.text import segments
+from textveil.text import make_plan, segments
 from textveil.text.rewrite import Rewriter
 from textveil_export.text import Setting, level_parameters
-from textveil_training.attacks.words import NOTHING, Release, Words, constant, unchanged
+from textveil_training.attacks.words import NOTHING, Release, Words, constant, of_plan, unchanged
 
 FUNCTION_WORDS = ("function-words",)
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
@@ -118,7 +118,7 @@ class Releases:
         return SlotStaircase(law, law)
 
     def _of_plan(self, row: Row) -> Release:
-        made = release.of_plan(self.words, self.plan(row))
+        made = of_plan(self.words, self.plan(row))
         if row.name == "raw":
             return unchanged(made)
         if row.name in ("delete", "blank"):
@@ -130,11 +130,12 @@ class Releases:
         mechanism = "santext+" if name == "santext-plus" else "santext"
         plan = make_plan(bundle, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
         if name == "santext-textbook":
+            assert isinstance(plan.mechanism, Everywhere)
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
             parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
             law = SanText.of(bundle.table, bundle.metric, "santext", parameters)
             plan = replace(plan, mechanism=Everywhere(law, lambda: law.channel))
-        return release.of_plan(self.words, plan)
+        return of_plan(self.words, plan)
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:

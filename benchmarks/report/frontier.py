@@ -127,7 +127,7 @@ def about(found: Frontier) -> str:
     bundles = ", ".join(sorted({f"`{record['bundle'][:12]}`" for record in of_default}))
     draws = [f"{label} {len(found.scores(rows.DEFAULT, task))}" for task, label in (TASKS | {"sick": "SICK"}).items()]
     personal = sum(record["draws"] for record in found.of("personal", rows.DEFAULT))
-    return f"TextBundle of the staircase: {bundles}. Draws: {', '.join(draws)}, personal data {personal}, attacks 1."
+    return f"Bundle of the staircase: {bundles}. Draws: {', '.join(draws)}, personal data {personal}, attacks 1."
 
 
 def main_table(found: Frontier) -> str:

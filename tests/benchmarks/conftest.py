@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_cli import run as run_command
+from textveil_cli.console import run as run_command
 from textveil_training import cli
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

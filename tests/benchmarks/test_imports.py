@@ -1,4 +1,7 @@
-"""Benchmarks stand on the faces of packages, as a user does: no module inside a package is imported."""
+"""Benchmarks stand on the faces of packages, as a user does: no module inside a package is imported.
+
+Names of files in bundles are a part of the face of ``textveil.bundle``, gathered in a module.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -9,6 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")]
 SCRIPTS = sorted((ROOT / "benchmarks").rglob("*.py"))
+
+
+GATHERED = "textveil.bundle.layout"
 
 
 def imported(script: str) -> Iterator[str]:
@@ -33,7 +39,7 @@ def inside(name: str) -> bool:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[str(script.relative_to(ROOT)) for script in SCRIPTS])
 def test_only_faces_are_imported(script: Path) -> None:
-    assert not [name for name in imported(script.read_text("utf-8")) if inside(name)]
+    assert not [name for name in imported(script.read_text("utf-8")) if inside(name) and name != GATHERED]
 
 
 @pytest.mark.parametrize(

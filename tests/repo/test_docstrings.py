@@ -26,8 +26,9 @@ def functions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast
 
 def is_command(file: Path, function: ast.FunctionDef) -> bool:
     """Whether a function is a command: its docstring is a help text, which commands write in the imperative."""
+    decorators = {ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in function.decorator_list}
     return bool({"cli", "commands", "main.py"} & {*file.parts}) and bool(
-        re.search("typer\\.|Option", ast.unparse(function.args))
+        "command" in decorators or re.search("typer\\.|Option|Asked", ast.unparse(function.args))
     )
 
 

@@ -61,7 +61,7 @@ def test_one_version() -> None:
 def test_every_license_of_a_wheel_is_named_and_in_it(folder: str) -> None:
     """The runtime carries the bundle, the exporter its lists; the others are code alone."""
     about, root = project(folder), ROOT / folder
-    assert about["license"] == ("Apache-2.0" if folder == "server_training" else ENGLISH_LICENSE)
+    assert about["license"] == ("Apache-2.0" if folder in ("cli", "server_training") else ENGLISH_LICENSE)
     names = set(about["license"].split(" AND ")) - {"Apache-2.0"}
     texts = {path.name: path.read_text("utf-8") for path in root.glob("licenses/*")}
     assert set(texts) == ({f"{name}.txt" for name in names} | {"words.txt", "lists.txt"} if names else set())

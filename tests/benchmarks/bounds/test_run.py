@@ -8,9 +8,9 @@ import pytest
 from bounds import grid
 from bounds.run import named_mode
 from overridden import overridden
+from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.placement import Search
 from textveil_training.errors import RecipeError
-from textveil_training.tasks import dpnr as train_module
 from tiny_training import private_recipe, recipe_text, split_rows, train_checkpoints, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]

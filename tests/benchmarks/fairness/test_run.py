@@ -13,6 +13,7 @@ from fairness import measure as fairness_measure
 from fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
 from fairness.subgroups import SubgroupError
 from overridden import overridden
+from textveil.bundle import artifact
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr.task import Split
@@ -71,8 +72,9 @@ def tuned(place: Path, run: Run) -> Path:
     if not (place / "model").exists():
         options = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32", "--frozen")
         assert run("finetune", "fair.txt", "--format", "trustpilot", "-o", "model", *options)[0] == 0
-        options_of_corpus = ("--format", "trustpilot", "-o", "sanitized", "--copies", 2, "-m", "santext+")
-        assert run("sanitize-corpus", "fair.txt", *options_of_corpus)[0] == 0
+        options_of_corpus = ("--format", "trustpilot", "-o", "sanitized", "--copies", 2)
+        law = ("-b", artifact("english-santext"), "-m", "santext+")
+        assert run("sanitize-corpus", "fair.txt", *options_of_corpus, *law)[0] == 0
         copy = ("sanitized/copy-1/fair.txt", "--format", "trustpilot", "-o", "private")
         assert run("finetune", *copy, *options)[0] == 0
     return place

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from textveil.bundle import TextBundle, layout
-from textveil.bundle.statistics import RELEASES, Measures
+from textveil.bundle.statistics import Measures, RELEASES
 from textveil.text import LevelSummary, summaries
 from textveil_cli.show import share
 
@@ -172,7 +172,8 @@ def _guessing(bundle: TextBundle, of_each: Summaries, axis: str) -> Figure:
         panels[2].set_title("Pure LDP: largest log-ratio whatever the distance")
         panels[2].set_ylim(bottom=0)
         levels = of_each[bundle.default_table_mechanism]
-        for number, releases in enumerate(RELEASES):
+        counts = sorted(_of(levels[0]).recovery)
+        for number, releases in enumerate(counts):
             rates = [_of(level).recovery[releases] for level in levels]
             middle = np.array([rate.rate for rate in rates])
             margins = [middle - [rate.low for rate in rates], [rate.high for rate in rates] - middle]
@@ -182,7 +183,7 @@ def _guessing(bundle: TextBundle, of_each: Summaries, axis: str) -> Figure:
                 middle,
                 margins,
                 color=_COLOR_OF[levels[0].mechanism],
-                alpha=1 - 0.2 * (len(RELEASES) - 1 - number),
+                alpha=1 - 0.2 * (len(counts) - 1 - number),
                 marker="ov^D"[number],
                 capsize=2,
                 label=label,

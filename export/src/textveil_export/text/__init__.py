@@ -3,7 +3,7 @@
 from textveil_export.text.build import Contents, Recipe, build_bundle
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS, by_certified_epsilon, by_unchanged_share
 from textveil_export.text.flatten import flat_base, in_steps
-from textveil_export.text.neighbors import nearest, smallest
+from textveil_export.text.neighbors import nearest
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import StaircaseSettings, read_frequencies, staircase_arrays
 from textveil_export.text.weights import GRID, Setting, fits, level_parameters, score_weights
@@ -31,7 +31,6 @@ __all__ = [
     "nearest",
     "read_frequencies",
     "score_weights",
-    "smallest",
     "staircase_arrays",
     "write_bundle",
     "write_certificate",

@@ -128,7 +128,7 @@ def staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseL
     for level in levels:
         Staircase.of(table, level, everything)  # the largest totals that any choice of outputs has
     strictness = [level.epsilon for level in levels]
-    if strictness != sorted(set(strictness)):
+    if not levels or strictness != sorted(set(strictness)):
         raise BundleDamaged(f"{LAW}: levels of the staircase are out of order")
     return levels
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
-    from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots
+    from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots, Surroundings
     from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "ReplacementCoin",
     "ScoreChannel",
     "Slots",
+    "Surroundings",
     "random_uint64",
     "squared_distances",
     "uniform_below",

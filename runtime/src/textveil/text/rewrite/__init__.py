@@ -1,6 +1,7 @@
 """Rewrites texts: a rule says what is drawn, a mechanism draws it, and what comes out is written into the gaps."""
 
+from textveil.text.rewrite.context import Layout, draw_before
 from textveil.text.rewrite.plan import Plan, Words
 from textveil.text.rewrite.rewriter import Rewriter
 
-__all__ = ["Plan", "Rewriter", "Words"]
+__all__ = ["Layout", "Plan", "Rewriter", "Words", "draw_before"]
