@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from textveil import errors
-from textveil.errors import *  # noqa: F403 - all of them, listed in __all__ of errors
+from textveil.errors import *
 
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Ledger

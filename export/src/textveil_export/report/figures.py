@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from textveil.bundle import TextBundle, layout
-from textveil.bundle.statistics import Measures, RELEASES
+from textveil.bundle.statistics import Measures
 from textveil.text import LevelSummary, summaries
 from textveil_cli.show import share
 
