@@ -220,7 +220,7 @@ def test_a_bundle_of_another_extractor_is_refused(tmp_path: Path) -> None:
     """Files of words where the manifest says a model."""
     entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     words = write_index(tmp_path / "words", manifest=set_in(*EXTRACTOR, value=entry))
-    with pytest.raises(BundleDamaged, match=r"does not list 'model\.onnx'"):
+    with pytest.raises(BundleDamaged, match=r"does not list 'vocabulary\.txt'"):
         open_bundle(words, IndexBundle)
 
 

@@ -22,7 +22,7 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path / "b")
     bundle = open_bundle(folder, TextBundle)
     assert (bundle.mechanisms, bundle.default_mechanism) == (("staircase",), "staircase")
-    assert (bundle.levels, bundle.tails, bundle.metric, bundle.symbols) == ((), (), None, 15)
+    assert (bundle.levels, bundle.santext_table, bundle.santext_metric, bundle.symbols) == ((), None, None, 15)
     for opened, stated in zip(bundle.staircase_levels, LEVELS, strict=True):
         assert (opened.name, str(opened.epsilon)) == (stated["name"], stated["epsilon"])
         assert (str(opened.share), str(opened.own_share)) == (stated["share"], stated["own_share"])
