@@ -57,7 +57,8 @@ def staircase_summaries(
     found = []
     for level in bundle.staircase_levels:
         plan = plans.plan({"level": level.name, "visible": visible, "kinds": kinds})
-        promise = plan.terms.promise
+        told = plan.terms.promise.facts(plan.terms)
+        assert isinstance(plan.mechanism, SlotStaircase)  # fluent is not asked for
         kept = most_kept(plan.mechanism)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(
@@ -65,9 +66,9 @@ def staircase_summaries(
                 level=level.name,
                 epsilon=float(level.epsilon),
                 share=str(level.share),
-                near=promise.near,
-                guess_gain=promise.guess_gain,
-                largest_odds=promise.largest_odds,
+                near=told["near"],
+                guess_gain=told["guess_gain"],
+                largest_odds=told["largest_odds"],
                 kept_median=float(median),
                 kept_low=float(low),
                 kept_high=float(high),
