@@ -128,10 +128,9 @@ def test_tokens_and_draws_stand_side_by_side(folders: dict[str, Path]) -> None:
 
 
 def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
-    """Of a bundle with both, SanText is taken where nothing is asked for; with nothing else there is an error."""
+    """The tables of the repository are taken where no bundle is named; one of the staircase alone is an error."""
     channel = TextChannel()
-    assert channel.bundle.default_mechanism == "staircase"
-    assert channel.plan.terms.mechanism == channel.bundle.default_table_mechanism == "santext+"
+    assert channel.plan.terms.mechanism == channel.bundle.default_mechanism == "santext+"
     alone = small_staircase(tmp_path / "alone")
     for bundle, options in ((None, {"mechanism": "staircase"}), (alone, {}), (alone, {"mechanism": "staircase"})):
         with pytest.raises(StaircaseUnsupported, match="do not know the staircase yet"):

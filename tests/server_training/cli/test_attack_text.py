@@ -101,6 +101,15 @@ def test_a_mechanism_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> 
     assert {"nearest", "mask"} <= set(result)
 
 
+@pytest.mark.parametrize("mechanism", [("santext",), ("krr", "-e", "2.5"), ("random",)])
+def test_a_record_says_what_a_mechanism_promises(run: Run, mechanism: tuple[str, ...]) -> None:
+    code, out, err = run(*ATTACK, "-m", *mechanism, "--attacks", "nearest", "--json")
+    assert (code, err) == (0, "")
+    release = json.loads(out)["release"]
+    assert release["mechanism"] == mechanism[0]
+    assert {"epsilon", "epsilon_kind", "rounding_slack", "pure_level"} <= set(release)
+
+
 def test_the_staircase_is_attacked_by_naming_words(run: Run) -> None:
     code, out, err = run(*STAIRCASE, "--json")
     record = json.loads(out)
@@ -124,16 +133,6 @@ def test_a_network_learns_from_vectors_that_are_named(run: Run, tmp_path: Path) 
     code, out, err = run(*STAIRCASE, "--attacks", "words", "--vectors", vectors)
     assert (code, err) == (0, "")
     assert "counts and network" in out
-
-
-def test_without_rows_there_is_no_nearest_symbol(run: Run) -> None:
-    arguments = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "bare", "--attacks", NO_MODEL)
-    code, out, err = run(*arguments, "--json")
-    assert (code, json.loads(out)["result"]["skipped"]) == (0, {"nearest": "the bundle carries no embedding rows"})
-    assert "nearest was left out" in err
-    code, out, err = run(*arguments, "-m", "fbdd", "-e", "10")
-    assert (code, out) == (1, "")
-    assert "fbdd needs the embedding rows" in err
 
 
 def test_an_interrupted_run_is_gone_on_with(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

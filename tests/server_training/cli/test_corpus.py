@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from overridden import overridden
 from small_corpus import write_bundle
+from textveil.bundle import artifact
 from textveil_cli import console
 from textveil_training import cli
 
@@ -20,6 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 Write = Callable[..., Path]
 
 SST2 = "sentence\tlabel\nthe quokkasecret film\t1\nno quokkasecret\t0\n"
+TABLES = ("-b", artifact("english-santext"))
 JSON = '{"text": "the quokkasecret", "label": 1}\n'
 
 
@@ -49,7 +51,7 @@ def everything() -> str:
 
 
 def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -> None:
-    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2", "-m", "santext+")
+    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2", "-m", "santext+", *TABLES)
     assert code == 0
     assert [line.split() for line in out.splitlines()[:2]] == [
         ["file", "rows", "documents", "tokens"], ["train.tsv", "2", "2", "5"]
@@ -92,7 +94,7 @@ def test_options_of_the_staircase(write: Write, run: Run) -> None:
 
 def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
     options = ["--format", "jsonl", "--text-key", "text", "--label-key", "label", "--copies", 3, "--json", "-q"]
-    code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", "--case", "drop")
+    code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", "--case", "drop", *TABLES)
     assert (code, err, out.count("\n")) == (0, "", 1)
     record = json.loads(out)
     assert record == json.loads(Path("out/record.json").read_text())
@@ -104,7 +106,7 @@ def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
 def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> None:
     for name in ("train.tsv", "dev.tsv", "test.tsv"):
         write(SST2, name)
-    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--level", "moderate")
+    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--level", "moderate", *TABLES)
     assert code == 0
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["mechanism"], statement["level"]) == ("santext", "moderate")
@@ -113,7 +115,7 @@ def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> 
 
 def test_denied_words(write: Write, run: Run, canary: str) -> None:
     denied = write(f"the\n{canary}\n", "denied.txt")
-    options = ["--format", "text", "-m", "santext+", "-p", "1e-18", "--json"]
+    options = ["--format", "text", "-m", "santext+", "-p", "1e-18", "--json", *TABLES]
     path = write("the and the\n" * 50)
     assert run(path, *options)[0] == 0
     assert set(Path("out/rows.txt").read_text().split()) == {"the", "and"}

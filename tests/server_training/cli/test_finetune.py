@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from overridden import overridden
+from textveil.bundle import artifact
 from tiny_training import sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -91,7 +92,8 @@ def test_bad_rows(
 
 
 def test_training_and_test_rows_of_different_releases(place: Path, run: Run) -> None:
-    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized", "-m", "santext+")[0] == 0
+    santext = ("-m", "santext+", "-b", artifact("english-santext"))
+    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized", *santext)[0] == 0
     arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)
     assert (code, out) == (1, "")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import textveil_training
+from textveil import __version__
 from textveil_training.data import FORMATS
 
 Write = Callable[..., Path]
@@ -39,14 +39,19 @@ def test_help(run: Run, arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--version", "CANARY"], ["--version", COMMAND]])
 def test_the_version(run: Run, arguments: list[str]) -> None:
-    assert run(*arguments) == (0, f"textveil-train {textveil_training.__version__}\n", "")
+    assert run(*arguments) == (0, f"textveil-train {__version__}\n", "")
     assert "--version" in run("--help")[1]
+
+
+def test_without_a_command_the_help_is_the_message(run: Run) -> None:
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert err.strip() == run("--help")[1].strip()
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ([], ""),
         (["CANARY"], ""),
         (["attack", "CANARY"], ""),
         (["--CANARY"], ""),

@@ -17,6 +17,7 @@ from interruption import interrupted
 from scipy import stats
 from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
 from textveil import Sanitizer
+from textveil.bundle import artifact
 from textveil.errors import FileChanged, IdentityMismatch, OutputError, ResumeError
 from textveil.mechanisms import entropy
 from textveil_cli.files import RECORD
@@ -142,7 +143,7 @@ def test_an_interrupted_run_goes_on_and_draws_nothing_again(
         {"options": {**OPTIONS, "case": "drop"}},
         {"options": {"mechanism": "santext+", "deny": [WORDS[0]]}},
         {"copies": 3},
-        {"bundle": None},
+        {"bundle": artifact("english-santext")},
     ):
         with pytest.raises(ResumeError):
             run(resume=True, **({"copies": 2} | changed))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from textveil.bundle import OnnxParts
+from textveil.bundle.layout import CODEBOOK
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
@@ -72,7 +73,7 @@ def test_a_bundle_has_the_model_and_no_label(
     server = IndexServer.load(labeled)
     encoder = IndexEncoder.load(labeled, expect_id=server.bundle.identity)
     bundle = encoder.bundle
-    assert bundle.kind == "codebook"
+    assert bundle.codes_are == CODEBOOK
     assert isinstance(bundle.extractor, OnnxParts)
     assert bundle.labels == tuple(map(str, range(len(bundle.labels))))
     assert 2 <= len(bundle.labels) <= CODES

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from textveil.bundle.layout import CODEBOOK
 from textveil.vector import IndexEncoder, pair_buckets, words_of
 from textveil_cli.collector import IndexServer
 from textveil_export.index import drawn_epsilon, integer_channel
@@ -151,7 +152,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     assert (code, err) == (0, "")
     assert ("accuracy" in out) == labeled
     encoder, server = IndexEncoder.load(tmp_path / "bundle"), IndexServer.load(tmp_path / "bundle")
-    assert encoder.bundle.kind == "codebook"
+    assert encoder.bundle.codes_are == CODEBOOK
     count = len(encoder.bundle.labels)
     assert encoder.bundle.labels == tuple(map(str, range(count)))
     lines = [encoder.encode(text).line for text in TOPICS * 10]

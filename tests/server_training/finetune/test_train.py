@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from textveil.bundle import artifact
 from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
@@ -221,7 +222,10 @@ def corpus(tmp_path: Path) -> Path:
         rows = "".join(f"a {name[0]} film\t{label}\n" for label in (0, 1) for _ in range(3))
         (tmp_path / "raw" / name).write_text("sentence\tlabel\n" + rows)
     options: Options = {"mechanism": "krr", "epsilon": "1"}
-    sanitize_corpus([tmp_path / "raw"], tmp_path / "sanitized", "sst2", options=options, copies=2, workers=1)
+    bundle = artifact("english-santext")
+    sanitize_corpus(
+        [tmp_path / "raw"], tmp_path / "sanitized", "sst2", options=options, bundle=bundle, copies=2, workers=1
+    )
     return tmp_path / "sanitized"
 
 

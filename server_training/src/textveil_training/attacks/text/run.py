@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -106,13 +107,15 @@ class Settings:
 def describe(settings: Settings, subject: Subject) -> dict[str, Any]:
     """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
     channel = subject.channel
-    promised = asdict(subject.plan.terms) | {"bundle_name": subject.bundle.manifest.get("name")}
-    if channel is None:
-        promised["epsilon"] = str(promised["epsilon"])
-    elif (terms := channel.plan.terms).mechanism in ("krr", "random"):
+    terms = subject.plan.terms
+    promised = channel.release if channel is not None else {**asdict(terms), **asdict(terms.promise)}
+    promised.pop("promise", None)  # its parts stand beside the others
+    promised = {name: str(value) if isinstance(value, Decimal) else value for name, value in promised.items()}
+    promised["bundle_name"] = subject.bundle.manifest.get("name")
+    if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
-    elif terms.mechanism != "santext+" and channel.bundle.certificate is not None and terms.level is not None:
-        proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism]
+    elif terms.mechanism == "santext" and subject.bundle.certificate is not None and terms.level is not None:
+        proven = subject.bundle.certificate["levels"][terms.level][terms.mechanism]
         promised["pure_ldp"] = proven.get("epsilon_pure_ldp")
     model = None if settings.model is None else Path(settings.model).name  # not where it lies
     vectors = None if settings.vectors is None else Path(settings.vectors).name
