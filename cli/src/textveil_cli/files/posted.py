@@ -53,7 +53,7 @@ class BlockLedger:
         self.documents = self.before = 0
 
     def charge(self, block: Documents, drawn: Drawn, *, whole: bool) -> Drawn:
-        """BlockLedger what was drawn for a block; returns it without what must not leave.
+        """Charges what was drawn for a block; returns it without what must not leave.
 
         What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
 
