@@ -23,7 +23,7 @@ def packages() -> Iterator[str]:
             yield ".".join(file.parent.relative_to(wheel / "src").parts)
 
 
-@pytest.mark.parametrize("package", packages())
+@pytest.mark.parametrize("package", list(packages()))
 def test_a_face_is_small(package: str) -> None:
     names = set(getattr(importlib.import_module(package), "__all__", ())) - {*vars(errors), "__version__"}
     assert len(names) < MOST, f"{len(names)} names"

@@ -108,7 +108,7 @@ def describe(settings: Settings, subject: Subject) -> dict[str, Any]:
     """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
     channel = subject.channel
     terms = subject.plan.terms
-    promised = channel.release if channel is not None else {**asdict(terms), **asdict(terms.promise)}
+    promised = channel.release if channel is not None else {**asdict(terms), **vars(terms.promise)}
     promised.pop("promise", None)  # its parts stand beside the others
     promised = {name: str(value) if isinstance(value, Decimal) else value for name, value in promised.items()}
     promised["bundle_name"] = subject.bundle.manifest.get("name")
