@@ -120,7 +120,8 @@ def test_the_staircase_is_attacked_by_naming_words(run: Run) -> None:
     assert found["known_texts"] == 400
     for name in ("unchanged", "bayes", "chain", "counts"):
         assert 0 <= found["known"][name] <= 1
-        assert found["known"]["standard_errors"][name] > 0
+        # 0 where an attacker of this small language happens to be right everywhere
+        assert (found["known"]["standard_errors"][name] > 0) == (0 < found["known"][name] < 1)
     assert "network" not in found["known"], "the bundle has no vectors"
     assert "quokka" not in out
 
