@@ -208,7 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
-    parser.add_argument("--santext", type=Path, help="a bundle with SanText; the built-in one if left out")
+    parser.add_argument("--santext", type=Path, help="a bundle with SanText, such as artifacts/english-santext")
     parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
     parser.add_argument("--only", choices=("tasks", "attacks", "minilm", "rest", "tuned"), help="a part of the jobs")
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")

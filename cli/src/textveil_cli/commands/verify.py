@@ -46,8 +46,8 @@ def verify(
         raise OptionError("--output and --signed-by go with --receipt")
     pins = bundle.must_be.pins
     opened = Sanitizer.load(**pins).bundle if named is None else open_bundle(named, **pins)
-    if pairs is not None and not isinstance(opened, TextBundle):
-        raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
+    if pairs is not None and not (isinstance(opened, TextBundle) and opened.levels):
+        raise OptionError("--pairs is for bundles with SanText: of others all that is checked is checked whole")
     match opened:
         case IndexBundle():
             print(verify_index(opened))

@@ -60,7 +60,8 @@ def settings_of(selection: Selection, terms: Terms, options: Options, account: s
         account: The scope that a ledger charges; ``None`` without a ledger. A run that is charged does not go on with
             one that was not.
     """
-    denied = sorted(set(options.get("deny", ())))
+    given = options.get("deny")
+    denied = sorted(set(() if given is None else given))
     facts = [asdict(selection), asdict(terms), denied, account]
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 

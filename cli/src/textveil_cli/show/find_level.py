@@ -37,6 +37,7 @@ def find_level(
         raise OptionError("a wish is a probability above 0 and below 1")
     if releases not in RELEASES or (bayes is None and releases != 1):
         raise OptionError(f"releases goes with bayes and is one of {', '.join(map(str, RELEASES))}")
+    bundle.require(mechanism or "santext")
     levels = summaries(bundle, mechanism)
     if bundle.statistics is None:
         raise NoStatistics("this bundle carries no statistics: textveil-export statistics adds them")

@@ -48,6 +48,7 @@ def write_report(bundle: TextBundle, folder: Path) -> list[Path]:
         NoStatistics: The bundle does not tell what its levels do to words.
         WriteError: The folder cannot be written.
     """
+    bundle.require("santext")
     if bundle.statistics is None:
         raise NoStatistics("this bundle carries no statistics: textveil-export statistics adds them")
     drawn = pictures(bundle)

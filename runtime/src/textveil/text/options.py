@@ -105,4 +105,5 @@ def cache_key(options: Options) -> tuple[object, ...]:
     """
     found = given(options)
     others = sorted((name, repr(value)) for name, value in found.items() if name != "deny")
-    return frozenset(options.get("deny", ())), *others
+    denied = options.get("deny")
+    return frozenset(() if denied is None else denied), *others

@@ -9,7 +9,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
 from textveil.bundle.text import TextBundle
-from textveil.errors import InputError
+from textveil.errors import InputError, OptionError
 from textveil.mechanisms.distribution import Distribution
 from textveil.text import segmentation
 from textveil.text.options import Options, cache_key
@@ -110,7 +110,10 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
-        return self._plan(options).preview(segmentation.segments(text))
+        plan = self._plan(options)
+        if plan.terms.mechanism == "santext+":
+            raise OptionError("a preview cannot tell which common words the coin of santext+ keeps: that is drawn")
+        return plan.preview(segmentation.segments(text))
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
@@ -130,7 +133,9 @@ class Sanitizer:
         Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
         """
         plan = self._plan(options)
-        return {**asdict(plan.terms), "split": plan.split, "deny": sorted(options.get("deny", ()))}
+        denied = options.get("deny")
+        denied = sorted(() if denied is None else denied)
+        return {**asdict(plan.terms), "split": plan.split, "deny": denied}
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.

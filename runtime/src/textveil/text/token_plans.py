@@ -139,17 +139,18 @@ class TokenPlans:
 
 
 def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
-    """Returns the pure LDP level of what a mechanism draws: that of the bundle's certificate, else a bound of it.
+    """Returns the pure LDP level of what a mechanism draws: a pinned bundle's certificate has it, else it is a bound.
 
     ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the
-    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md).
+    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md). A certificate that
+    nobody pinned is a claim of whoever wrote the folder, and no account rests on it.
 
     Args:
         bundle: The bundle.
         level: One of its levels.
         mechanism: ``"santext"``.
     """
-    proven: Any = (bundle.certificate or {}).get("levels")
+    proven: Any = (bundle.certificate or {}).get("levels") if bundle.pinned else None
     for key in (level.name, mechanism, "epsilon_pure_ldp"):
         proven = proven.get(key) if isinstance(proven, dict) else None
     if type(proven) in (int, float) and math.isfinite(proven) and proven >= 0:

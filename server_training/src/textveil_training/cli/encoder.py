@@ -10,7 +10,7 @@ from textveil.errors import OptionError
 from textveil_cli.console import progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
-from textveil_training.errors import MissingExtra
+from textveil_training.errors import MissingExtra, UnreadableFile
 from textveil_training.hashes import sha256
 from textveil_training.tables import aligned
 
@@ -170,7 +170,10 @@ def encoder(
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
 
-    settings = _settings(texts, extractor, card, output, seed)
+    try:
+        settings = _settings(texts, extractor, card, output, seed)
+    except OSError as error:
+        raise UnreadableFile(f"the file cannot be opened ({error.strerror})") from None
     if output.exists() and not force:
         raise OptionError("the output folder exists (use --force)")
     if texts.label is None and (extractor.codes is None or texts.test is not None):
