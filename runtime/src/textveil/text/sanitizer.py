@@ -9,7 +9,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
 from textveil.bundle.text import TextBundle
-from textveil.errors import InputError, OptionError
+from textveil.errors import InputError
 from textveil.mechanisms.distribution import Distribution
 from textveil.text import segmentation
 from textveil.text.options import Options, cache_key
@@ -102,7 +102,8 @@ class Sanitizer:
 
         Returns:
             Each piece of the text with what becomes of it: ``"gap"``, ``"visible"``, the name of a kind, ``"drawn"``,
-            or ``"unknown"``. It is as private as the text.
+            or ``"unknown"``. Under ``santext+`` a word that is ``"drawn"`` may also be kept, by the coin. It is as private
+            as the text.
 
         Raises:
             OptionError: As ``sanitize``.
@@ -110,10 +111,7 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
-        plan = self._plan(options)
-        if plan.terms.mechanism == "santext+":
-            raise OptionError("a preview cannot tell which common words the coin of santext+ keeps: that is drawn")
-        return plan.preview(segmentation.segments(text))
+        return self._plan(options).preview(segmentation.segments(text))
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
