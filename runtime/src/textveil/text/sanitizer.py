@@ -102,8 +102,8 @@ class Sanitizer:
 
         Returns:
             Each piece of the text with what becomes of it: ``"gap"``, ``"visible"``, the name of a kind, ``"drawn"``,
-            or ``"unknown"``. Under ``santext+`` a word that is ``"drawn"`` may also be kept, by the coin. It is as private
-            as the text.
+            or ``"unknown"``. Under ``santext+`` a word that is ``"drawn"`` may also be kept, by the coin. It is as
+            private as the text.
 
         Raises:
             OptionError: As ``sanitize``.
