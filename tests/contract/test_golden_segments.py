@@ -98,7 +98,7 @@ def test_a_long_text_is_its_own_key(pattern: str, length: int) -> None:
 
 @pytest.mark.parametrize("entry", ["\ufeffthe", "\ufeff\ufeffthe", "\ufeff", "THE", "the\ufeff", "\ufeffDON'T tell"])
 def test_denied_entries_are_read_alike(entry: str) -> None:
-    """A byte order mark at the start is no part of an entry."""
+    """A byte order mark at the start is not part of an entry."""
     bundle = Sanitizer.load(GOLDEN).bundle
     keys = EverythingRule(bundle.ids).keys_of(entry)
     assert inputs.denied_ids(open_bundle(GOLDEN), entry) == [bundle.ids.get(key, bundle.symbols) for key in keys]

@@ -116,7 +116,7 @@ def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool, lower: boo
 
 
 def base_of(staircase: Staircase, outputs: set[int]) -> list[int]:
-    """The base of every symbol, 0 if it is no output: b."""
+    """The base of every symbol, 0 if it is not an output: b."""
     return [weight if y in outputs else 0 for y, weight in enumerate(staircase.base)]
 
 

@@ -128,7 +128,7 @@ class _Tally:
         write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def say_notes(self, quiet: bool) -> None:
-        """Says what happened on this device, to its owner, in a line of its own: it is no part of the statement."""
+        """Says what happened on this device, to its owner, in a line of its own: it is not part of the statement."""
         said: list[str] = []
         if self.truncated:
             said.append(f"{self.truncated:,} longer than the model takes, the end left out")

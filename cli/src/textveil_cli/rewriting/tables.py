@@ -182,7 +182,7 @@ def _statement(run: TableRun, finished: Finished) -> str:
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:
-    """Says to the owner of this device what is no part of the statement."""
+    """Says to the owner of this device what is not part of the statement."""
     said: list[str] = []
     if finished.skipped:
         said.append(f"{counted(finished.skipped, 'file')} finished before, not drawn again")

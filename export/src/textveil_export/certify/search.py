@@ -101,7 +101,7 @@ class _Search:
 
 
 def _scan_others(differences: "Differences", searches: Sequence[_Search], position: int) -> None:
-    """Covers all pairs ``(x, x')`` of one ``x`` that is no output, for mechanisms with the same outputs."""
+    """Covers all pairs ``(x, x')`` of one ``x`` that is not an output, for mechanisms with the same outputs."""
     x = int(differences.inputs[position])
     every, upper = differences.every, differences.upper(position)
     all_inputs = np.arange(len(upper))

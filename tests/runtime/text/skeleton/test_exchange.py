@@ -54,7 +54,7 @@ spaced = st.lists(st.tuples(st.sampled_from(POOL), st.sampled_from(GAPS)).map(""
 
 
 def places(cut: list[str]) -> list[tuple[int, str | None]]:
-    """Index of each segment that is no gap, and the gap before it, ``None`` before the first one."""
+    """Index of each segment that is not a gap, and the gap before it, ``None`` before the first one."""
     found: list[tuple[int, str | None]] = []
     gap = ""
     for index, segment in enumerate(cut):

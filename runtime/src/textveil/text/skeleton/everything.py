@@ -125,7 +125,7 @@ class EveryPieceRule(EverythingRule):
         if not is_string(segment):
             for word in self.tokenizer.basic_tokens(segment):
                 keys += [self.vocabulary[piece] for piece in self.tokenizer.pieces(word) or ()] or [None]
-        # BERT drops control characters; here they are unknown tokens like everything that is no gap.
+        # BERT drops control characters; here they are unknown tokens like everything that is not a gap.
         first, *others = keys or [None]
         later = UPPER if case == UPPER else LOWER
         return [

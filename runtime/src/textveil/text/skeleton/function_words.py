@@ -115,7 +115,7 @@ class SkeletonRule:
         return token
 
     def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
-        """Returns the tokens of one segment that is no gap: one, or a stem and its clitics.
+        """Returns the tokens of one segment that is not a gap: one, or a stem and its clitics.
 
         Args:
             segment: A word or a string of ``segmentation.segments``.

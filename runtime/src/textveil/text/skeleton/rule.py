@@ -75,7 +75,7 @@ class Rule(Protocol):
         ...
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
-        """Returns the tokens of one segment that is no gap, at least one, each with its spelling.
+        """Returns the tokens of one segment that is not a gap, at least one, each with its spelling.
 
         Only tokens that are drawn as ``<unk>`` inside a sentence may be others at the start of one.
         """
