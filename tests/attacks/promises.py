@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -48,7 +49,7 @@ def _use_text(bundle: TextBundle) -> None:
 def _use_index(bundle: IndexBundle) -> None:
     check_printable(show_index.information(bundle))
     IndexServer(bundle)
-    check_printable(IndexEncoder(bundle).encode(_TEXT).line)
+    check_printable(IndexEncoder(replace(bundle, pinned=True)).encode(_TEXT).line)
     for levels in bundle.channels.values():
         for staircase in levels:
             check_staircase(staircase, staircase.level.epsilon)
@@ -56,7 +57,7 @@ def _use_index(bundle: IndexBundle) -> None:
 
 def _use_vectors(bundle: VectorBundle) -> None:
     check_printable(show_encoder.information(bundle))
-    Encoder(bundle).encode(_TEXT)
+    Encoder(replace(bundle, pinned=True)).encode(_TEXT)  # as if its user had named this very bundle
 
 
 def check_staircase(staircase: Any, promised: Decimal) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from small_encoders import DIMENSION, SECRET, ids, load_encoder
 from small_index import write_index
 from textveil import Encoder, IndexEncoder, VectorRelease
+from textveil.bundle import VectorBundle, open_bundle
 from textveil.errors import (
     BundleNotFound,
     IdentityMismatch,
@@ -134,6 +135,8 @@ def test_a_model_that_nobody_pinned_is_not_run(tiny_encoder: Path, encoder: Enco
     with pytest.raises(ModelNotPinned, match=f"--expect-id {encoder.bundle.identity} "):
         Encoder.load(tiny_encoder)
     assert IndexEncoder.load(write_index(tmp_path / "static")).encode("the").line
+    with pytest.raises(ModelNotPinned):  # whichever door it came through
+        Encoder(open_bundle(tiny_encoder, VectorBundle))
 
 
 def test_no_bundle_there(tmp_path: Path) -> None:

@@ -65,13 +65,14 @@ class Encoder:
     Safe to share between threads: it holds no random state. After a fork, load it anew.
 
     Args:
-        bundle: An opened bundle of vectors. Its model is run: whoever opens it answers for it (``load`` wants a pin).
+        bundle: An opened bundle of vectors. Its model is run, so it must be pinned.
         threads: How many threads compute one vector, 1 or 2.
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or not known to stay offline.
         EncoderFailed: onnxruntime does not run the model.
         OptionError: ``threads`` is out of range.
+        ModelNotPinned: Neither the bundle's identity nor its maker was named when it was opened.
     """
 
     kind: ClassVar[str] = "vector"
@@ -79,6 +80,7 @@ class Encoder:
     def __init__(self, bundle: VectorBundle, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
             raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
+        require_pin(bundle)
         self.bundle = bundle
         self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
         parts = OnnxParts(
@@ -108,9 +110,7 @@ class Encoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle = open_bundle(Path(path), VectorBundle, **pins)
-        require_pin(bundle)
-        return cls(bundle, threads)
+        return cls(open_bundle(Path(path), VectorBundle, **pins), threads)
 
     def encode(
         self, text: str, *, epsilon: float | str | None = None, word_dropout: float | str = "0"

@@ -55,15 +55,18 @@ class IndexEncoder:
     Safe to share between threads: it holds no random state. After a fork, load it anew.
 
     Args:
-        bundle: An opened bundle. A model that it has is run: who opens it answers for it (``load`` wants a pin).
+        bundle: An opened bundle. If it has a model, that is run, so the bundle must be pinned.
 
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot be run here.
+        ModelNotPinned: It has a model, and neither its identity nor its maker was named when it was opened.
     """
 
     kind: ClassVar[str] = "index"
 
     def __init__(self, bundle: IndexBundle) -> None:
+        if isinstance(bundle.extractor, OnnxParts):
+            require_pin(bundle)
         self.bundle = bundle
         self._extractor = extractor_of(bundle.extractor)
 
@@ -89,8 +92,6 @@ class IndexEncoder:
         if path is None and pins.get("expect_id") is None:
             pins = {**pins, "expect_id": DEFAULT_ENCODER_ID}
         bundle = open_bundle(default_encoder() if path is None else Path(path), IndexBundle, **pins)
-        if isinstance(bundle.extractor, OnnxParts):
-            require_pin(bundle)
         return cls(bundle)
 
     def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:

@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Unpack
 
-from textveil.bundle.index import IndexBundle, OnnxParts
+from textveil.bundle.index import IndexBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
 from textveil.bundle.vectors import VectorBundle
 from textveil.vector.encoder import Encoder
 from textveil.vector.index_encoder import IndexEncoder
-from textveil.vector.onnx_session import require_pin
 
 
 def load_encoder(folder: Path, **pins: Unpack[Pins]) -> Encoder | IndexEncoder:
@@ -22,8 +21,5 @@ def load_encoder(folder: Path, **pins: Unpack[Pins]) -> Encoder | IndexEncoder:
     """
     bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
     if isinstance(bundle, VectorBundle):
-        require_pin(bundle)
         return Encoder(bundle)
-    if isinstance(bundle.extractor, OnnxParts):
-        require_pin(bundle)
     return IndexEncoder(bundle)
