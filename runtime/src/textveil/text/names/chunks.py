@@ -1,0 +1,189 @@
+"""Cuts what stands between two blanks into tokens (pass 1).
+
+A chunk is read alone, so no token depends on another chunk. Marks at its ends are gaps. What is left is letters with
+single marks between them, cut there, or one string, replaced as a whole: no part of a string tells where it ends.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import regex
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.strings import string_kind, with_unit
+from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token
+from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, key
+
+_EMOTICON = re.compile(r"[:;=8xX]['\u2019]?-?[)(DPpOo3/\\|*\]\[}{]+|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
+#: What is left of HTML where its marks were lost.
+_ENTITY = re.compile(r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|(?:&amp;|&)?#\d{2,4};|\b(?:quot|amp|lt|gt);")
+_CLITIC_PIECES = frozenset("s t d m ll re ve".split())
+_LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019]*+")
+_JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
+#: Marks that words stand on both sides of, each a word of its own.
+_JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}")
+_DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
+_INITIALS = regex.compile(r"(?:\p{Lu}\.)+\p{Lu}")
+#: Common words that are no letters with single marks between them.
+_SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
+_PART = r"(?:\d{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
+_WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
+_AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
+
+
+class Chunks:
+    """Reads chunks, each distinct one once.
+
+    Args:
+        lexicon: The class of each word.
+
+    Privacy:
+        It holds what the user wrote, and ends with the call.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+
+    @cached_property
+    def _marks(self) -> "regex.Pattern[str]":
+        """What is a gap: punctuation, signs of ASCII, and the listed symbols, each with its variation selector."""
+        listed = "".join(map(re.escape, sorted(self._lexicon.symbols)))
+        return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
+
+    @cached_property
+    def _marks_at_end(self) -> "regex.Pattern[str]":
+        return regex.compile(rf"(?r)(?:{self._marks.pattern})\Z")
+
+    def read(self, chunk: str) -> Sequence[Token]:
+        """Returns the tokens of a chunk, which joined are the chunk."""
+        if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
+            return self._lexicon.word(chunk)
+        return tuple(self._parts(chunk))
+
+    def _parts(self, chunk: str) -> Iterator[Token]:
+        if _EMOTICON.fullmatch(chunk):
+            yield gap(chunk)
+            return
+        position = 0
+        if "&" in chunk or ";" in chunk:
+            for entity in _ENTITY.finditer(chunk):
+                yield from self._solid(chunk[position : entity.start()])
+                yield gap(entity[0])
+                position = entity.end()
+            rest = chunk[position:]
+            if position and rest.rstrip(".,;:!?\"')").lower() in _CLITIC_PIECES:
+                end = len(rest.rstrip(".,;:!?\"')"))
+                yield Token(SHOWN, rest[:end], rest[:end].lower())
+                yield from self._solid(rest[end:])
+                return
+        yield from self._solid(chunk[position:])
+
+    def _solid(self, chunk: str) -> Iterator[Token]:
+        """The tokens of a chunk without entities, with the marks at its ends."""
+        if not chunk:
+            return
+        lead = self._marks.match(chunk)
+        start = 0 if lead is None else lead.end()
+        if start == len(chunk):
+            yield gap(chunk)
+            return
+        start -= _prefix(chunk, start)
+        tail = self._marks_at_end.search(chunk, start)
+        end = len(chunk) if tail is None else tail.start()
+        if start:
+            yield gap(chunk[:start])
+        yield from self._core(chunk[start:end])
+        if end < len(chunk):
+            yield gap(chunk[end:])
+
+    def _core(self, core: str) -> Sequence[Token]:
+        """The tokens of a chunk without the marks at its ends."""
+        if len(core) > LONGEST_WORD:
+            return (Token(ALONE, core, key(core), LOWER, "other"),)
+        if _LETTERS.fullmatch(core):
+            return self._lexicon.word(core)
+        if core[0].isalpha() or core[0].isdigit():
+            if core.lower() in _SHOWN_WHOLE and core.islower():
+                return (Token(SHOWN, core, core),)
+            if _INITIALS.fullmatch(core):
+                return (Token(CAPITAL, core, key(core), UPPER),)
+            if _AND.fullmatch(core):
+                return (Token(CAPITAL, core, key(core), UPPER if core.isupper() else TITLE),)
+            if _DOTTED.fullmatch(core) and (shown := self._dotted(core)):
+                return shown
+            if any(map(str.isdigit, core)):
+                return self._with_digits(core)
+            if core.count("/") < 2 and (pieces := _pieces(core)) is not None:
+                return self._joined(pieces)
+        return (_string(core),)
+
+    def _joined(self, pieces: Sequence[str]) -> Sequence[Token]:
+        found: list[Token] = []
+        for number, piece in enumerate(pieces):
+            if number % 2:
+                found.append(gap(piece))
+            else:
+                found += self._lexicon.word(piece)
+        return found
+
+    def _dotted(self, core: str) -> Sequence[Token]:
+        """Words with a full stop and no blank between them, if all are shown: else they are one string."""
+        if string_kind(core)[0] in ("url", "file"):
+            return ()
+        found: list[Token] = []
+        for word in core.split("."):
+            tokens = self._lexicon.word(word)
+            if not all(token.cls == SHOWN or token.bits & AT_START for token in tokens):
+                return ()
+            found += [gap(".")] if found else []
+            found += [token._replace(cls=SHOWN) for token in tokens]
+        return found
+
+    def _with_digits(self, core: str) -> Sequence[Token]:
+        split = with_unit(core)
+        if split is not None:
+            return number(split[0]), Token(SHOWN, split[1], split[1].lower())
+        if _WITH_HYPHENS.fullmatch(core):
+            found: list[Token] = []
+            for part in core.split("-"):
+                found += [gap("-")] if found else []
+                found += [number(part)] if part.isdigit() else self._lexicon.word(part)
+            return found
+        return (_string(core),)
+
+
+def gap(text: str) -> Token:
+    """Returns the token of a gap."""
+    return Token(GAP, text, text)
+
+
+def number(digits: str) -> Token:
+    """Returns the token of a number."""
+    kind, layout = string_kind(digits)
+    joins = digits.isdigit() or kind in ("digits", "phone", "card", "ssn")
+    return Token(DIGITS if joins else ALONE, digits, digits, LOWER, kind, layout)
+
+
+def _string(core: str) -> Token:
+    kind, layout = string_kind(core)
+    if kind in ("number", "year", "account", "digits", "phone", "card", "ssn"):
+        return number(core)
+    return Token(ALONE, core, key(core), LOWER, kind, layout)
+
+
+def _prefix(chunk: str, start: int) -> int:
+    """How many of the marks before the first other character belong to a string: of a handle, a hashtag, a path."""
+    before, first = chunk[:start], chunk[start]
+    if before.endswith(("@", "＠", "\\")) or (before.endswith("#") and not first.isdigit()):
+        return 1
+    if before.endswith("~/"):
+        return 2
+    return 1 if before.endswith("/") else 0
+
+
+def _pieces(core: str) -> list[str] | None:
+    """Words, and the marks between them, in turn; ``None`` if there is anything else."""
+    parts = _JOINED.findall(core)
+    if any(mark and not _JOINER.fullmatch(mark) for _, mark in parts) or (parts and parts[-1][1]):
+        return None
+    return [word or mark for word, mark in parts]

@@ -1,0 +1,108 @@
+"""What the public lists say of one word: its class, from its own string and the options alone (pass 1)."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, START, STRICT, NamesLists
+from textveil.text.names.tokens import ALONE, AT_SENTENCE, AT_START, CAPITAL, EMPHATIC, INITIAL, LOOSE, SHOWN, Token
+from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
+
+#: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
+#: has it. Those in the second line are told in Title case and capitals only.
+_ANY_CASE = ("weekday", "number-word", "group", "particle")
+_CAPITALIZED = ("month", "title", "office")
+#: Endings that a replaced word keeps: the skeleton shows them.
+_ENDINGS = ("ing", "ed", "ly", "s")
+_SHORTEST_WITH_ENDING = 5
+#: Function words that names are also, or that stand for places: never shown for where they stand.
+_NAME_LIKE = frozenset("am may mine us will".split())
+
+
+class Lexicon:
+    """The class of every word, under the options of a call.
+
+    Args:
+        lists: The lists of the bundle.
+        allowed: Keys that are shown in any case.
+        denied: Keys that are replaced as unknown words, whatever they are.
+        drawn: Keys that the user's own list draws.
+    """
+
+    def __init__(
+        self,
+        lists: NamesLists,
+        allowed: Collection[str] = (),
+        denied: Collection[str] = (),
+    ) -> None:
+        self._common, self._capitals = lists.common, lists.capitals
+        self._symbols = lists.symbols
+        self._any_case = _kind_of(lists.kinds, _ANY_CASE)
+        self._capitalized = _kind_of(lists.kinds, _CAPITALIZED)
+        self._allowed, self._denied = frozenset(allowed), frozenset(denied)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Code points beyond letters, digits and punctuation that are gaps."""
+        return self._symbols
+
+    def word(self, word: str) -> Sequence[Token]:
+        """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
+        folded = key(word)
+        if "'" in folded and folded not in self._common and folded not in self._denied:
+            parts = split_clitic(folded)
+            # A stem before "n't" is one of few: cut off, its clitic would tell that.
+            if parts is not None and parts[1] != "n't" and parts[0] not in self._denied:
+                end = len(word) - len(parts[1])
+                case = UPPER if len(word) > 2 and word.isupper() else LOWER
+                return self._stem(word[:end], parts[0]), Token(SHOWN, word[end:], parts[1], case)
+        return (self._stem(word, folded),)
+
+    def _stem(self, word: str, folded: str) -> Token:
+        case = case_pattern(word)
+        if folded in self._denied:
+            return unknown(word, folded, case)
+        if folded in self._allowed or word in self._capitals:
+            return Token(SHOWN, word, folded, case)
+        if case == LOWER and word == word.lower():
+            return self._lower(word, folded)
+        return self._capital(word, folded, TITLE if case == LOWER else case)  # as in iPhone
+
+    def _lower(self, word: str, folded: str) -> Token:
+        kind = self._any_case.get(folded)
+        if kind is not None:
+            return Token(ALONE, word, folded, LOWER, kind)
+        marks = self._common.get(folded) if word == folded else None
+        if marks is None:
+            return unknown(word, folded, LOWER)
+        if marks & (STRICT | FUNCTION):
+            return Token(SHOWN, word, folded)
+        return unknown(word, folded, LOWER)._replace(cls=LOOSE)
+
+    def _capital(self, word: str, folded: str, case: int) -> Token:
+        if len(word) == 1:
+            bits = AT_START if self._common.get(folded, 0) & FUNCTION else 0
+            return Token(INITIAL, word, folded, TITLE, bits=bits)
+        kind = self._any_case.get(folded) or self._capitalized.get(folded)
+        if kind is not None:
+            return Token(ALONE, word, folded, case, kind)
+        marks, bits = self._common.get(folded, 0), 0
+        plain = word in (folded.upper(), folded[:1].upper() + folded[1:])
+        if plain and folded not in _NAME_LIKE:
+            bits |= AT_START if marks & (FUNCTION | OPENER) else 0
+            bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0
+            bits |= EMPHATIC if marks & EMPHASIS else 0
+        return Token(CAPITAL, word, folded, case, bits=bits)
+
+
+def unknown(word: str, folded: str, case: int) -> Token:
+    """Returns the token of a word that is replaced and of which its ending is shown."""
+    if case != LOWER:
+        return Token(CAPITAL, word, folded, case)
+    if len(word) == 1:
+        return Token(ALONE, word, folded, LOWER, "letter")
+    long = len(folded) >= _SHORTEST_WITH_ENDING and folded.isascii()
+    ending = next((end for end in _ENDINGS if folded.endswith(end)), "") if long else ""
+    return Token(ALONE, word, folded, LOWER, "word", "" if folded.endswith("ss") else ending)
+
+
+def _kind_of(kinds: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:
+    return {entry: name for name in reversed(names) for entry in kinds[name]}

@@ -1,0 +1,321 @@
+"""What is shown where it stands, and what is one slot (pass 2).
+
+Reads classes, case patterns and gaps, and of a shown word its key: never a string that is replaced. So any string of a
+slot's class may stand there, in all slots at once, and nothing else changes (docs/proofs/names.md).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from textveil.text.names.tokens import (
+    ALONE,
+    AT_SENTENCE,
+    AT_START,
+    CAPITAL,
+    DIGITS,
+    EMPHATIC,
+    INITIAL,
+    LOOSE,
+    SHOWN,
+    Token,
+)
+from textveil.text.segmentation import LOWER, TITLE, UPPER
+
+#: A run of words with a capital: the kind of it is told from its own string, in pass 3. A lone capital.
+RUN, LONE_INITIAL = "run", "initial"
+#: What ``Slot.before`` has where a title stands before a run.
+TITLE_BEFORE = "<title>"
+_LINE_BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
+_ENDS_SENTENCE = frozenset(".!?\u2026\u3002")
+_OPENS = _ENDS_SENTENCE | _LINE_BREAKS | frozenset(':;"\u201c\u201d\u00ab\u00bb\u2018([{*\u2022>|\u2013\u2014~')
+#: A title-case line that is shorter may be the name of a work or a band.
+_LONG_HEADLINE = 7
+#: Words that a headline has in lower case.
+_SMALL = frozenset(
+    "a an the and or but nor for of in on at to by from with as is it its vs via over after into up".split()
+)
+_CONNECTORS = frozenset(("of", "the"))
+_MOST_CONNECTORS = 3
+#: What is written with a hyphen to a name and is no part of it.
+_SUFFIXES = frozenset("based born style like led backed owned speaking area wide run made bound related".split())
+_JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
+_JOINS_INITIALS = frozenset((". ", "."))
+_JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
+#: No sentence ends at the full stop of these.
+_ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
+_YEARS = frozenset("year years yr yrs month months week weeks".split())
+_AGES = frozenset(("1", "2", "3"))
+_LETTERS_TO_END = 2
+START_AFTER_SLOT = True
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What is replaced as one.
+
+    Attributes:
+        kind: Its kind; ``RUN`` for a run.
+        case: Its case pattern.
+        layout: What the skeleton shows of a number, or the ending of a word.
+        tokens: Its tokens.
+        text: How it is spelled.
+        before: The key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a title.
+        words: How many words it has, where the skeleton has that: in lines without a lower-case word.
+    """
+
+    kind: str
+    case: int
+    layout: str
+    tokens: tuple[Token, ...]
+    text: str
+    before: str = ""
+    words: int = 0
+
+
+Entry = str | Slot
+
+
+class Places:
+    """One text: its words, and the gaps before each and after the last.
+
+    Args:
+        words: Its tokens that are no gaps.
+        gaps: What stands before each, and at the end.
+        capitals: Whether any text of the document has a capital: else words that may be names are replaced.
+
+    Attributes:
+        shown: How many words are shown, once ``entries`` was called.
+    """
+
+    def __init__(self, words: Sequence[Token], gaps: Sequence[str], *, capitals: bool) -> None:
+        self._words, self._gaps, self._capitals = words, gaps, capitals
+        self._hidden = bytearray(len(words))
+        self._parts: list[str] = []  # what is shown since the last slot
+        self.shown = 0
+
+    def entries(self) -> list[Entry]:
+        """Returns what is shown, and the slots, in turn."""
+        found: list[Entry] = []
+        for start, end in self._lines():
+            self._line(start, end, found)
+        self._parts.append(self._gaps[-1])
+        self._close(found)
+        return found
+
+    def _close(self, found: list[Entry]) -> None:
+        """Adds what was shown since the last slot."""
+        found.append("".join(self._parts))
+        self._parts.clear()
+
+    def _lines(self) -> Iterator[tuple[int, int]]:
+        start = 0
+        for place in range(1, len(self._words)):
+            gap = self._gaps[place]
+            if gap != " " and not _LINE_BREAKS.isdisjoint(gap):
+                yield start, place
+                start = place
+        if self._words:
+            yield start, len(self._words)
+
+    def _line(self, start: int, end: int, found: list[Entry]) -> None:
+        words, gaps = self._words, self._gaps
+        capitals = [place for place in range(start, end) if words[place].cls >= CAPITAL]
+        has_lower = not capitals or any(map(_is_lower, words[start:end]))
+        if capitals:
+            self._hide(capitals, start, end, has_lower)
+        place, hidden, parts = start, self._hidden, self._parts
+        while place < end:
+            token = words[place]
+            parts.append(gaps[place])
+            cls = token.cls
+            if cls == SHOWN or (cls == LOOSE and self._capitals) or (cls >= CAPITAL and not hidden[place]):
+                parts.append(token.text)
+                self.shown += 1
+                place += 1
+                continue
+            self._close(found)
+            if hidden[place] or token.kind == "particle":
+                place = self._run(place, end, found, has_lower)
+            elif cls == DIGITS:
+                place = self._digits(place, start, end, found)
+            else:
+                found.append(self._slot(token.kind, token.case, token.layout, place, place + 1))
+                place += 1
+
+    def _hide(self, capitals: Sequence[int], start: int, end: int, has_lower: bool) -> None:
+        """Marks the words with a capital that are not shown."""
+        words, hidden = self._words, self._hidden
+        titles = sum(words[place].case == TITLE for place in capitals)
+        in_capitals = not has_lower and not any(
+            words[place].case == TITLE and words[place].cls == CAPITAL for place in capitals
+        )
+        headline = not has_lower and titles >= _LONG_HEADLINE
+        for place in capitals:
+            token = words[place]
+            bits = token.bits
+            if token.case == UPPER and token.cls == CAPITAL:
+                plain = bits & (AT_START | AT_SENTENCE) if in_capitals else bits & EMPHATIC
+                shown = bool(plain) and (in_capitals or self._stands_out(place))
+            elif (headline and bits & (AT_START | AT_SENTENCE)) or (bits & AT_START and self._opens(place)):
+                shown = True
+            else:
+                shown = bits & AT_SENTENCE and self._starts_sentence(place) and not self._goes_on(place)
+            hidden[place] = not shown
+
+    def _opens(self, place: int) -> bool:
+        """Whether a mark, a line break or nothing stands before a word."""
+        return place == 0 or not _OPENS.isdisjoint(self._gaps[place])
+
+    def _starts_sentence(self, place: int) -> bool:
+        if place == 0:
+            return True
+        gap, before = self._gaps[place], self._words[place - 1]
+        if not gap[-1:].isspace() and gap[-1:] not in "\"'\u201c\u2018(":
+            return False
+        if _ENDS_SENTENCE.isdisjoint(gap):
+            return gap.count("\n") > 1
+        if before.cls == SHOWN or (before.cls == LOOSE and self._capitals):
+            return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
+        return "." not in gap or (START_AFTER_SLOT and before.cls != INITIAL and before.kind not in ("title", "letter"))
+
+    def _goes_on(self, place: int) -> bool:
+        """Whether a word that is replaced follows a capital: then both are one name."""
+        words, after = self._words, place + 1
+        if after == len(words) or self._gaps[after] not in _JOINS:
+            return False
+        return words[after].cls in (CAPITAL, INITIAL) and not words[after].bits & EMPHATIC
+
+    def _stands_out(self, place: int) -> bool:
+        """Whether no word in capitals beside one is replaced."""
+        for beside, gap in ((place - 1, place), (place + 1, place + 1)):
+            if 0 <= beside < len(self._words) and self._gaps[gap] in _JOINS:
+                token = self._words[beside]
+                if token.cls == CAPITAL and not token.bits & EMPHATIC and not (token.bits and self._opens(beside)):
+                    return False
+        return True
+
+    def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
+        """Adds the slot of the run that begins at a place, and returns where it ends."""
+        place = self._member_end(start, end)
+        while place < end:
+            after = self._after_join(place, end)
+            if after is None:
+                break
+            place = self._member_end(after, end)
+        tokens = self._words[start:place]
+        members = [token for token in tokens if token.cls in (CAPITAL, INITIAL)]
+        if not members:  # particles alone
+            found.append(self._slot("word", LOWER, "", start, start + 1))
+            return start + 1
+        case = UPPER if all(token.case == UPPER for token in members) else TITLE
+        kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
+        slot = self._slot(kind, case, "", start, place)
+        found.append(slot if has_lower else Slot(kind, case, "", slot.tokens, slot.text, slot.before, len(tokens)))
+        return place
+
+    def _member_end(self, place: int, end: int) -> int:
+        """Where a member of a run ends, with the lower-case words that a hyphen joins to it."""
+        words, gaps = self._words, self._gaps
+        place += 1
+        while (
+            place < end
+            and gaps[place] == "-"
+            and words[place].case == LOWER
+            and words[place].cls in (SHOWN, LOOSE, ALONE)
+        ):
+            token = words[place]
+            if token.cls == SHOWN and token.key in _SUFFIXES:
+                break
+            if token.cls == ALONE and token.kind != "word":
+                break
+            place += 1
+        return place
+
+    def _after_join(self, place: int, end: int) -> int | None:
+        """The next member of a run whose last member ends at a place, or ``None``."""
+        words, gaps, hidden = self._words, self._gaps, self._hidden
+        gap = gaps[place]
+        if gap not in _JOINS and not (words[place - 1].cls == INITIAL and gap in _JOINS_INITIALS):
+            return None
+        if hidden[place] or words[place].kind == "particle":
+            return place if hidden[place] else self._after_particles(place, end)
+        if gap != " ":
+            return None
+        after = place
+        while (
+            after < end
+            and after - place < _MOST_CONNECTORS
+            and words[after].cls == SHOWN
+            and words[after].case == LOWER
+            and words[after].key in _CONNECTORS
+            and gaps[after] == " "
+        ):
+            after += 1
+        if after in (place, end) or gaps[after] != " ":
+            return None
+        return after if hidden[after] else None
+
+    def _after_particles(self, place: int, end: int) -> int | None:
+        while place < end and self._words[place].kind == "particle" and self._gaps[place] in _JOINS:
+            place += 1
+        return place if place < end and self._hidden[place] and self._gaps[place] in _JOINS else None
+
+    def _digits(self, place: int, start: int, end: int, found: list[Entry]) -> int:
+        """Adds the slot of the digits at a place, and returns where it ends."""
+        token = self._words[place]
+        short = token.kind == "number" and token.layout in _AGES
+        if short and self._is_age(place, start, end):
+            found.append(self._slot("age", LOWER, "", place, place + 1))
+            return place + 1
+        if self._beside_month(place, start, end):
+            day = token.kind == "number" and token.layout in ("1", "2")
+            found.append(self._slot("day" if day else token.kind, LOWER, "" if day else token.layout, place, place + 1))
+            return place + 1
+        last = place + 1
+        while last < end and self._words[last].cls == DIGITS and self._gaps[last] in _JOINS_DIGITS:
+            if self._beside_month(last, start, end):
+                break
+            last += 1
+        if last == place + 1:
+            found.append(self._slot(token.kind, LOWER, token.layout, place, last))
+        else:
+            found.append(self._slot("digits-group", LOWER, "", place, last))
+        return last
+
+    def _beside_month(self, place: int, start: int, end: int) -> bool:
+        words, gaps = self._words, self._gaps
+        if place > start and words[place - 1].kind == "month" and gaps[place] in (" ", ". "):
+            return True
+        return place + 1 < end and words[place + 1].kind == "month" and gaps[place + 1] == " "
+
+    def _is_age(self, place: int, start: int, end: int) -> bool:
+        words, gaps = self._words, self._gaps
+        if place > start and words[place - 1].cls == SHOWN and words[place - 1].key in ("aged", "age"):
+            return gaps[place] == " "
+        if place + 1 >= end or words[place + 1].cls != SHOWN or gaps[place + 1] not in (" ", "-", ""):
+            return False
+        unit = words[place + 1].key
+        if unit in ("yo", "y/o"):
+            return True
+        if unit not in _YEARS or place + 2 >= end or gaps[place + 2] not in (" ", "-"):
+            return False
+        return words[place + 2].cls == SHOWN and words[place + 2].key == "old"
+
+    def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
+        words, gaps = self._words, self._gaps
+        text = words[start].text + "".join(gaps[at] + words[at].text for at in range(start + 1, end))
+        before = ""
+        if start and gaps[start] == " " and words[start - 1].cls == SHOWN:
+            before = words[start - 1].key
+        elif start and gaps[start] in (" ", ". ") and words[start - 1].kind == "title":
+            before = TITLE_BEFORE
+        return Slot(kind, case, layout, tuple(words[start:end]), text, before)
+
+
+def _is_lower(token: Token) -> bool:
+    """Whether a token is a lower-case word that no headline has."""
+    if token.case != LOWER or not token.text[:1].isalpha():
+        return False
+    if token.cls == SHOWN:
+        return token.key not in _SMALL and token.key[0] != "'"
+    return token.cls == LOOSE or (token.cls == ALONE and token.kind in ("word", "group", "number-word", "weekday"))

@@ -1,0 +1,159 @@
+"""Turns the options of a call into a plan of the rung ``names``."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from textveil.bundle.names_files import NamesLists
+from textveil.bundle.text import TextBundle
+from textveil.errors import OptionError
+from textveil.text import segmentation
+from textveil.text.names.chunks import Chunks
+from textveil.text.names.kinds import Kinds
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.promise import NamesPromise
+from textveil.text.names.read import TextReader
+from textveil.text.names.rewrite import CALLED, NamesRewriter, Style
+from textveil.text.names.surrogates import Surrogates
+from textveil.text.statement import Terms
+
+STYLES = ("surrogate", "tag")
+#: The most distinct strings of a document that have surrogates of their own.
+CONSISTENT_CAP = 2_000
+_FOREIGN = (
+    "epsilon",
+    "level",
+    "fluent",
+    "replacement_probability",
+    "sanitize_punctuation",
+    "split",
+    "mechanism",
+    "case",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesPlan:
+    """How texts are rewritten under one set of options.
+
+    Attributes:
+        lists: The lists of the bundle.
+        surrogates: What may come out.
+        style: How it is written.
+        terms: What statements say.
+        allowed: Keys of the user's own that are shown.
+        denied: Keys of the user's own that are replaced.
+    """
+
+    lists: NamesLists
+    surrogates: Surrogates
+    style: Style
+    terms: Terms
+    allowed: frozenset[str]
+    denied: frozenset[str]
+    split: bool = False
+
+    @cached_property
+    def _kinds(self) -> Kinds:
+        return Kinds(self.lists.kinds)
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
+        return Lexicon(self.lists, self.allowed, self.denied)
+
+    def reader(self) -> TextReader:
+        """Returns what reads the texts of one call."""
+        return TextReader(Chunks(self._lexicon), self._kinds)
+
+    def rewriter(self) -> NamesRewriter:
+        """Returns what rewrites the documents of one call."""
+        return NamesRewriter(self.reader(), self.surrogates, self.style)
+
+    def preview(self, text: str) -> list[tuple[str, str]]:
+        """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
+        found = []
+        for entry in self.reader().read([text])[0].entries:
+            if not isinstance(entry, str):
+                kind = CALLED.get(entry.kind, entry.kind)
+                found.append((entry.slot.text, "visible" if kind in self.style.keep else kind))
+            elif entry:
+                found.append((entry, "visible" if any(map(str.isalnum, entry)) else "gap"))
+        return found
+
+    def distribution(self, word: str) -> Any:
+        """Raises ``OptionError``: what a word becomes depends on where it stands."""
+        raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")
+
+
+class NamesPlans:
+    """What all plans of the rung share.
+
+    Args:
+        bundle: A bundle with the lists of the rung.
+
+    Raises:
+        UnknownMechanism: It has none.
+    """
+
+    def __init__(self, bundle: TextBundle) -> None:
+        self._bundle, self._lists = bundle, bundle.require_names()
+        self._surrogates = Surrogates(self._lists.pools)
+
+    def plan(self, given: Mapping[str, Any]) -> NamesPlan:
+        """Resolves options that are given and checked (``options.given``).
+
+        Raises:
+            OptionError: An option does not belong to this rung, or a kind does not exist.
+        """
+        foreign = sorted(set(given).intersection(_FOREIGN))
+        if foreign:
+            raise OptionError(f"the rung names does not take {', '.join(foreign)}")
+        style = self._style(given)
+        allowed, denied = _keys(given.get("allow", ())), _keys(given.get("deny", ()))
+        terms = Terms(
+            mechanism="names",
+            level=None,
+            promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied)),
+            protect="names",
+            consistent=style.consistent,
+            consistent_cap=style.cap,
+            case="carry",
+            sanitize_punctuation=False,
+            bundle=self._bundle.identity,
+        )
+        return NamesPlan(
+            lists=self._lists,
+            surrogates=self._surrogates,
+            style=style,
+            terms=terms,
+            allowed=allowed,
+            denied=denied,
+        )
+
+    def _style(self, given: Mapping[str, Any]) -> Style:
+        style, cap = given.get("style", "surrogate"), given.get("consistent_cap", CONSISTENT_CAP)
+        if style not in STYLES:
+            raise OptionError(f"style must be one of {', '.join(STYLES)}")
+        if type(cap) is not int or cap < 1:
+            raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
+        kinds = {name: self._named(given.get(name, ())) for name in ("keep", "tag", "drop")}
+        if any(kinds[one] & kinds[other] for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))):
+            raise OptionError("a kind is kept, tagged or dropped: one of them")
+        return Style(tags=style == "tag", consistent=given.get("consistent", True), cap=cap, **kinds)
+
+    def _named(self, kinds: Collection[str]) -> frozenset[str]:
+        known = {CALLED.get(kind, kind) for kind in self._surrogates.kinds}
+        if not known.issuperset(kinds):
+            raise OptionError(f"there is no such kind; there are {', '.join(sorted(known))}")
+        return frozenset(kinds)
+
+
+def _keys(entries: Collection[str]) -> frozenset[str]:
+    """The keys of all words of entries."""
+    found = set()
+    for entry in entries:
+        for segment in segmentation.segments(entry.removeprefix(segmentation.BYTE_ORDER_MARK)):
+            if not segmentation.is_gap(segment):
+                found.add(segmentation.key(segment))
+    return frozenset(found)

@@ -1,0 +1,118 @@
+"""What the rung ``names`` promises: of what is replaced, everything but its kind; of what is shown, nothing."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from textveil.release import UNBOUNDED, Charge, Loss
+from textveil.text.names.rewrite import Style
+from textveil.text.statement import Terms
+
+NOTION = (
+    "0 nats between texts of the same skeleton: what comes out for what is replaced is drawn without looking at it; "
+    "no bound on what is shown"
+)
+_LINE = (
+    "Shown: words on a public list{more}. Replaced without a look: all others. "
+    "What is shown can still tell whom the text is about."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesPromise:
+    """What the rung ``names`` promises.
+
+    Two texts of one skeleton have the same distribution of outputs: a loss of 0. Texts of different skeletons have no
+    bound, so there is no number of nats for a text, and none is stated.
+
+    Attributes:
+        style: How what is replaced is written.
+        linked: Whether equal strings of all documents under one key become equal.
+        allow: Whether words of the user's own are shown.
+        deny: Whether words of the user's own are replaced.
+    """
+
+    style: Style
+    linked: bool = False
+    allow: bool = False
+    deny: bool = False
+
+    @property
+    def epsilon(self) -> float:
+        """Implements ``Promise.epsilon``: there is no bound between any two texts."""
+        return math.inf
+
+    @property
+    def epsilon_kind(self) -> str:
+        """Implements ``Promise.epsilon_kind``."""
+        return "none on shown words"
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Implements ``Promise.losses``: none is finite."""
+        return ()
+
+    def charge(self, tokens: int) -> Charge:
+        """Implements ``Promise.charge``: no finite one bounds what is shown."""
+        return UNBOUNDED
+
+    def unit(self, terms: Terms) -> str:
+        """Implements ``Promise.unit``."""
+        return "shown word"
+
+    def facts(self, terms: Terms) -> dict[str, Any]:
+        """Implements ``Promise.facts``; ``nats`` is null, never 0."""
+        return {
+            "protect": terms.protect,
+            "nats": None,
+            "promise": self.epsilon_kind,
+            "notion": NOTION,
+            "style": "tag" if self.style.tags else "surrogate",
+            "consistent": "corpus" if self.linked else self.style.consistent,
+            "keep": sorted(self.style.keep),
+            "tag": sorted(self.style.tag),
+            "drop": sorted(self.style.drop),
+            "allow": self.allow,
+            "deny": self.deny,
+        }
+
+    def totals(self, tokens: int) -> dict[str, Any]:
+        """Implements ``Promise.totals``."""
+        return {"shown_words": tokens}
+
+    def not_protected(self, terms: Terms) -> tuple[str, ...]:
+        """Implements ``Promise.not_protected``."""
+        items = [
+            "every word that is shown, and who or what it tells the text is about: a story can be recognized without "
+            "a name",
+            "of what is replaced: its kind, its case, how many digits a short number has, the ending of a word, and "
+            "its place",
+            "which words are replaced: whoever has the bundle can tell each of them from the shown ones",
+            "a name that is also a common word in lower case",
+            "the habits of its author",
+        ]
+        if self.style.keep:
+            items.append(f"kinds that are kept: {', '.join(sorted(self.style.keep))}")
+        if self.allow:
+            items.append("words of the user's own list, wherever they stand")
+        if self.linked:
+            items.append("which strings of all documents under one key are equal; the key undoes the protection")
+        elif self.style.consistent:
+            items.append("which strings of a document are equal")
+        return tuple(items)
+
+    def line(self, terms: Terms, tokens: int) -> str:
+        """Implements ``Promise.line``."""
+        more = "".join(f", {kind}s" for kind in sorted(self.style.keep)) + (", allowed words" if self.allow else "")
+        return _LINE.format(more=more)
+
+    def summary(self, terms: Terms, tokens: int) -> str:
+        """Implements ``Promise.summary``: one paragraph."""
+        linked = (
+            " Equal strings of all documents under this key become equal: documents are linked." if self.linked else ""
+        )
+        return (
+            f"{self.line(terms, tokens)} What is replaced tells its kind, its case, a short number's layout and which "
+            "strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats bounds "
+            f"what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here.{linked}"
+        )

@@ -1,0 +1,199 @@
+"""Rewrites documents on the rung ``names``: what is shown as it is, and for every slot a member of its kind.
+
+A member is drawn without a look at what it replaces: of a slot only its kinds, its layout, its case and which slots are
+equal decide how (docs/proofs/names.md).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from textveil.mechanisms import entropy
+from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.text.names.kinds import Mention, Part
+from textveil.text.names.read import Read, TextReader
+from textveil.text.names.surrogates import Surrogates
+from textveil.text.restore import Restorer
+
+#: Documents are drawn together up to so many characters.
+_BATCH = 1 << 18
+#: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
+CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How slots are written.
+
+    Attributes:
+        tags: Whether all kinds are written as tags, ``[city 1]``.
+        consistent: Whether equal strings of a document become equal.
+        keep: Kinds that are shown.
+        tag: Kinds that are written as tags, whatever the others are.
+        drop: Kinds of which nothing is written.
+        cap: The most distinct strings of a document that have surrogates of their own; tags stand for others.
+    """
+
+    tags: bool = False
+    consistent: bool = True
+    keep: frozenset[str] = frozenset()
+    tag: frozenset[str] = frozenset()
+    drop: frozenset[str] = frozenset()
+    cap: int = 2_000
+
+
+class _Deck:
+    """The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt."""
+
+    def __init__(self, size: int) -> None:
+        #: How many members no draw is for yet, and how many were not dealt.
+        self.free, self._left = size, size
+        self._moved: dict[int, int] = {}
+
+    def deal(self, index: int) -> int:
+        """Returns the member at a place of those that are left, and takes it out."""
+        self._left -= 1
+        found, last = self._moved.get(index, index), self._moved.get(self._left, self._left)
+        self._moved[index] = last
+        return found
+
+
+class _Document:
+    """The draws of one document: what is drawn, and which of its mentions share a draw.
+
+    Args:
+        read: Its texts.
+        style: How slots are written.
+        surrogates: The members of kinds.
+    """
+
+    def __init__(self, read: Sequence[Read], style: Style, surrogates: Surrogates) -> None:
+        self._read, self._style, self._surrogates = read, style, surrogates
+        self._decks: dict[tuple[str, str], _Deck] = {}
+        self._numbers: dict[tuple[str, str, str], int] = {}
+        self._tags: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+        #: How many members each draw is from, and its deck, if it is from one.
+        self.totals: list[int] = []
+        self._from: list[_Deck | None] = []
+        self._draws = [[self._mention(entry) for entry in text.entries if not isinstance(entry, str)] for text in read]
+
+    def _mention(self, mention: Mention) -> str | list[int]:
+        """A text that nothing is drawn for, or the number of the draw of each part."""
+        called = CALLED.get(mention.kind, mention.kind)
+        style = self._style
+        if called in style.keep:
+            return mention.slot.text
+        if called in style.drop:
+            return ""
+        if style.tags or called in style.tag:
+            return self._tag(called, mention.folded)
+        draws = [self._draw(part) for part in mention.parts]
+        if None in draws:
+            return self._tag(called, mention.folded)
+        return [draw for draw in draws if draw is not None]
+
+    def _tag(self, called: str, folded: str) -> str:
+        found = self._tags.get((called, folded))
+        if found is None:
+            self._counts[called] = self._counts.get(called, 0) + 1
+            found = self._tags[called, folded] = f"[{called} {self._counts[called]}]"
+        return found
+
+    def _draw(self, part: Part) -> int | None:
+        """The number of the draw of a part; ``None`` if no member is left, or the document has too many strings."""
+        kind, layout = part.kind, part.layout
+        size = self._surrogates.size(kind, layout)
+        if not self._style.consistent or not self._surrogates.consistent(kind, layout):
+            return self._new(size, None)
+        key = kind, layout, part.folded
+        number = self._numbers.get(key)
+        if number is None:
+            deck = self._decks.get((kind, layout))
+            if deck is None:
+                deck = self._decks[kind, layout] = _Deck(size)
+            if deck.free == 0 or len(self._numbers) >= self._style.cap:
+                return None
+            number = self._numbers[key] = self._new(deck.free, deck)
+            deck.free -= 1
+        return number
+
+    def _new(self, total: int, deck: _Deck | None) -> int:
+        self.totals.append(total)
+        self._from.append(deck)
+        return len(self.totals) - 1
+
+    def written(self, drawn: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
+        """Returns the texts with what was drawn, and pairs of what came out and what stood there.
+
+        Args:
+            drawn: A number below each of ``totals``.
+        """
+        members = [index if deck is None else deck.deal(index) for index, deck in zip(drawn, self._from, strict=True)]
+        pairs: dict[tuple[str, str], None] = {}
+        texts = []
+        for text, draws in zip(self._read, self._draws, strict=True):
+            rest = iter(draws)
+            parts = []
+            for entry in text.entries:
+                parts.append(entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs))
+            texts.append("".join(parts))
+        return texts, list(pairs)
+
+    def _spelled(
+        self, mention: Mention, draws: str | list[int], members: Sequence[int], pairs: dict[tuple[str, str], None]
+    ) -> str:
+        if isinstance(draws, str):
+            if draws.startswith("["):
+                pairs[draws, mention.slot.text] = None
+            return draws
+        spelled = []
+        for part, draw in zip(mention.parts, draws, strict=True):
+            found = self._surrogates.spelled(part.kind, part.layout, members[draw], mention.case)
+            spelled.append(f"{found}." if part.kind == "initial" and len(mention.parts) > 1 else found)
+            if self._from[draw] is not None:
+                pairs[found, part.text] = None
+        return " ".join(spelled)
+
+
+class NamesRewriter:
+    """Rewrites the documents of one call.
+
+    Args:
+        reader: Reads texts.
+        surrogates: The members of kinds.
+        style: How slots are written.
+
+    Privacy:
+        It holds what the user wrote, and ends with the call.
+    """
+
+    def __init__(self, reader: TextReader, surrogates: Surrogates, style: Style) -> None:
+        self._reader, self._surrogates, self._style = reader, surrogates, style
+
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
+        """Yields the texts of each document, how many of its words are shown, and what restores the others.
+
+        Privacy:
+            The release itself, with the operating system's entropy.
+        """
+        batch: list[tuple[_Document, int]] = []
+        characters = 0
+        for texts in documents:
+            read = self._reader.read(texts)
+            batch.append((_Document(read, self._style, self._surrogates), sum(text.shown for text in read)))
+            characters += sum(map(len, texts))
+            if characters > _BATCH:
+                yield from self._drawn(batch)
+                batch, characters = [], 0
+        yield from self._drawn(batch)
+
+    def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
+        totals = np.array([total for document, _ in batch for total in document.totals], dtype=np.int64)
+        drawn = uniform_below(totals, entropy.random_uint64).tolist() if len(totals) else []
+        start = 0
+        for document, shown in batch:
+            end = start + len(document.totals)
+            texts, pairs = document.written(drawn[start:end])
+            start = end
+            yield texts, shown, Restorer(pairs) if self._style.consistent else None

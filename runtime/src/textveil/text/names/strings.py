@@ -1,0 +1,143 @@
+"""Kinds of strings: whatever is more than letters is of exactly one kind, told from the string alone.
+
+No check digit is computed here: a kind that only true card numbers had would tell that a number is one (names.md, M1).
+"""
+
+import re
+
+import regex
+
+#: Digits from which a number without group marks is an identifier.
+IDENTIFIER_DIGITS = 7
+
+_TLD = (
+    "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es it pl se no dk us me tv app dev "
+    "ai xyz online site gl ly"
+).replace(" ", "|")
+_FILES = (
+    "pdf docx? xlsx? pptx? csv tsv txt md rtf odt html? xml json ya?ml zip gz tar rar 7z exe py js ts java cpp jpe?g "
+    "png gif svg bmp mp3 mp4 mov avi wav log sql db cfg conf ini key pem"
+).replace(" ", "|")
+_DASH = "[-\u2010\u2011\u2012\u2013]"
+
+_EMAIL = re.compile(r"[^@]+@[^@]*\.[^@.]+|[^()\[\]{}]+[(\[{]at[)\]}].+", re.IGNORECASE | re.DOTALL)
+_URL = re.compile(
+    rf".*://.*|(?:mailto|tel):.*|www\..+|(?:[\w-]+\.)+(?:{_TLD})(?:[/:?#].*)?|(?:[\w-]+\.)+[a-z]{{2,24}}[/?#].*",
+    re.IGNORECASE | re.DOTALL,
+)
+_PATH = re.compile(r"[/~\\].*|[A-Za-z]:[/\\].*|.*\\.*|[^/]+(?:/[^/]+){2,}/?", re.DOTALL)
+_FILE = re.compile(rf"[^/\\]+\.(?:{_FILES})", re.IGNORECASE | re.DOTALL)
+_IP = re.compile(
+    r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)?|(?=.*[0-9])(?:[0-9a-f]{0,4}:){3,}[0-9a-f]{0,4}", re.IGNORECASE
+)
+_MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
+_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}(?:\.\d\d)?[ap]\.?m", re.IGNORECASE)
+_DATE = re.compile(rf"\d\d?([/.]|{_DASH})\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([/.]|{_DASH})\d\d?\2\d\d?")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+_NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
+_DIGITS = re.compile(rf"\d+(?:(?:[./]|{_DASH})\d+)*")
+_ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
+_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,30}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
+_SSN = re.compile(rf"\d{{3}}{_DASH}\d\d{_DASH}\d{{4}}")
+_WITH_UNIT = re.compile(
+    r"(\d+(?:[.,]\d+)?)(km|cm|mm|nm|kg|mg|g|ml|l|lbs?|oz|ft|in|mph|kmh|hz|khz|mhz|ghz|kb|mb|gb|tb|k|m|mn|bn|b|x|px|p|"
+    r"hrs?|h|mins?|min|secs?|s|ms|d|w|y|yrs?|yo|c|f|v|kw|mw|mah|am|pm)",
+    re.IGNORECASE,
+)
+_WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
+#: The shortest string of letters and digits that is read as a key or a password.
+_KEY_LENGTH = 12
+
+
+def string_kind(string: str) -> tuple[str, str]:
+    """Returns the kind and the layout of a string that is not of letters alone.
+
+    Args:
+        string: What stands between two blanks, less the marks at its ends.
+
+    Returns:
+        The kind, and what the skeleton shows of its layout: digits of a number, nothing for most kinds.
+    """
+    if not string.isascii():
+        return _beyond_ascii(string)
+    if "@" in string:
+        return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""
+    if string[0] == "#":
+        return "hashtag", ""
+    for kind, pattern in (("ip", _IP), ("mac", _MAC), ("time", _TIME), ("date", _DATE), ("ordinal", _ORDINAL)):
+        if pattern.fullmatch(string):
+            return kind, ""
+    if _DECADE.fullmatch(string):
+        return "decade", ""
+    if "." in string or ":" in string:
+        if _URL.fullmatch(string):
+            return "url", ""
+        if _EMAIL.fullmatch(string):
+            return "email", ""
+    if _DIGITS.fullmatch(string) or _NUMBER.fullmatch(string):
+        return number_kind(string)
+    if _FILE.fullmatch(string):
+        return "file", ""
+    if _PATH.fullmatch(string):
+        return "path", ""
+    if _EMAIL.fullmatch(string):
+        return "email", ""
+    return _identifier(string), ""
+
+
+def number_kind(string: str) -> tuple[str, str]:
+    """Returns the kind and layout of digits with marks between them, or of several such groups with blanks between."""
+    if _YEAR.fullmatch(string):
+        return "year", ""
+    number = _NUMBER.fullmatch(string)
+    if number is not None:
+        return _of_number(number["whole"], number["mark"], number["decimals"])
+    digits = sum(map(str.isdigit, string))
+    if _SSN.fullmatch(string):
+        return "ssn", ""
+    if digits >= 13:
+        return "card", ""
+    if digits >= IDENTIFIER_DIGITS:
+        return "phone", ""
+    return "digits", re.sub(r"\d", "0", string)
+
+
+def _of_number(whole: str, mark: str | None, decimals: str | None) -> tuple[str, str]:
+    digits = len(whole) - whole.count(",")
+    if digits >= IDENTIFIER_DIGITS and "," not in whole:
+        return "account", ""
+    size = str(digits) if digits < 5 else "5" if digits < 7 else "7" if digits < 10 else "10"
+    grouped = "g" if "," in whole else ""
+    return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
+
+
+def with_unit(string: str) -> tuple[str, str] | None:
+    """Splits a number and the unit that is written to it, as in ``5kg``; ``None`` where there is none."""
+    match = _WITH_UNIT.fullmatch(string)
+    return None if match is None or _TIME.fullmatch(string) or _DECADE.fullmatch(string) else (match[1], match[2])
+
+
+def _identifier(string: str) -> str:
+    if _UUID.fullmatch(string) or _HASH.fullmatch(string):
+        return "hash"
+    if _IBAN.fullmatch(string):
+        return "iban"
+    if len(string) >= _KEY_LENGTH or not _WORDLIKE.fullmatch(string):
+        return "key"
+    return "id"
+
+
+def _beyond_ascii(string: str) -> tuple[str, str]:
+    if "@" in string or "＠" in string:
+        return ("handle" if string[0] in "@＠" else "email"), ""
+    if string[0] == "#":
+        return "hashtag", ""
+    if "." in string and _URL.fullmatch(string):
+        return "url", ""
+    if _DIGITS.fullmatch(string) and _ASCII_DIGITS.fullmatch(string):
+        return number_kind(string)
+    return "key", ""

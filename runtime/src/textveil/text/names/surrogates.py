@@ -1,0 +1,243 @@
+"""What may come out for a slot: the members of its kind and layout, numbered, each as likely as any other.
+
+Nothing here sees what stood in the slot. Identifiers come from ranges that belong to nobody: numbers for fiction
+(555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
+social security numbers, and cards that fail the check of ISO/IEC 7812.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+from textveil.text.segmentation import LOWER, UPPER
+
+#: Kinds of smaller pools are drawn anew for each mention: equality and order would give their strings back.
+SMALLEST_CONSISTENT = 200
+#: Kinds of numbers: never consistent, whatever the size of their layout is.
+_NUMBERS = frozenset("number digits year day age time date ordinal decade initial letter title".split())
+_DOMAINS = ("example.com", "example.org", "example.net")
+_AREAS = tuple(range(201, 1000, 2))
+_DAYS, _FIRST_YEAR, _YEARS = 28, 1950, 80
+_NETS = ("192.0.2", "198.51.100", "203.0.113")
+#: Letters of initials: none that is a word by itself.
+_INITIALS = "BCDEFGHJKLMNOPRSTVW"
+_LETTERS = "bcdefghjklmnpqrtvwxyz"
+_UNREADABLE = "(unreadable)"
+_GROUP = re.compile("0+")
+
+
+class Surrogates:
+    """The outputs of every kind.
+
+    Args:
+        pools: Outputs of the kinds by list, as they are printed.
+    """
+
+    def __init__(self, pools: Mapping[str, Sequence[str]]) -> None:
+        self._pools = pools
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds that there are."""
+        lists = frozenset(name for name in self._pools if not name.startswith("word-"))
+        return lists.union(self._sizes, ("number", "digits", "person"))
+
+    def size(self, kind: str, layout: str) -> int:
+        """Returns how many outputs a kind of a layout has, below ``2**62``."""
+        name = _pool(kind, layout)
+        if name in self._pools:
+            return len(self._pools[name])
+        if kind == "number":
+            return _number_size(layout)
+        if kind == "digits":
+            return _digits_size(layout)
+        return self._sizes[kind]
+
+    def consistent(self, kind: str, layout: str) -> bool:
+        """Tells whether equal strings of a kind become equal outputs."""
+        return kind not in _NUMBERS and self.size(kind, layout) >= SMALLEST_CONSISTENT
+
+    def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
+        """Returns an output.
+
+        Args:
+            kind: Its kind.
+            layout: What the skeleton shows of a number, or of the ending of a word.
+            index: Its number, below ``size``.
+            case: The case pattern of the slot.
+        """
+        name = _pool(kind, layout)
+        if name in self._pools:
+            found = self._pools[name][index]
+            if case == UPPER:
+                return found.upper()
+            if kind in _WRITTEN_SMALL:
+                return found if case == LOWER else found[:1].upper() + found[1:]
+            return found
+        if kind == "number":
+            return _number(layout, index)
+        if kind == "digits":
+            return _digits(layout, index)
+        return self._made(kind, index)
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        given, family = len(self._pools["given"]), len(self._pools["family"])
+        return {
+            "year": _YEARS,
+            "day": _DAYS,
+            "age": 72,
+            "time": 144,
+            "date": 12 * _DAYS * _YEARS,
+            "ordinal": 98,
+            "decade": 8,
+            "initial": len(_INITIALS),
+            "letter": len(_LETTERS),
+            "phone": len(_AREAS) * 100,
+            "card": 10**9,
+            "ssn": 99 * 9999,
+            "account": 10**8,
+            "iban": 10**10,
+            "ip": 254 * len(_NETS),
+            "mac": 256,
+            "email": given * family * len(_DOMAINS),
+            "handle": given * 900,
+            "hashtag": given * 900,
+            "url": given * 900,
+            "path": 9000,
+            "file": 9000,
+            "hash": 16**8,
+            "key": 10**8,
+            "id": 26 * 10**5,
+            "symbol": 1,
+            "other": 1,
+        }
+
+    def _made(self, kind: str, index: int) -> str:
+        given = self._pools["given"]
+        if kind == "email":
+            index, domain = divmod(index, len(_DOMAINS))
+            first, last = divmod(index, len(self._pools["family"]))
+            return f"{given[first].lower()}.{_folded(self._pools['family'][last])}@{_DOMAINS[domain]}"
+        if kind in ("handle", "hashtag", "url"):
+            first, number = divmod(index, 900)
+            name = f"{given[first].lower()}{100 + number}"
+            return {"handle": f"@{name}", "hashtag": f"#{name}", "url": f"https://www.example.com/{name}"}[kind]
+        return _MADE[kind](index)
+
+
+#: Kinds whose pools are spelled in lower case.
+_WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group"))
+_LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
+#: The least and how many whole parts a number of so many digits has; years are no such numbers.
+_WHOLES = {
+    "0": (0, 1),
+    "1": (1, 9),
+    "2": (10, 90),
+    "3": (100, 900),
+    "4": (2100, 7900),
+    "5": (10_000, 90_000),
+    "7": (1_000_000, 9_000_000),
+    "10": (10**9, 9 * 10**9),
+}
+
+
+def _pool(kind: str, layout: str) -> str:
+    return f"{kind}-{layout}" if kind == "word" and layout else kind
+
+
+def _folded(name: str) -> str:
+    return "".join(filter(str.isalpha, name)).lower()
+
+
+def _number_size(layout: str) -> int:
+    size, _, _, decimals = _parsed(layout)
+    return _WHOLES[size][1] * 10**decimals
+
+
+def _number(layout: str, index: int) -> str:
+    size, grouped, mark, decimals = _parsed(layout)
+    whole, part = divmod(index, 10**decimals)
+    least = _WHOLES[size][0]
+    written = "" if size == "0" else f"{least + whole:,}" if grouped else str(least + whole)
+    return written + (f"{mark}{part:0{decimals}d}" if decimals else "")
+
+
+def _parsed(layout: str) -> tuple[str, str, str, int]:
+    match = _LAYOUT.fullmatch(layout)
+    assert match is not None
+    return match[1], match[2], match[3] or "", int(match[4] or 0)
+
+
+def _digits_size(layout: str) -> int:
+    return int(9 ** len(_GROUP.findall(layout)) * 10 ** (layout.count("0") - len(_GROUP.findall(layout))))
+
+
+def _digits(layout: str, index: int) -> str:
+    """Digits in the places of a layout; no group of them begins with a zero."""
+
+    def filled(group: "re.Match[str]") -> str:
+        nonlocal index
+        index, first = divmod(index, 9)
+        length = len(group[0]) - 1
+        index, rest = divmod(index, 10**length)
+        return str(1 + first) + (f"{rest:0{length}d}" if length else "")
+
+    return _GROUP.sub(filled, layout)
+
+
+def _card(index: int) -> str:
+    """Sixteen digits whose last one is not the check digit."""
+    digits = f"400000{index:09d}"
+    total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
+    digits += str((10 - total % 10 + 5) % 10)
+    return "-".join(digits[start : start + 4] for start in range(0, 16, 4))
+
+
+def _phone(index: int) -> str:
+    area, line = divmod(index, 100)
+    return f"{_AREAS[area]}-555-01{line:02d}"
+
+
+def _date(index: int) -> str:
+    index, day = divmod(index, _DAYS)
+    year, month = divmod(index, 12)
+    return f"{_FIRST_YEAR + year}-{1 + month:02d}-{1 + day:02d}"
+
+
+def _id(index: int) -> str:
+    letter, number = divmod(index, 10**5)
+    return f"X{chr(ord('A') + letter)}{number:05d}"
+
+
+_MADE: dict[str, Callable[[int], str]] = {
+    "year": lambda index: str(_FIRST_YEAR + index),
+    "day": lambda index: str(1 + index),
+    "age": lambda index: str(18 + index),
+    "time": lambda index: f"{1 + index // 12}:{index % 12 * 5:02d}",
+    "date": _date,
+    "ordinal": lambda index: ordinal(2 + index),
+    "decade": lambda index: f"{1930 + 10 * index}s",
+    "initial": lambda index: _INITIALS[index],
+    "letter": lambda index: _LETTERS[index],
+    "phone": _phone,
+    "card": _card,
+    "ssn": lambda index: f"000-{1 + index // 9999:02d}-{1 + index % 9999:04d}",
+    "account": lambda index: f"00{index:08d}",
+    "iban": lambda index: f"XX00TEST{index:010d}",
+    "ip": lambda index: f"{_NETS[index // 254]}.{1 + index % 254}",
+    "mac": lambda index: f"00:00:5e:00:53:{index:02x}",
+    "path": lambda index: f"/srv/files/item-{1000 + index}",
+    "file": lambda index: f"document-{1000 + index}.txt",
+    "hash": lambda index: f"00000000{index:08x}",
+    "key": lambda index: f"EXAMPLEKEY{index:08d}",
+    "id": _id,
+    "symbol": lambda index: "\u25a1",
+    "other": lambda index: _UNREADABLE,
+}
+
+
+def ordinal(number: int) -> str:
+    """Returns a number as an ordinal: ``22nd``."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

@@ -1,0 +1,39 @@
+"""Tokens of the rung ``names``, and the finite classes that they are of.
+
+Pass 1 gives a token its class from its own string and the options. Pass 2 (``places``) reads classes, case patterns and
+gaps, and of what is shown its key. So whatever pass 2 decides is the same for all strings of a class.
+"""
+
+from typing import NamedTuple
+
+from textveil.text.segmentation import LOWER
+
+#: A gap; a shown word; a lower-case word that is shown unless the whole text is in lower case; a string, word or number
+#: that is replaced wherever it stands; plain digits, which join each other; a word with a capital; a single capital.
+GAP, SHOWN, LOOSE, ALONE, DIGITS, CAPITAL, INITIAL = range(7)
+
+#: What a word with a capital may be shown for: a function word or a greeting at any start, a common word where a
+#: sentence starts, a common word in capitals for emphasis.
+AT_START, AT_SENTENCE, EMPHATIC = 1, 2, 4
+
+
+class Token(NamedTuple):
+    """One token.
+
+    Attributes:
+        cls: Its class.
+        text: How it is spelled.
+        key: Its key: folded, and what pass 2 may read of it if it is shown.
+        case: Its case pattern.
+        kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by.
+        layout: What the skeleton shows of a number; the ending of a word.
+        bits: Of ``CAPITAL``: where it may be shown.
+    """
+
+    cls: int
+    text: str
+    key: str
+    case: int = LOWER
+    kind: str = ""
+    layout: str = ""
+    bits: int = 0
