@@ -5,13 +5,14 @@ has the text.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.release import counted
-from textveil.text.segmentation import apply_case, case_pattern, is_string, key, segments, split_clitic
+from textveil.text.segmentation import TITLE, apply_case, case_pattern, is_string, key, segments, split_clitic
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.
@@ -32,6 +33,7 @@ class Restorer:
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
         self._originals: dict[str, str] = {}
         self._ambiguous: set[str] = set()
+        self._phrases: set[str] = set()
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
@@ -42,6 +44,8 @@ class Restorer:
         for output, original in pairs:
             if output in self._ambiguous:
                 continue
+            if segments(output) != [output]:
+                self._phrases.add(output)
             first = self._originals.setdefault(output, original)
             if first != original and key(first) != key(original):
                 del self._originals[output]
@@ -72,7 +76,21 @@ class Restorer:
         """
         if not isinstance(reply, str):
             raise InputError("the reply is not a string")
-        return "".join(map(self._restored, segments(reply)))
+        found, position = [], 0
+        for match in self._several_words.finditer(reply) if self._phrases else ():
+            found += map(self._restored, segments(reply[position : match.start()]))
+            found.append(_in_case_of(match[0], self._originals[_phrase(match[0])]))
+            position = match.end()
+        return "".join([*found, *map(self._restored, segments(reply[position:]))])
+
+    @property
+    def _several_words(self) -> "re.Pattern[str]":
+        """Finds the outputs that are no single segments, such as names of several words and tags, the longest first."""
+        phrases = sorted(self._phrases - self._ambiguous, key=len, reverse=True)
+        ways = [re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases]
+        # A tag ends where its bracket does; words do not stand inside others.
+        either = "|".join(way if way.startswith(r"\[") else rf"(?<!\w){way}(?!\w)" for way in ways)
+        return re.compile(either or r"(?!)", re.IGNORECASE)
 
     def _restored(self, segment: str) -> str:
         stem = segment
@@ -113,8 +131,18 @@ class Restorer:
         return cls(originals.items())
 
 
+def _phrase(text: str) -> str:
+    """What stands for several words, however they are spaced."""
+    return " ".join(key(text).split())
+
+
 def _in_case_of(replaced: str, original: str) -> str:
-    if is_string(original):  # strings have no case in the text that the reply is about
+    if is_string(original) or replaced.startswith("["):  # neither strings nor tags have a case in the reply
         return original
     pattern = case_pattern(replaced)
-    return original if case_pattern(original) == pattern else apply_case(key(original), pattern)
+    own = case_pattern(original)
+    if own == pattern or (
+        pattern == TITLE and apply_case(key(original), own) != original
+    ):  # some have one of their own
+        return original
+    return apply_case(key(original), pattern)

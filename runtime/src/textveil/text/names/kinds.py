@@ -3,12 +3,13 @@
 The kind is in the skeleton, so lists of names never decide what is replaced: only by what.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from textveil.text.names.places import LONE_INITIAL, RUN, TITLE_BEFORE, Slot
+from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import INITIAL
+from textveil.text.names.tokens import CAPITAL, INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -23,6 +24,7 @@ _LAST = (
 #: After these a name that is on no list is taken for that of a place.
 _PLACE_BEFORE = frozenset("in at from near".split())
 _LONGEST_ACRONYM = 5
+_BETWEEN = re.compile(r"[^0-9]+")
 
 
 class Part(NamedTuple):
@@ -63,8 +65,8 @@ class Kinds:
 
     def mention(self, slot: Slot) -> Mention:
         """Returns a slot with its kind."""
-        if slot.kind == "digits-group":
-            kind, layout = number_kind("".join("-" if mark in "() \u00a0-\u2013" else mark for mark in slot.text))
+        if slot.kind == GROUP:
+            kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
             return self._one(slot, kind, layout)
         if slot.kind == LONE_INITIAL:
             return self._one(slot, "initial", "")
@@ -97,7 +99,7 @@ class Kinds:
         kind = self._last.get(keys[-1]) or self._last.get(keys[0])
         if kind is not None:
             return kind
-        if keys[0] in self._given or slot.tokens[0].cls == INITIAL:
+        if slot.tokens[0].cls == INITIAL or (slot.tokens[0].cls == CAPITAL and keys[0] in self._given):
             return "person"
         first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
         if len(keys) == 2 and last == "family" and first in (None, "family"):

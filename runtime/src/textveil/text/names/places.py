@@ -5,7 +5,7 @@ slot's class may stand there, in all slots at once, and nothing else changes (do
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textveil.text.names.tokens import (
     ALONE,
@@ -21,8 +21,8 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
-#: A run of words with a capital: the kind of it is told from its own string, in pass 3. A lone capital.
-RUN, LONE_INITIAL = "run", "initial"
+#: Of runs of words with a capital, and of digits that blanks join, pass 3 tells the kind. A lone capital.
+RUN, LONE_INITIAL, GROUP = "run", "initial", "digits-group"
 #: What ``Slot.before`` has where a title stands before a run.
 TITLE_BEFORE = "<title>"
 _LINE_BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
@@ -276,10 +276,13 @@ class Places:
             if self._beside_month(last, start, end):
                 break
             last += 1
-        if last == place + 1:
-            found.append(self._slot(token.kind, LOWER, token.layout, place, last))
-        else:
-            found.append(self._slot("digits-group", LOWER, "", place, last))
+        slot = self._slot(token.kind if last == place + 1 else GROUP, LOWER, token.layout, place, last)
+        # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside.
+        sign = self._gaps[place][-1:]
+        if found and (sign == "+" or (sign == "(" and ")" in slot.text)):
+            found[-1] = str(found[-1])[:-1]
+            slot = replace(slot, text=sign + slot.text)
+        found.append(slot)
         return last
 
     def _beside_month(self, place: int, start: int, end: int) -> bool:

@@ -14,6 +14,7 @@ from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import Restorer
+from textveil.text.segmentation import key
 
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 18
@@ -106,15 +107,15 @@ class _Document:
         size = self._surrogates.size(kind, layout)
         if not self._style.consistent or not self._surrogates.consistent(kind, layout):
             return self._new(size, None)
-        key = kind, layout, part.folded
-        number = self._numbers.get(key)
+        equal = kind, layout, part.folded
+        number = self._numbers.get(equal)
         if number is None:
             deck = self._decks.get((kind, layout))
             if deck is None:
                 deck = self._decks[kind, layout] = _Deck(size)
             if deck.free == 0 or len(self._numbers) >= self._style.cap:
                 return None
-            number = self._numbers[key] = self._new(deck.free, deck)
+            number = self._numbers[equal] = self._new(deck.free, deck)
             deck.free -= 1
         return number
 
@@ -145,14 +146,14 @@ class _Document:
     ) -> str:
         if isinstance(draws, str):
             if draws.startswith("["):
-                pairs[draws, mention.slot.text] = None
+                pairs[key(draws), mention.slot.text] = None
             return draws
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
             found = self._surrogates.spelled(part.kind, part.layout, members[draw], mention.case)
             spelled.append(f"{found}." if part.kind == "initial" and len(mention.parts) > 1 else found)
             if self._from[draw] is not None:
-                pairs[found, part.text] = None
+                pairs[key(found), part.text] = None
         return " ".join(spelled)
 
 
