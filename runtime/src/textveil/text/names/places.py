@@ -45,6 +45,7 @@ _JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
 _ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
 _YEARS = frozenset("year years yr yrs month months week weeks".split())
 _AGES = frozenset(("1", "2", "3"))
+_WITH_PLUS = frozenset((GROUP, "phone", "account"))
 _LETTERS_TO_END = 2
 START_AFTER_SLOT = True
 
@@ -173,7 +174,8 @@ class Places:
         if not gap[-1:].isspace() and gap[-1:] not in "\"'\u201c\u2018(":
             return False
         if _ENDS_SENTENCE.isdisjoint(gap):
-            return gap.count("\n") > 1
+            # A paragraph, or the name of a field of a form.
+            return gap.count("\n") > 1 or ("\n" in gap and self._gaps[place + 1][:1] == ":")
         if before.cls == SHOWN or (before.cls == LOOSE and self._capitals):
             return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
         return "." not in gap or (START_AFTER_SLOT and before.cls != INITIAL and before.kind not in ("title", "letter"))
@@ -279,7 +281,7 @@ class Places:
         slot = self._slot(token.kind if last == place + 1 else GROUP, LOWER, token.layout, place, last)
         # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside.
         sign = self._gaps[place][-1:]
-        if found and (sign == "+" or (sign == "(" and ")" in slot.text)):
+        if found and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
             found[-1] = str(found[-1])[:-1]
             slot = replace(slot, text=sign + slot.text)
         found.append(slot)
