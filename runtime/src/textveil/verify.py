@@ -69,7 +69,8 @@ def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
 
     Of SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
     pairs of a random sample of inputs, half of them stored neighbors of the other half, drawn from the operating
-    system's entropy. Of the staircase: what may come out under every rule, and the losses of a smaller sample.
+    system's entropy. Of the staircase: what may come out under every rule, and the losses of a smaller sample. Of the
+    rung ``names``: its lists.
 
     Args:
         bundle: An opened bundle.
@@ -77,13 +78,17 @@ def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
 
     Raises:
         BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, a neighbor is
-            missing, a word may not come out, or a loss is above its bound. The level, the score or the row is named.
+            missing, a word may not come out, a loss is above its bound, or a list is malformed. The level, the score,
+            the row or the line is named.
     """
     lines = [f"{counted(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound"]
     if bundle.staircase is not None:
         lines.append(_verify_staircase(bundle))
     if bundle.levels:
         lines += _verify_santext(bundle, pairs)
+    if bundle.names is not None:
+        lists = bundle.require_names()
+        lines.append(f"rung names: {len(lists.common):,} common words, none a member of a closed kind")
     return "\n".join(lines)
 
 

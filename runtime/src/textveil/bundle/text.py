@@ -1,4 +1,4 @@
-"""A bundle for text: its vocabulary, the staircase, SanText, or both (docs/format.md).
+"""A bundle for text: the staircase, SanText, the lists of the rung ``names``, or several of them (docs/format.md).
 
 ``law.json`` and the files it names decide what the mechanisms do. The manifest names every file with its size and hash,
 and carries license, provenance and the labels of levels.
@@ -29,6 +29,7 @@ from textveil.bundle.layout import (
     VOCABULARY,
 )
 from textveil.bundle.lists import count_lists, read_list
+from textveil.bundle.names_files import NamesLists, NamesPart, names_files, open_names
 from textveil.bundle.opened import Opened
 from textveil.bundle.santext_files import Level, SanTextPart, open_santext
 from textveil.bundle.staircase_files import MAX_SYMBOLS, StaircasePart, list_files, open_staircase
@@ -45,16 +46,16 @@ _Labels = dict[tuple[str, str], float | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TextBundle(Opened, SanTextPart, StaircasePart):
-    """An opened bundle for text: what SanText and the staircase need of it, and what both do.
+class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
+    """An opened bundle for text: what its mechanisms need of it.
 
     Attributes:
         law_identity: SHA-256 of ``law.json``: what certificates and statistics are about.
         tokens: ``"word"`` or ``"wordpiece"``.
-        vocabulary: Symbols by id, most frequent first; the spelling that is printed.
+        vocabulary: Symbols by id, most frequent first; the spelling that is printed. None without a mechanism.
         ids: Id by spelling, merged spellings included.
         characters: Classes of characters for readers in other languages.
-        default_mechanism: The mechanism of a call that names none.
+        default_mechanism: The mechanism of a call that names none; empty where the bundle carries none.
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
         labels: Certified epsilon by level and mechanism; ``None`` before certification.
@@ -88,13 +89,25 @@ class TextBundle(Opened, SanTextPart, StaircasePart):
         Raises:
             UnknownMechanism: It does not. The message says which one does.
         """
+        carries = ", ".join(self.mechanisms) or "the lists of the rung names"
         if mechanism == "staircase" and self.staircase is None:
-            raise UnknownMechanism(f"this bundle carries {', '.join(self.mechanisms)} only; the built-in one has it")
+            raise UnknownMechanism(f"this bundle carries {carries} only; the built-in one has it")
         if mechanism != "staircase" and self.santext_table is None:
             raise UnknownMechanism(
-                f"this bundle carries {', '.join(self.mechanisms)} only; the repository has tables of the others: "
+                f"this bundle carries {carries} only; the repository has tables of the others: "
                 f"--bundle {SANTEXT_ARTIFACT}"
             )
+
+    def require_names(self) -> NamesLists:
+        """Returns the lists of the rung ``names``, which are read at the first use.
+
+        Raises:
+            UnknownMechanism: The bundle has none.
+            BundleDamaged: A list is malformed. The message names the file and the line.
+        """
+        if self.names is None:
+            raise UnknownMechanism("this bundle has no lists for the rung names; the built-in one has them")
+        return self.names.lists
 
     @property
     def table(self) -> Table:
@@ -125,32 +138,35 @@ class TextBundle(Opened, SanTextPart, StaircasePart):
 
 def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
     """Reads a bundle for text from the bytes of its files; ``BundleDamaged`` where it is malformed."""
-    law = record(parse_json(contents[LAW], LAW), _LAW_KEYS, LAW)
+    law = parse_json(contents[LAW], LAW)
+    law = record(law, _LAW_KEYS | (law.keys() & {"names"}), LAW)
     tokens = one_of(law["tokens"], TOKEN_KINDS, LAW)
-    names = _lists(law)
-    _check_deciding(law, names, opened.manifest["files"])
-    count_lists(contents, names)
-    vocabulary, ids = _read_vocabulary(read_list(contents, VOCABULARY))
-    if integer(law["symbols"], 1, MAX_SYMBOLS, LAW) != len(vocabulary):
-        raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
+    lists = _lists(law, parts)
+    _check_deciding(law, lists, opened.manifest["files"])
+    count_lists(contents, lists)
+    vocabulary, ids = _read_vocabulary(read_list(contents, VOCABULARY)) if parts else ([], {})
+    if integer(law["symbols"], 0, MAX_SYMBOLS, LAW) != len(vocabulary):
+        raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
     defaults = record(law["defaults"], {"mechanism"} | parts, LAW)
     if "staircase" in parts and tokens != "word":
         raise BundleDamaged(f"{LAW}: the staircase is for words")
     santext = open_santext(contents, law) if "santext" in parts else SanTextPart()
     staircase = open_staircase(contents, law) if "staircase" in parts else StaircasePart()
+    names = open_names(contents, law["names"]) if "names" in law else NamesPart()
     law_identity = opened.manifest["files"][LAW]["sha256"]
     certificate = _read_certificate(contents, law_identity)
     return TextBundle(
         **vars(opened),
         **vars(staircase),
         **vars(santext),
+        **vars(names),
         law_identity=law_identity,
         tokens=tokens,
         vocabulary=vocabulary,
         ids=ids,
         characters=read_characters(contents[CHARACTERS]),
-        default_mechanism=one_of(defaults["mechanism"], _mechanisms(staircase, santext), LAW),
+        default_mechanism=_default_mechanism(defaults["mechanism"], _mechanisms(staircase, santext)),
         certificate=certificate,
         statistics=_read_statistics(contents, law_identity, santext),
         labels=_read_labels(opened.manifest, santext, certificate),
@@ -161,13 +177,23 @@ def _mechanisms(staircase: StaircasePart, santext: SanTextPart) -> tuple[str, ..
     return (("staircase",) if staircase.staircase is not None else ()) + (TABLE_MECHANISMS if santext.levels else ())
 
 
-def _lists(law: dict[str, Any]) -> list[str]:
-    """The files of a bundle that are lists of words."""
-    if law["staircase"] is None:
-        if law["skeleton"] is not None:
-            raise BundleDamaged(f"{LAW}: a skeleton without a staircase")
-        return [VOCABULARY]
-    return [VOCABULARY, *list_files(law["skeleton"])]
+def _default_mechanism(named: object, mechanisms: tuple[str, ...]) -> str:
+    if mechanisms:
+        return one_of(named, mechanisms, LAW)
+    if named is not None:
+        raise BundleDamaged(f"{LAW}: a default without a mechanism")
+    return ""
+
+
+def _lists(law: dict[str, Any], parts: set[str]) -> list[str]:
+    """The files that the mechanisms of a bundle have as lists of words."""
+    if "staircase" in parts:
+        return [VOCABULARY, *list_files(law["skeleton"])]
+    if law["skeleton"] is not None:
+        raise BundleDamaged(f"{LAW}: a skeleton without a staircase")
+    if not parts and "names" not in law:
+        raise BundleDamaged(f"{LAW}: neither a mechanism nor the lists of the rung names")
+    return [VOCABULARY] if parts else []
 
 
 def _check_deciding(law: dict[str, Any], lists: list[str], listed: dict[str, Any]) -> None:
@@ -177,6 +203,8 @@ def _check_deciding(law: dict[str, Any], lists: list[str], listed: dict[str, Any
         named += [TABLE, EMBEDDINGS]
     if law["staircase"] is not None:
         named += [STAIRCASE, *([CONTEXT] if CONTEXT in listed else [])]
+    if "names" in law:
+        named += names_files(law["names"])
     for name in named:
         if name not in listed:
             raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")

@@ -1,0 +1,226 @@
+"""The part of a bundle for text that the rung ``names`` needs: common words, which are shown, and lists of the rest.
+
+Opening a bundle hashes these files and counts their lines. They are parsed when the rung is first used.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress, product
+
+from textveil.bundle.fields import an_array, record, text
+from textveil.bundle.files import is_printable
+from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_MARKS, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
+from textveil.bundle.lists import MAX_LINE_BYTES, count_lists
+from textveil.bundle.staircase_files import MAX_KINDS
+from textveil.errors import BundleDamaged, BundleTooLarge
+
+#: What a common word is marked as (docs/format.md): shown in a text without capitals too; shown where a sentence
+#: starts; shown in ALL CAPS; a word that opens sentences; a name of something as well; a function word.
+STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION = (1 << bit for bit in range(len(NAMES_MARKS)))
+#: Kinds all of whose members are listed. A common word is shown, so none of these may be one.
+CLOSED_KINDS = ("weekday", "month", "title", "group")
+
+_MARKS = {
+    ",".join(compress(NAMES_MARKS, bits)): sum(compress((STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION), bits))
+    for bits in product((False, True), repeat=len(NAMES_MARKS))
+}
+_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+#: Letters that flags are spelled with, and tones of skin: symbols that tell more than symbols should.
+_FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesLists:
+    """The lists of the rung ``names``, checked.
+
+    Attributes:
+        common: Common words, folded, in order of code points, with their marks as bits.
+        capitals: Words that are shown as they are written here, with their capitals.
+        symbols: Single characters that are shown.
+        kinds: By kind, its members by list, folded; a member may be a phrase.
+        pools: By kind, its outputs as they are printed, most frequent first.
+    """
+
+    common: dict[str, int]
+    capitals: frozenset[str]
+    symbols: frozenset[str]
+    kinds: dict[str, frozenset[str]]
+    pools: dict[str, tuple[str, ...]]
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """The common words that are a name of something as well, and are shown all the same."""
+        return tuple(word for word, marks in self.common.items() if marks & NAME)
+
+
+@dataclass(frozen=True)
+class NamesFiles:
+    """The files of the rung ``names``, hashed and counted, not yet read.
+
+    Attributes:
+        kinds: Kinds with members by list, in their public order.
+        pools: Kinds with outputs.
+        contents: The bytes of the files, by name.
+    """
+
+    kinds: tuple[str, ...]
+    pools: tuple[str, ...]
+    contents: Mapping[str, bytes] = field(repr=False)
+
+    @cached_property
+    def lists(self) -> NamesLists:
+        """The lists; read at the first use.
+
+        Raises:
+            BundleDamaged: One is malformed. The message names the file and the line.
+        """
+        common = _common_words(self.contents)
+        found = NamesLists(
+            common=common,
+            capitals=frozenset(_sorted(self.contents, SHOWN_CAPITALS)),
+            symbols=_symbols(self.contents),
+            kinds={kind: _members(self.contents, NAMES_KIND.format(kind)) for kind in self.kinds},
+            pools={kind: _outputs(self.contents, NAMES_POOL.format(kind)) for kind in self.pools},
+        )
+        for kind in CLOSED_KINDS:
+            shown = found.kinds.get(kind, frozenset()).intersection(common)
+            if shown:
+                raise _damaged(COMMON_WORDS, list(common).index(min(shown)) + 1, f"is a {kind}, which is never shown")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NamesPart:
+    """The lists of the rung ``names`` as a bundle has them.
+
+    Attributes:
+        names: Its files, or ``None`` where the bundle has none.
+    """
+
+    names: NamesFiles | None = None
+
+
+def names_files(entry: object) -> list[str]:
+    """Returns the names of the files that ``names`` in ``law.json`` stands for."""
+    kinds, pools = _kinds(entry)
+    return [COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS, *map(NAMES_KIND.format, kinds), *map(NAMES_POOL.format, pools)]
+
+
+def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
+    """Opens the files of the rung ``names``, and reads none of them.
+
+    Args:
+        contents: The bytes of the bundle's files, by name, as they were hashed.
+        entry: ``names`` in ``law.json``; its files are there.
+
+    Raises:
+        BundleDamaged: A kind has no name, or one that another has.
+        BundleTooLarge: The lists have more bytes or entries than those of a bundle of that size may have.
+    """
+    kinds, pools = _kinds(entry)
+    names = names_files(entry)
+    count_lists(contents, names)
+    return NamesPart(names=NamesFiles(kinds, pools, {name: contents[name] for name in names}))
+
+
+def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The kinds that have members by list, and those that have outputs."""
+    named = record(entry, {"kinds", "pools"}, LAW)
+    kinds, pools = (
+        tuple(text(kind, LAW, _NAME) for kind in an_array(named[key], LAW, MAX_KINDS)) for key in ("kinds", "pools")
+    )
+    if len(set(kinds)) < len(kinds) or len(set(pools)) < len(pools):
+        raise BundleDamaged(f"{LAW}: a kind of names occurs twice")
+    return kinds, pools
+
+
+def _common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    before = ""
+    for number, line in _lines(contents, COMMON_WORDS):
+        word, _, marks = line.partition("\t")
+        _require_order(COMMON_WORDS, number, before, word)
+        _require_folded(COMMON_WORDS, number, word)
+        if marks not in _MARKS or line.endswith("\t"):
+            raise _damaged(COMMON_WORDS, number, "has an unknown mark")
+        found[word] = _MARKS[marks]
+        before = word
+    return found
+
+
+def _members(contents: Mapping[str, bytes], name: str) -> frozenset[str]:
+    entries = _sorted(contents, name)
+    for number, entry in enumerate(entries, 1):
+        _require_folded(name, number, entry)
+    return frozenset(entries)
+
+
+def _outputs(contents: Mapping[str, bytes], name: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for number, output in _lines(contents, name):
+        if output in found:
+            raise _damaged(name, number, "is there twice")
+        found[output] = None
+    return tuple(found)
+
+
+def _symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
+    symbols = _sorted(contents, SYMBOLS)
+    for number, symbol in enumerate(symbols, 1):
+        if not _is_symbol(symbol):
+            raise _damaged(SYMBOLS, number, "is not a single symbol")
+    return frozenset(symbols)
+
+
+def _is_symbol(symbol: str) -> bool:
+    """One character; no letter, digit, blank, mark that joins what is before it, or what nobody sees."""
+    if len(symbol) != 1 or symbol in _FLAGS_AND_TONES:
+        return False
+    category = unicodedata.category(symbol)
+    return category[0] not in "LMNZ" and category not in ("Cc", "Cf", "Co")
+
+
+def _sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
+    """The entries of a list that is in order of code points."""
+    found: list[str] = []
+    for number, entry in _lines(contents, name):
+        _require_order(name, number, found[-1] if found else "", entry)
+        found.append(entry)
+    return found
+
+
+def _lines(contents: Mapping[str, bytes], name: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers: each can be printed, and has no blanks at its ends."""
+    lines = contents[name].split(b"\n")
+    if lines.pop() != b"" or not lines:
+        raise BundleDamaged(f"{name}: is empty, or the last line is incomplete")
+    tabs = name == COMMON_WORDS
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LINE_BYTES:
+            raise BundleTooLarge(f"{name}: line {number} has more than {MAX_LINE_BYTES:,} bytes")
+        try:
+            entry = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _damaged(name, number, "is not UTF-8") from error
+        if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", 1) if tabs else entry):
+            raise _damaged(name, number, "is empty, or holds what cannot be printed")
+        yield number, entry
+
+
+def _require_order(name: str, number: int, before: str, entry: str) -> None:
+    if entry <= before:
+        raise _damaged(name, number, "is there twice, or out of order")
+
+
+def _require_folded(name: str, number: int, entry: str) -> None:
+    """Refuses an entry that is not its own key: it could never be found."""
+    folded = unicodedata.normalize("NFKC", entry).lower().replace("\u2019", "'")
+    if folded != entry:
+        raise _damaged(name, number, "is not in lower case, or not as words are looked up")
+
+
+def _damaged(name: str, number: int, what: str) -> BundleDamaged:
+    return BundleDamaged(f"{name}: line {number} {what}")

@@ -1,0 +1,225 @@
+"""The lists of the rung ``names``: a part of a bundle that is read when it is first used."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from damaged import JSON, refused, sign
+from small_names import CAPITALS, COMMON, KINDS, POOLS, SYMBOLS, listed, names_lists, write_names
+from small_staircase import small_staircase
+from textveil import Sanitizer
+from textveil.bundle import names_files, open_bundle
+from textveil.bundle.names_files import EMPHASIS, FUNCTION, NAME, OPENER, START, STRICT
+from textveil.bundle.text import TextBundle
+from textveil.errors import BundleDamaged, BundleTooLarge, UnknownMechanism
+from textveil.verify import verify_text
+
+MARKS = {
+    "strict": STRICT, "start": START, "emphasis": EMPHASIS, "opener": OPENER, "name": NAME, "function": FUNCTION,
+}  # fmt: skip
+
+
+def opened(folder: Path) -> TextBundle:
+    return open_bundle(folder, TextBundle)
+
+
+# --- a sound part --------------------------------------------------------------------------------------------------
+
+
+def test_a_bundle_with_these_lists_alone(tmp_path: Path) -> None:
+    bundle = opened(write_names(tmp_path / "b"))
+    assert (bundle.mechanisms, bundle.default_mechanism, bundle.symbols) == ((), "", 0)
+    assert (bundle.vocabulary, bundle.ids, bundle.staircase, bundle.levels) == ([], {}, None, ())
+    lists = bundle.require_names()
+    assert list(lists.common) == sorted(COMMON)
+    for word, marks in COMMON.items():
+        assert lists.common[word] == sum(MARKS[mark] for mark in marks.split(",") if mark)
+    assert (lists.capitals, lists.symbols) == (set(CAPITALS), set(SYMBOLS))
+    assert lists.kinds == {kind: set(members.split("|")) for kind, members in KINDS.items()}
+    assert lists.pools == {kind: tuple(outputs.split("|")) for kind, outputs in POOLS.items()}
+    assert set(lists.shown_names) == {word for word, marks in COMMON.items() if "name" in marks.split(",")}
+    assert bundle.require_names() is lists
+    assert f"{len(COMMON)} common words" in verify_text(bundle)
+
+
+def test_the_bits_are_six(tmp_path: Path) -> None:
+    assert list(MARKS.values()) == [1, 2, 4, 8, 16, 32]
+
+
+def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
+    bundle = opened(write_names(tmp_path / "b"))
+    for mechanism, hint in (("staircase", "the built-in one has it"), ("santext", "artifacts/english-santext")):
+        with pytest.raises(UnknownMechanism, match=rf"^this bundle carries the lists of the rung names only; .*{hint}"):
+            Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)
+    with pytest.raises(UnknownMechanism):
+        Sanitizer(bundle).sanitize("the doctor")
+
+
+def test_a_bundle_without_them(tmp_path: Path) -> None:
+    bundle = opened(small_staircase(tmp_path / "b"))
+    assert bundle.names is None
+    with pytest.raises(UnknownMechanism, match=r"^this bundle has no lists for the rung names; the built-in one has"):
+        bundle.require_names()
+
+
+def beside_a_staircase(folder: Path) -> Path:
+    """A bundle with both parts: the law of one with the files of the other."""
+    staircase, names = small_staircase(folder), write_names(folder.parent / "names")
+    law = json.loads((staircase / "law.json").read_text("utf-8"))
+    manifest = json.loads((staircase / "manifest.json").read_text("utf-8"))
+    of_names = json.loads((names / "law.json").read_text("utf-8"))
+    for name in of_names["files"]:
+        (staircase / name).write_bytes((names / name).read_bytes())
+    law["names"] = of_names["names"]
+    law["files"] |= of_names["files"]
+    manifest["files"] |= dict.fromkeys(of_names["files"])
+    (staircase / "law.json").write_text(json.dumps(law), "utf-8")
+    (staircase / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    sign(staircase)
+    return staircase
+
+
+def test_beside_a_staircase_they_change_nothing_of_it(tmp_path: Path) -> None:
+    bundle, alone = opened(beside_a_staircase(tmp_path / "both")), opened(small_staircase(tmp_path / "alone"))
+    assert bundle.require_names() == opened(write_names(tmp_path / "n")).require_names()
+    assert bundle.default_mechanism == "staircase"
+    assert (bundle.vocabulary, bundle.skeleton) == (alone.vocabulary, alone.skeleton)
+    assert Sanitizer(bundle).distribution("doctor") == Sanitizer(alone).distribution("doctor")
+
+
+def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_names(tmp_path / "b", changed={"names.kind.city.txt": "Boston\n"})
+    bundle = opened(folder)  # what is malformed is found when the rung is first used
+    with pytest.raises(BundleDamaged):
+        bundle.require_names()
+    (folder / "names.kind.city.txt").write_text("boston\n", "utf-8")
+    assert refused(folder) == "names.kind.city.txt: does not match its hash"
+
+    def parsed(*_: object) -> None:
+        raise AssertionError("a list was read")
+
+    monkeypatch.setattr(names_files, "_lines", parsed)
+    assert opened(write_names(tmp_path / "c")).names is not None
+
+
+# --- malformed parts -----------------------------------------------------------------------------------------------
+
+LAWS: dict[str, Callable[[JSON], object]] = {
+    "null": lambda law: law.update(names=None),
+    "another key": lambda law: law["names"].update(closed=[]),
+    "a key less": lambda law: law["names"].pop("pools"),
+    "no array": lambda law: law["names"].update(kinds="city"),
+    "a name that is none": lambda law: law["names"]["kinds"].__setitem__(0, "../city"),
+    "a kind twice": lambda law: law["names"]["kinds"].append("city"),
+    "a pool twice": lambda law: law["names"]["pools"].append("city"),
+    "a file more": lambda law: law["names"]["kinds"].pop(),
+    "a file less": lambda law: law["files"].pop("symbols.txt"),
+    "another hash": lambda law: law["files"].update({"symbols.txt": "0" * 64}),
+    "symbols without a vocabulary": lambda law: law.update(symbols=5),
+    "a default mechanism": lambda law: law.update(defaults={"mechanism": "staircase"}),
+    "no default": lambda law: law.update(defaults={}),
+    "a skeleton": lambda law: law.update(skeleton={"function_words": "symbols.txt", "kinds": []}),
+    "no part at all": lambda law: law.pop("names"),
+}
+
+
+@pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())
+def test_a_law_that_is_none(tmp_path: Path, change: Callable[[JSON], object]) -> None:
+    refused(write_names(tmp_path / "b", law=change))
+
+
+@pytest.mark.parametrize("name", ["common-words.txt", "symbols.txt", "names.kind.city.txt", "names.pool.city.txt"])
+def test_a_file_that_is_not_listed(tmp_path: Path, name: str) -> None:
+    folder = write_names(tmp_path / "b", manifest=lambda manifest: manifest["files"].pop(name))
+    assert refused(folder) == f"manifest.json: does not list '{name}'"
+
+
+CITY, POOL = "names.kind.city.txt", "names.pool.city.txt"
+LISTS = {
+    # file, its content, the line that is named, and what is said of it
+    "common: double": ("common-words.txt", "a\nbed\nbed\n", 3, "there twice, or out of order"),
+    "common: unsorted": ("common-words.txt", "bed\na\n", 2, "there twice, or out of order"),
+    "common: no mark": ("common-words.txt", "a\nbed\tlate\n", 2, "unknown mark"),
+    "common: a mark twice": ("common-words.txt", "a\tstrict,strict\n", 1, "unknown mark"),
+    "common: marks out of order": ("common-words.txt", "a\tstart,strict\n", 1, "unknown mark"),
+    "common: an empty mark": ("common-words.txt", "a\t\n", 1, "unknown mark"),
+    "common: two tabs": ("common-words.txt", "a\tstrict\tstart\n", 1, "cannot be printed"),
+    "common: not folded": ("common-words.txt", "Bed\n", 1, "lower case"),
+    "common: another apostrophe": ("common-words.txt", "a\ndon\u2019t\n", 2, "lower case"),
+    "common: compatibility": ("common-words.txt", "a\n\ufb01sh\n", 2, "lower case"),
+    "capitals: double": ("shown-capitals.txt", "OK\nOK\n", 2, "there twice, or out of order"),
+    "capitals: unsorted": ("shown-capitals.txt", "TV\nOK\n", 2, "there twice, or out of order"),
+    "symbols: a letter": ("symbols.txt", "+\na\n", 2, "not a single symbol"),
+    "symbols: two": ("symbols.txt", "+\n++\n", 2, "not a single symbol"),
+    "symbols: a joiner": ("symbols.txt", "\u200d\n", 1, "not a single symbol"),
+    "symbols: a selector": ("symbols.txt", "\ufe0f\n", 1, "not a single symbol"),
+    "symbols: a letter of a flag": ("symbols.txt", "\U0001f1e6\n", 1, "not a single symbol"),
+    "symbols: a tone of skin": ("symbols.txt", "\U0001f3fb\n", 1, "not a single symbol"),
+    "symbols: a tag": ("symbols.txt", "\U000e0061\n", 1, "not a single symbol"),
+    "members: double": (CITY, "boston\nboston\n", 2, "there twice, or out of order"),
+    "members: unsorted": (CITY, "london\nboston\n", 2, "there twice, or out of order"),
+    "members: not folded": (CITY, "boston\nnew York\n", 2, "lower case"),
+    "members: a tab": (CITY, "boston\tcapitalized\n", 1, "cannot be printed"),
+    "members: blanks": (CITY, "boston \n", 1, "empty"),
+    "members: no UTF-8": (CITY, "boston\n\udcff\n", 2, "not UTF-8"),
+    "outputs: double": (POOL, "Oslo\nLyon\nOslo\n", 3, "there twice"),
+    "outputs: an empty line": (POOL, "Oslo\n\n", 2, "empty"),
+    "outputs: what a terminal obeys": (POOL, "Oslo\n\x1b[2J\n", 2, "cannot be printed"),
+    "outputs: what turns the writing": (POOL, "Oslo\nL\u202eyon\n", 2, "cannot be printed"),
+}
+
+
+def with_list(folder: Path, name: str, content: str) -> TextBundle:
+    write_names(folder)
+    (folder / name).write_bytes(content.encode("utf-8", "surrogateescape"))
+    sign(folder)
+    return opened(folder)
+
+
+@pytest.mark.parametrize(("name", "content", "line", "says"), LISTS.values(), ids=LISTS.keys())
+def test_a_list_that_is_none(tmp_path: Path, name: str, content: str, line: int, says: str) -> None:
+    """Refused at the first use, and at every later one."""
+    bundle = with_list(tmp_path / "b", name, content)
+    for _ in range(2):
+        with pytest.raises(BundleDamaged, match=rf"^{name}: line {line} .*{says}"):
+            bundle.require_names()
+    with pytest.raises(BundleDamaged):
+        verify_text(bundle)
+
+
+@pytest.mark.parametrize("name", ["common-words.txt", "shown-capitals.txt", "symbols.txt", CITY, POOL])
+@pytest.mark.parametrize("content", ["", "oslo"])
+def test_a_list_without_a_whole_line(tmp_path: Path, name: str, content: str) -> None:
+    with pytest.raises(BundleDamaged, match=rf"^{name}: is empty, or the last line is incomplete$"):
+        with_list(tmp_path / "b", name, content).require_names()
+
+
+def test_a_line_that_is_too_long(tmp_path: Path) -> None:
+    with pytest.raises(BundleTooLarge, match=rf"^{CITY}: line 2 has more than 4,096 bytes"):
+        with_list(tmp_path / "b", CITY, f"a\n{'b' * 4097}\n").require_names()
+
+
+def test_lists_of_too_many_lines(tmp_path: Path) -> None:
+    """They are counted when the bundle is opened."""
+    folder = write_names(tmp_path / "b", changed={CITY: "\n" * 300_000})
+    assert "entries" in refused(folder, BundleTooLarge)
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [("weekday", "monday"), ("month", "june"), ("title", "dr"), ("group", "gay")]
+)
+def test_a_common_word_that_is_a_member_of_a_closed_kind(tmp_path: Path, kind: str, word: str) -> None:
+    """It would be shown."""
+    assert word in KINDS[kind].split("|")
+    common = names_lists()["common-words.txt"].splitlines()
+    bundle = with_list(tmp_path / "b", "common-words.txt", listed([*common, f"{word}\tstrict,start"]))
+    place = 1 + sum(line < word for line in common)
+    with pytest.raises(BundleDamaged, match=rf"^common-words.txt: line {place} is a {kind}, which is never shown$"):
+        bundle.require_names()
+
+
+def test_a_common_word_may_be_a_name(tmp_path: Path) -> None:
+    """What is not closed may hold it: such words are marked, and published."""
+    lists = opened(write_names(tmp_path / "b")).require_names()
+    assert lists.kinds["given-name"].intersection(lists.common) == {"bill", "hope", "mark", "rose", "said", "summer"}
