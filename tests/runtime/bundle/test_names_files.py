@@ -222,4 +222,4 @@ def test_a_common_word_that_is_a_member_of_a_closed_kind(tmp_path: Path, kind: s
 def test_a_common_word_may_be_a_name(tmp_path: Path) -> None:
     """What is not closed may hold it: such words are marked, and published."""
     lists = opened(write_names(tmp_path / "b")).require_names()
-    assert lists.kinds["given-name"].intersection(lists.common) == {"bill", "hope", "mark", "rose", "said", "summer"}
+    assert lists.kinds["given"].intersection(lists.common) == {"bill", "hope", "mark", "rose", "said", "summer"}

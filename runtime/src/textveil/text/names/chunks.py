@@ -12,9 +12,11 @@ import regex
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.strings import string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token
-from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, key
+from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
-_EMOTICON = re.compile(r"[:;=8xX]['\u2019]?-?[)(DPpOo3/\\|*\]\[}{]+|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
+_EMOTICON = re.compile(
+    r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/\*]+|D+|[PpOo])|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\o/|[oO]_[oO]|8-?\)"
+)
 #: What is left of HTML where its marks were lost.
 _ENTITY = re.compile(r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|(?:&amp;|&)?#\d{2,4};|\b(?:quot|amp|lt|gt);")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
@@ -103,8 +105,8 @@ class Chunks:
         if _LETTERS.fullmatch(core):
             return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
-            if core.lower() in _SHOWN_WHOLE and core.islower():
-                return (Token(SHOWN, core, core),)
+            if core.lower() in _SHOWN_WHOLE:
+                return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
             if _INITIALS.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER),)
             if _AND.fullmatch(core):

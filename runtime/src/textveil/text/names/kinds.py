@@ -76,6 +76,8 @@ class Kinds:
         kind = self._of_whole.get(folded)
         if kind is None:
             kind = self._of_several(slot) if len(slot.tokens) > 1 else self._of_one(slot, folded)
+        if kind == "family" and slot.before in _PLACE_BEFORE:
+            kind = "city"
         if kind != "person":
             return self._one(slot, kind, "", folded)
         return Mention("person", slot.case, tuple(self._persons_parts(slot)), slot)
@@ -90,7 +92,7 @@ class Kinds:
             return "family"
         if slot.case == UPPER and len(folded) <= _LONGEST_ACRONYM:
             return "acronym"
-        return "city" if slot.before in _PLACE_BEFORE else "family"
+        return "family"
 
     def _of_several(self, slot: Slot) -> str:
         keys = [token.key for token in slot.tokens]

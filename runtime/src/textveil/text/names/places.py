@@ -121,9 +121,9 @@ class Places:
     def _line(self, start: int, end: int, found: list[Entry]) -> None:
         words, gaps = self._words, self._gaps
         capitals = [place for place in range(start, end) if words[place].cls >= CAPITAL]
-        has_lower = not capitals or any(map(_is_lower, words[start:end]))
+        has_lower = not capitals or any(_is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitals:
-            self._hide(capitals, start, end, has_lower)
+            self._hide(capitals, has_lower)
         place, hidden, parts = start, self._hidden, self._parts
         while place < end:
             token = words[place]
@@ -143,25 +143,46 @@ class Places:
                 found.append(self._slot(token.kind, token.case, token.layout, place, place + 1))
                 place += 1
 
-    def _hide(self, capitals: Sequence[int], start: int, end: int, has_lower: bool) -> None:
+    def _hide(self, capitals: Sequence[int], has_lower: bool) -> None:
         """Marks the words with a capital that are not shown."""
         words, hidden = self._words, self._hidden
-        titles = sum(words[place].case == TITLE for place in capitals)
-        in_capitals = not has_lower and not any(
-            words[place].case == TITLE and words[place].cls == CAPITAL for place in capitals
-        )
-        headline = not has_lower and titles >= _LONG_HEADLINE
-        for place in capitals:
-            token = words[place]
-            bits = token.bits
-            if token.case == UPPER and token.cls == CAPITAL:
-                plain = bits & (AT_START | AT_SENTENCE) if in_capitals else bits & EMPHATIC
-                shown = bool(plain) and (in_capitals or self._stands_out(place))
-            elif (headline and bits & (AT_START | AT_SENTENCE)) or (bits & AT_START and self._opens(place)):
-                shown = True
-            else:
-                shown = bits & AT_SENTENCE and self._starts_sentence(place) and not self._goes_on(place)
-            hidden[place] = not shown
+        titles = [place for place in capitals if words[place].case == TITLE]
+        in_capitals = not has_lower and all(words[place].cls == INITIAL for place in titles)
+        if in_capitals or (not has_lower and len(titles) >= _LONG_HEADLINE):
+            for place in capitals:
+                hidden[place] = not words[place].bits & (AT_START | AT_SENTENCE)
+            return
+        first = 0
+        for last in range(1, len(capitals) + 1):
+            if last == len(capitals) or not self._joined(capitals[last - 1], capitals[last]):
+                self._hide_together(capitals[first:last])
+                first = last
+
+    def _hide_together(self, places: Sequence[int]) -> None:
+        """Marks what is not shown of words with a capital that stand together, inside a line that is no headline.
+
+        All that are hidden are one slot. So which they are decides nothing but whether any of them is shown.
+        """
+        words, first = self._words, places[0]
+        if words[first].bits & AT_START and self._opens(first):
+            places = places[1:]
+        elif words[first].bits & AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
+            places = () if all(map(self._is_loud, places[1:])) else places
+        if not all(map(self._is_loud, places)):
+            for place in places:
+                self._hidden[place] = True
+
+    def _is_loud(self, place: int) -> bool:
+        """Whether a word is in capitals for emphasis."""
+        token = self._words[place]
+        return token.case == UPPER and bool(token.bits & EMPHATIC)
+
+    def _joined(self, place: int, after: int) -> bool:
+        """Whether two words with a capital stand together: with a blank or a hyphen, or a full stop after an initial."""
+        gap = self._gaps[after]
+        if gap not in _JOINS and not (self._words[place].cls == INITIAL and gap in _JOINS_INITIALS):
+            return False
+        return after == place + 1
 
     def _opens(self, place: int) -> bool:
         """Whether a mark, a line break or nothing stands before a word."""
@@ -179,22 +200,6 @@ class Places:
         if before.cls == SHOWN or (before.cls == LOOSE and self._capitals):
             return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
         return "." not in gap or (START_AFTER_SLOT and before.cls != INITIAL and before.kind not in ("title", "letter"))
-
-    def _goes_on(self, place: int) -> bool:
-        """Whether a word that is replaced follows a capital: then both are one name."""
-        words, after = self._words, place + 1
-        if after == len(words) or self._gaps[after] not in _JOINS:
-            return False
-        return words[after].cls in (CAPITAL, INITIAL) and not words[after].bits & EMPHATIC
-
-    def _stands_out(self, place: int) -> bool:
-        """Whether no word in capitals beside one is replaced."""
-        for beside, gap in ((place - 1, place), (place + 1, place + 1)):
-            if 0 <= beside < len(self._words) and self._gaps[gap] in _JOINS:
-                token = self._words[beside]
-                if token.cls == CAPITAL and not token.bits & EMPHATIC and not (token.bits and self._opens(beside)):
-                    return False
-        return True
 
     def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
         """Adds the slot of the run that begins at a place, and returns where it ends."""

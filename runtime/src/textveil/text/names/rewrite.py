@@ -151,7 +151,7 @@ class _Document:
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
             found = self._surrogates.spelled(part.kind, part.layout, members[draw], mention.case)
-            spelled.append(f"{found}." if part.kind == "initial" and len(mention.parts) > 1 else found)
+            spelled.append(f"{found}." if part.kind == "initial" and part is not mention.parts[-1] else found)
             if self._from[draw] is not None:
                 pairs[key(found), part.text] = None
         return " ".join(spelled)
