@@ -15,7 +15,7 @@ from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SH
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(
-    r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/\*]+|D+|[PpOo])|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\o/|[oO]_[oO]|8-?\)"
+    r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]|8-?\)"
 )
 #: What is left of HTML where its marks were lost.
 _ENTITY = re.compile(r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|(?:&amp;|&)?#\d{2,4};|\b(?:quot|amp|lt|gt);")

@@ -7,7 +7,7 @@ from textveil.text.names.tokens import ALONE, AT_SENTENCE, AT_START, CAPITAL, EM
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
 
 #: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
-#: has it. Those in the second line are told in Title case and capitals only.
+#: has it. Those in the second line are told in Title case and capitals only, as are all that are common words too.
 _ANY_CASE = ("weekday", "number-word", "group", "particle")
 _CAPITALIZED = ("month", "title", "office")
 #: Endings that a replaced word keeps: the skeleton shows them.
@@ -67,12 +67,10 @@ class Lexicon:
         return self._capital(word, folded, TITLE if case == LOWER else case)  # as in iPhone
 
     def _lower(self, word: str, folded: str) -> Token:
-        kind = self._any_case.get(folded)
-        if kind is not None:
-            return Token(ALONE, word, folded, LOWER, kind)
         marks = self._common.get(folded) if word == folded else None
         if marks is None:
-            return unknown(word, folded, LOWER)
+            kind = self._any_case.get(folded)
+            return unknown(word, folded, LOWER) if kind is None else Token(ALONE, word, folded, LOWER, kind)
         if marks & (STRICT | FUNCTION):
             return Token(SHOWN, word, folded)
         return unknown(word, folded, LOWER)._replace(cls=LOOSE)

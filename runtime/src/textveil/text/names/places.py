@@ -178,7 +178,7 @@ class Places:
         return token.case == UPPER and bool(token.bits & EMPHATIC)
 
     def _joined(self, place: int, after: int) -> bool:
-        """Whether two words with a capital stand together: with a blank or a hyphen, or a full stop after an initial."""
+        """Whether two words with a capital stand together: with a blank or a hyphen, or a dot after an initial."""
         gap = self._gaps[after]
         if gap not in _JOINS and not (self._words[place].cls == INITIAL and gap in _JOINS_INITIALS):
             return False
