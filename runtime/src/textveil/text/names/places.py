@@ -43,6 +43,9 @@ _JOINS_INITIALS = frozenset((". ", "."))
 _JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
 #: No sentence ends at the full stop of these.
 _ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
+#: Words that stand before a number in an address, and before names of places.
+_UNITS = frozenset("suite apt apartment unit box room flat floor lot building bldg ste no".split()) - {"no"}
+_FIRST = frozenset("new san los saint st north south east west port fort mount lake el la las".split())
 _YEARS = frozenset("year years yr yrs month months week weeks".split())
 _AGES = frozenset(("1", "2", "3"))
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
@@ -129,6 +132,11 @@ class Places:
             token = words[place]
             parts.append(gaps[place])
             cls = token.cls
+            if cls == SHOWN and token.case == LOWER and (stop := self._address(place, end)) > place:
+                self._close(found)
+                found.append(self._slot("word", LOWER, "", place, stop))
+                place = stop
+                continue
             if cls == SHOWN or (cls == LOOSE and self._capitals) or (cls >= CAPITAL and not hidden[place]):
                 parts.append(token.text)
                 self.shown += 1
@@ -149,8 +157,9 @@ class Places:
         titles = [place for place in capitals if words[place].case == TITLE]
         in_capitals = not has_lower and all(words[place].cls == INITIAL for place in titles)
         if in_capitals or (not has_lower and len(titles) >= _LONG_HEADLINE):
+            shown = AT_START | AT_SENTENCE | (EMPHATIC if in_capitals else 0)
             for place in capitals:
-                hidden[place] = not words[place].bits & (AT_START | AT_SENTENCE)
+                hidden[place] = not words[place].bits & shown
             return
         first = 0
         for last in range(1, len(capitals) + 1):
@@ -266,6 +275,21 @@ class Places:
         while place < end and self._words[place].kind == "particle" and self._gaps[place] in _JOINS:
             place += 1
         return place if place < end and self._hidden[place] and self._gaps[place] in _JOINS else None
+
+    def _address(self, place: int, end: int) -> int:
+        """Where the part of an address ends that begins with a shown word; the place itself where it begins none.
+
+        ``suite 7``: the word is replaced. In a text without a capital ``new york`` and ``port said`` are, too.
+        """
+        words, after = self._words, place + 1
+        if after == end or self._gaps[after] not in _JOINS_INITIALS | {" "}:
+            return place
+        if words[after].cls == DIGITS and words[place].key in _UNITS:
+            return after
+        unlisted = words[after].cls == LOOSE or (words[after].cls == ALONE and words[after].kind == "word")
+        if not self._capitals and unlisted and words[place].key in _FIRST and self._gaps[after] == " ":
+            return after + 1
+        return place
 
     def _digits(self, place: int, start: int, end: int, found: list[Entry]) -> int:
         """Adds the slot of the digits at a place, and returns where it ends."""
