@@ -157,9 +157,8 @@ class Places:
         titles = [place for place in capitals if words[place].case == TITLE]
         in_capitals = not has_lower and all(words[place].cls == INITIAL for place in titles)
         if in_capitals or (not has_lower and len(titles) >= _LONG_HEADLINE):
-            shown = AT_START | AT_SENTENCE | (EMPHATIC if in_capitals else 0)
             for place in capitals:
-                hidden[place] = not words[place].bits & shown
+                hidden[place] = not words[place].bits & (AT_START | AT_SENTENCE)
             return
         first = 0
         for last in range(1, len(capitals) + 1):
