@@ -45,6 +45,13 @@ class Mention(NamedTuple):
     slot: Slot
 
     @property
+    def shown(self) -> tuple[object, ...]:
+        """What the skeleton has of it."""
+        slot = self.slot
+        parts = ((part.kind, part.layout) for part in self.parts)
+        return (self.kind, self.case, slot.layout, slot.titles, slot.before, *parts)
+
+    @property
     def folded(self) -> str:
         """What two mentions of one string have in common."""
         return " ".join(part.folded for part in self.parts)

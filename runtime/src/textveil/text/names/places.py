@@ -25,6 +25,8 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 RUN, LONE_INITIAL, GROUP = "run", "initial", "digits-group"
 #: What ``Slot.before`` has where a title stands before a run.
 TITLE_BEFORE = "<title>"
+#: What the layout of a run says where its last word is an initial.
+ENDS_IN_INITIAL = "initial"
 _LINE_BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
 _ENDS_SENTENCE = frozenset(".!?\u2026\u3002")
 _OPENS = _ENDS_SENTENCE | _LINE_BREAKS | frozenset(':;"\u201c\u201d\u00ab\u00bb\u2018([{*\u2022>|\u2013\u2014~')
@@ -64,7 +66,7 @@ class Slot:
         tokens: Its tokens.
         text: How it is spelled.
         before: The key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a title.
-        words: How many words it has, where the skeleton has that: in lines without a lower-case word.
+        titles: How many words in Title case a run has, where the skeleton has that: in lines without a lower-case word.
     """
 
     kind: str
@@ -73,7 +75,7 @@ class Slot:
     tokens: tuple[Token, ...]
     text: str
     before: str = ""
-    words: int = 0
+    titles: int = 0
 
 
 Entry = str | Slot
@@ -154,9 +156,8 @@ class Places:
     def _hide(self, capitals: Sequence[int], has_lower: bool) -> None:
         """Marks the words with a capital that are not shown."""
         words, hidden = self._words, self._hidden
-        titles = [place for place in capitals if words[place].case == TITLE]
-        in_capitals = not has_lower and all(words[place].cls == INITIAL for place in titles)
-        if in_capitals or (not has_lower and len(titles) >= _LONG_HEADLINE):
+        titles = sum(_is_title(words[place]) for place in capitals)
+        if not has_lower and (titles == 0 or titles >= _LONG_HEADLINE):
             for place in capitals:
                 hidden[place] = not words[place].bits & (AT_START | AT_SENTENCE)
             return
@@ -222,10 +223,12 @@ class Places:
         if not members:  # particles alone
             found.append(self._slot("word", LOWER, "", start, start + 1))
             return start + 1
-        case = UPPER if all(token.case == UPPER for token in members) else TITLE
+        # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
+        case = UPPER if all(token.case == UPPER or token.cls == INITIAL for token in members) else TITLE
         kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
-        slot = self._slot(kind, case, "", start, place)
-        found.append(slot if has_lower else Slot(kind, case, "", slot.tokens, slot.text, slot.before, len(tokens)))
+        layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
+        titles = 0 if has_lower else sum(_is_title(token) for token in members)
+        found.append(replace(self._slot(kind, case, layout, start, place), titles=titles))
         return place
 
     def _member_end(self, place: int, end: int) -> int:
@@ -343,6 +346,10 @@ class Places:
         elif start and gaps[start] in (" ", ". ") and words[start - 1].kind == "title":
             before = TITLE_BEFORE
         return Slot(kind, case, layout, tuple(words[start:end]), text, before)
+
+
+def _is_title(token: Token) -> bool:
+    return token.cls == CAPITAL and token.case == TITLE
 
 
 def _is_lower(token: Token) -> bool:

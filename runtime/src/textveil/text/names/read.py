@@ -29,19 +29,8 @@ class Read:
     shown: int
 
     def skeleton(self) -> list[object]:
-        """Returns what the output is a function of, but for which mentions are equal: ``Document.classes``."""
-        return [
-            entry
-            if isinstance(entry, str)
-            else (
-                entry.kind,
-                entry.case,
-                entry.slot.words,
-                entry.slot.before,
-                *((part.kind, part.layout) for part in entry.parts),
-            )
-            for entry in self.entries
-        ]
+        """Returns what is shown and, of every mention, all that the output may depend on but which are equal."""
+        return [entry if isinstance(entry, str) else entry.shown for entry in self.entries]
 
 
 class TextReader:
