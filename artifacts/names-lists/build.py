@@ -17,6 +17,20 @@ import sources as src
 
 #: Where Debian's package `scowl` puts its files.
 SCOWL = Path("/usr/share/dict/scowl")
+#: Pools whose words are hidden wherever they have a capital, also where a sentence starts.
+CAPITALIZED = (
+    "given",
+    "family",
+    "city",
+    "country",
+    "the-country",
+    "state",
+    "group",
+    "organization",
+    "place",
+    "street",
+    "name",
+)
 
 
 def files(scowl: Path) -> dict[str, str]:
@@ -28,7 +42,8 @@ def files(scowl: Path) -> dict[str, str]:
     by_list = kinds.by_list(common.words)
     drawn = pools.pools(common, by_list) | for_words
     capitals = src.hand("shown-capitals")[0]
-    parts = {src.fold(part) for kind, pool in drawn.items() if kind not in ("title", "office") for name in pool for part in name.split()}
+    parts = {src.fold(part) for kind in CAPITALIZED for name in drawn[kind] for part in name.split()}
+    parts -= set(src.hand("first-word")[0])  # a class of their own, shown by what follows
     marks = common.marks(parts)
     shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
     return {

@@ -1,5 +1,6 @@
 """Chooses the common words, and says where each of them is shown."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import regex
@@ -48,8 +49,12 @@ class Common:
         """Chooses the words; those of `never` are left out, those of pools follow later."""
         self.scowl = src.scowl(scowl)
         self.spelled = src.lists.spelled()
+        self.mixed: dict[str, float] = defaultdict(float)
+        for spelling, probability in self.spelled.items():
+            if spelling != spelling.lower():
+                self.mixed[spelling.lower()] += probability
         self.english = frozenset(word for word in src.english() if _WORD.fullmatch(word) and len(word) > 1)
-        self.functions = src.lists.by_hand("function-words")[0]
+        self.functions = frozenset(src.lists.by_hand("function-words")[0])
         self.listed = {entry for kind in NAME_KINDS for entry in src.marked(kind)}
         self.openers, self.pieces = (frozenset(src.hand(name)[0]) for name in ("openers", "contractions"))
         self.slang = frozenset(src.hand("slang")[0])
@@ -57,13 +62,16 @@ class Common:
         self.never = never | set(src.hand("not-common")[0])
         self.reserved: set[str] = set()
         self.words = self._chosen()
+        rarer = {name for name in _rarer_names() if self.share(name) < SHARE_RARE}
+        self.hidden = rarer - set(src.lists.by_hand("drop")[0])
+        self.hidden |= {entry for kind in START_KINDS for entry in src.marked(kind)}
 
     def share(self, word: str) -> float:
         """Returns how much of the lower-case and Title spellings of a word are lower case."""
-        lower, title = self.spelled.get(word, 0.0), self.spelled.get(word.title(), 0.0)
-        if word in self.listed:
-            title += self.spelled.get(word.upper(), 0.0)  # names of firms are acronyms
-        return lower / (lower + title) if lower else 0.0
+        lower = self.spelled.get(word, 0.0)
+        # Names are written in many ways (BBC, McCain), and shouting is no sign of a name.
+        others = self.mixed.get(word, 0.0) if word in self.listed else self.spelled.get(word.title(), 0.0)
+        return lower / (lower + others) if lower else 0.0
 
     def upper(self, word: str) -> float:
         """Returns the ratio of the ALL CAPS spelling of a word to its lower-case one."""
@@ -76,7 +84,7 @@ class Common:
 
     def _is_common(self, word: str) -> bool:
         lower, share = self.spelled.get(word, 0.0), self.share(word)
-        if lower < FREQUENCY or self.upper(word) > 1:
+        if lower < FREQUENCY or self.mixed.get(word, 0.0) - self.spelled.get(word.title(), 0.0) > lower:
             return False
         if word in self.listed:
             return word in self.english and share >= SHARE_NAME
@@ -88,33 +96,34 @@ class Common:
     def _chosen(self) -> set[str]:
         by_hand = {w for w in (*self.openers, *self.pieces, *self.slang) if _ENTRY.fullmatch(w)}
         chosen = {word for word in self._candidates() if self._is_common(word)} | by_hand
-        return (chosen - self.never) | set(self.functions)
+        return (chosen - self.never) | self.functions
 
     def reserve(self, words: set[str]) -> None:
         """Takes words out that are outputs for unlisted words."""
         self.reserved |= words
         self.words -= words
 
+    def starts(self, word: str) -> bool:
+        """Returns whether a word is shown with a capital at the start of a sentence, but for words of pools."""
+        if word in self.openers or word in self.pieces or word in self.functions:
+            return word not in NO_START
+        return word in self.words and word not in self.hidden and self.share(word) >= SHARE_START
+
     def marks(self, no_start: set[str]) -> dict[str, str]:
         """Returns the marks of every common word; words of `no_start` are hidden at the start of a sentence."""
-        hidden = no_start | {entry for kind in START_KINDS for entry in src.marked(kind)}
-        hidden |= {name for name in _rarer_names() if self.share(name) < SHARE_RARE}
-        functions = frozenset(self.functions)
         found = {}
         for word in self.words:
-            always = word in functions or word in self.openers or word in self.pieces or word in self.slang
+            always = word in self.functions or word in self.openers or word in self.pieces or word in self.slang
             name = word in self.listed and word not in self.pieces and word not in self.slang
-            share = self.share(word)
-            strict = always or share >= (STRICT_NAME if name else STRICT)
-            opener = word in self.openers or word in self.pieces or (word in functions and word not in NO_START)
-            start = opener or (word not in hidden and share >= SHARE_START)
+            strict = always or self.share(word) >= (STRICT_NAME if name else STRICT)
+            opener = (always and word not in self.slang) and word not in NO_START
             loud = strict and not name and len(word) >= EMPHASIS_LETTERS and self.upper(word) < EMPHASIS_UPPER
             held = {
                 "emphasis": loud,
-                "function": word in functions,
+                "function": word in self.functions,
                 "name": name,
                 "opener": opener,
-                "start": start,
+                "start": opener or (self.starts(word) and word not in no_start),
                 "strict": strict,
             }
             found[word] = ",".join(mark for mark, holds in held.items() if holds)

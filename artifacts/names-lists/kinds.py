@@ -1,5 +1,7 @@
 """Makes the lists that name the kind of a word or of a run, and the closed classes of words that the rules read."""
 
+import importlib
+import unicodedata
 from collections.abc import Iterable
 
 import regex
@@ -10,11 +12,27 @@ Marks = dict[str, str]  # entry -> its marks
 #: Places of several words are listed if so many people live there; in the USA all of 15,000 are.
 PHRASE_PEOPLE = 100_000
 #: Single-word kinds in the order in which they take a word. A word is on one of these lists only.
-ORDER = ("weekday", "month", "country", "the-country", "state", "group", "place", "given", "family", "city", "organization")
+ORDER = (
+    "weekday",
+    "month",
+    "country",
+    "the-country",
+    "state",
+    "group",
+    "place",
+    "given",
+    "family",
+    "city",
+    "organization",
+)
 #: Kinds whose members are hidden in any case: they are no common words, but for those marked `capitalized`.
 ANY_CASE = ("weekday", "month", "group")
 #: Of these, words whose main use in lower case is another one.
-ORDINARY = frozenset(["march", "may", "sat", "sun", "wed", "mar", "polish", "pole", "poles", "turkey", "lap", "dane", "roma"])
+ORDINARY = frozenset(
+    ["march", "may", "sat", "sun", "wed", "mar", "polish", "pole", "poles", "turkey", "lap", "dane", "roma"]
+)
+#: Cities that are states or countries too.
+CITIES_FIRST = frozenset(["hong kong", "new york"])
 #: Legal forms at the end of the name of a firm.
 _FORM = regex.compile(
     r"[ ,]+(?:inc|incorporated|corp|corporation|co|ltd|limited|plc|ag|se|sa|nv|n\.v|s\.a|spa|s\.p\.a|asa|ab|oyj|a/s|kgaa|holdings?|group|the|company"
@@ -27,7 +45,7 @@ _PHRASE = regex.compile(r"[\p{Ll}']+(?: [\p{Ll}'&]+)+")
 def phrase(name: str) -> str:
     """Returns a name of several words as a key: folded words joined by single blanks, without dots and accents."""
     plain = src.fold(name).replace(".", "").replace("-", " ").translate(src.STROKES)
-    plain = "".join(c for c in src.unicodedata.normalize("NFKD", plain) if not src.unicodedata.combining(c))
+    plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     return " ".join(plain.split())
 
 
@@ -42,7 +60,7 @@ def _city_phrases() -> set[str]:
 
 
 def _firm_phrases() -> set[str]:
-    stocks = src.importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
+    stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
     names = set()
     for stock in stocks:
         name = src.fold(stock["name"])
@@ -56,7 +74,7 @@ def _states() -> tuple[set[str], set[str]]:
     names = [str(state["name"]) for state in src.geonames("us_states.json")]
     names += src.phrases("state")[0]
     single = {src.fold(name) for name in names if _PLAIN.fullmatch(src.fold(name))} - {"washington"}
-    return single, _several(names)
+    return single, _several(names) - CITIES_FIRST
 
 
 def _countries() -> tuple[set[str], set[str], set[str]]:
@@ -65,7 +83,7 @@ def _countries() -> tuple[set[str], set[str], set[str]]:
     two = {phrase(name) for pair in src.phrases("country-two") for name in pair}
     others = _several(str(country["name"]) for country in src.geonames("countries.json"))
     single = set(src.marked("country")) - the - src.LANDS_OF_SEVERAL_WORDS
-    return single, (two | others) - the, the
+    return single, (two | others) - the - CITIES_FIRST, the
 
 
 def by_list(common: set[str]) -> dict[str, Marks]:

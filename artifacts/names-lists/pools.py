@@ -10,8 +10,21 @@ import sources as src
 
 GIVEN, FAMILY, CITIES, WORDS, MADE_UP = 300, 400, 240, 400, 240
 #: Words that stand for unlisted ones are known to a dictionary of this size, and of this frequency.
-WORD_SIZE, LEAST, MOST = 55, 100e-9, 600e-9
-SENSITIVE = ("family", "health", "identity", "justice", "money", "politics", "religion", "places", "given_names", "surnames")
+WORD_SIZE, LEAST, MOST = 55, 80e-9, 600e-9
+#: So many of the most frequent words of wordfreq stay common.
+STAY = 16_000
+SENSITIVE = (
+    "family",
+    "health",
+    "identity",
+    "justice",
+    "money",
+    "politics",
+    "religion",
+    "places",
+    "given_names",
+    "surnames",
+)
 FIRM_ENDINGS = "Systems Group Partners Industries Solutions Associates Holdings Services Technologies Consulting Logistics Labs".split()
 _VOWELS = frozenset("aeiouy")
 
@@ -30,21 +43,23 @@ def ending(word: str, known: dict[str, int]) -> str:
     if word.endswith("ly"):
         return "ly" if word[:-2] in known or word[:-3] + "le" in known else ""
     verb = {"s": word[:-1]}.get(word[-1], word)
-    has_verb = any(f"{verb.rstrip('e')}{end}" in known for end in ("ing", "ed", "er", "est"))
+    bases = (verb, verb[:-1], verb + verb[-1])
+    has_verb = any(f"{base}{end}" in known for base in bases for end in ("ing", "ed", "er", "est"))
     if word.endswith("s"):
         return "s" if word[:-1] in known and not word.endswith(("ss", "us", "is")) and not has_verb else ""
-    return "other" if f"{word}s" in known and not has_verb else ""
+    return "other" if f"{word}s" in known and not has_verb and not word.endswith("ic") else ""
 
 
 def for_words(common: words.Common) -> dict[str, list[str]]:
     """Returns the pools of unlisted lower-case words by ending: plain words that are taken out of the common ones."""
     alarming = src.sensitive(*SENSITIVE) | set(src.hand("never-pool")[0])
     roots = {word[:5] for word in src.sensitive("health", "justice", "identity") if len(word) >= 6}
+    stay = set(list(src.wordfreq_words("en", "large"))[:STAY])
     found: dict[str, list[str]] = {end: [] for end in ("ing", "ed", "ly", "s", "other")}
     for word in sorted(common.words, key=lambda w: (-common.spelled.get(w, 0.0), w)):
         fits = LEAST <= common.spelled.get(word, 0.0) <= MOST and 4 < len(word) <= 12 and word.isascii()
         plain = word.isalpha() and common.scowl.get(word, 99) <= WORD_SIZE and word not in common.listed
-        if not (fits and plain) or common.share(word) < words.SHARE_START or word[:5] in roots:
+        if not (fits and plain) or word in stay or common.share(word) < words.SHARE_START or word[:5] in roots:
             continue
         singular = word[:-1] if word[-1] == "s" else word
         end = ending(word, common.scowl)
@@ -67,7 +82,11 @@ def _spread(entries: list[str], most: int) -> list[str]:
 
 
 def _title(name: str) -> str:
-    return name.replace("mc", "Mc", 1).replace("Mc" + name[2:3], "Mc" + name[2:3].upper(), 1) if name[:2] == "mc" else name.title()
+    return (
+        name.replace("mc", "Mc", 1).replace("Mc" + name[2:3], "Mc" + name[2:3].upper(), 1)
+        if name[:2] == "mc"
+        else name.title()
+    )
 
 
 def _persons(kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
@@ -108,9 +127,8 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
     return {
         "country": [name.title() for name in lands] + src.phrases("country-two")[0],
         "the-country": src.phrases("the-country")[0],
-        "state": [name for name in states if name not in ("District of Columbia", "Washington")],
+        "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
         "group": [name.title() for name in peoples],
-        "street": src.hand("street")[0],
         "street-word": "Street Road Avenue Lane Drive Way Court Place Boulevard Terrace Crescent Square".split(),
         "title": src.hand("titles")[0],
         "office": "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner".split(),
@@ -132,6 +150,7 @@ def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, l
     firms = _spread(free("firm"), MADE_UP)
     places = _spread([name for name in _stems("place") if src.fold(name) not in known], MADE_UP)
     found = _persons(kinds) | _by_hand(common.spelled, kinds)
+    found["street"] = [name for name in src.hand("street")[0] if not common.starts(src.fold(name))]
     found |= {
         "city": _cities(kinds, common.spelled),
         "organization": [f"{firm} {FIRM_ENDINGS[i * 5 % len(FIRM_ENDINGS)]}" for i, firm in enumerate(firms)],

@@ -5,7 +5,6 @@ import importlib
 import importlib.util
 import json
 import sys
-import unicodedata
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +29,8 @@ OTHER_LANGUAGES = ("de", "es", "fr", "it", "nl", "pt")
 
 def _lists_module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("lists_build", LISTS / "build.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["lists_build"] = module
     spec.loader.exec_module(module)
@@ -40,15 +40,17 @@ def _lists_module() -> ModuleType:
 #: The builder of the lists behind the skeleton: its sources are the sources here.
 lists = _lists_module()
 fold = lists.fold
-STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th", "’": "'"})
+STROKES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th", "’": "'"}
+)
 #: Lists of `artifacts/lists` with the words that parts of addresses and institutions are called by.
 DESIGNATIONS = ("street-word", "unit-word", "place-word", "institution-word")
 #: A key: folded words of letters, joined by single blanks.
 KEY = regex.compile(r"[\p{L}'&]+(?: [\p{L}'&]+)*")
 #: Words of the names of countries of several words: no country alone.
 LANDS_OF_SEVERAL_WORDS = frozenset(
-    "cote ivoire verde timor leste papua zealand arabia lanka rica faso salvador tome principe marino leone lucia kitts nevis"
-    " hong kong tobago herzegovina côte d'ivoire príncipe".split()
+    "cote ivoire verde timor leste papua zealand arabia lanka rica faso salvador tome principe marino leone lucia kitts"
+    " nevis hong kong tobago herzegovina côte d'ivoire príncipe".split()
 )
 
 
@@ -100,7 +102,9 @@ def is_foreign(word: str) -> bool:
 def hand(name: str) -> tuple[list[str], list[str]]:
     """Reads a file of words of `by_hand`: those before and those after the line `# members only`."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
-    first, only = ([w for line in part.splitlines() if line[:1] != "#" for w in line.split()] for part in (before, after))
+    first, only = (
+        [w for line in part.splitlines() if line[:1] != "#" for w in line.split()] for part in (before, after)
+    )
     return list(dict.fromkeys(first)), list(dict.fromkeys(only))
 
 
