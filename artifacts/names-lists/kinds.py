@@ -34,10 +34,11 @@ ORDINARY = frozenset(
 #: Cities that are states or countries too.
 CITIES_FIRST = frozenset(["hong kong", "new york"])
 #: Legal forms at the end of the name of a firm.
-_FORM = regex.compile(
-    r"[ ,]+(?:inc|incorporated|corp|corporation|co|ltd|limited|plc|ag|se|sa|nv|n\.v|s\.a|spa|s\.p\.a|asa|ab|oyj|a/s|kgaa|holdings?|group|the|company"
-    r"|class [abc]|adr|reit|p\.l\.c)\.?$"
-)
+_FORMS = (
+    "inc incorporated corp corporation co ltd limited plc ag se sa nv n.v s.a spa s.p.a asa ab oyj a/s kgaa reit p.l.c"
+    " holding holdings group the company adr"
+).split()
+_FORM = regex.compile(rf"[ ,]+(?:{'|'.join(map(regex.escape, _FORMS))}|class [abc])\.?$")
 _PLAIN = regex.compile(r"\p{Ll}+(?:'\p{Ll}+)*")
 _PHRASE = regex.compile(r"[\p{Ll}']+(?: [\p{Ll}'&]+)+")
 

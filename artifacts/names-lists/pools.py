@@ -12,7 +12,7 @@ GIVEN, FAMILY, CITIES, WORDS, MADE_UP = 300, 400, 240, 400, 240
 #: Words that stand for unlisted ones are known to a dictionary of this size, and of this frequency.
 WORD_SIZE, LEAST, MOST = 55, 80e-9, 600e-9
 #: So many of the most frequent words of wordfreq stay common.
-STAY = 16_000
+STAY = 20_000
 SENSITIVE = (
     "family",
     "health",
@@ -25,7 +25,9 @@ SENSITIVE = (
     "given_names",
     "surnames",
 )
-FIRM_ENDINGS = "Systems Group Partners Industries Solutions Associates Holdings Services Technologies Consulting Logistics Labs".split()
+FIRM_ENDINGS = (
+    "Systems Group Partners Industries Solutions Associates Holdings Services Technologies Consulting Logistics Labs"
+).split()
 _VOWELS = frozenset("aeiouy")
 
 
