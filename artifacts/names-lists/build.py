@@ -1,0 +1,79 @@
+"""Builds the public lists of the rung `names`: common words, what is shown in capitals, kinds, and pools.
+
+    pip install -r artifacts/names-lists/requirements.txt
+    python artifacts/names-lists/build.py --scowl /usr/share/dict/scowl
+
+writes the lists beside this script. The same sources give the same bytes on every machine, and a source of another
+version is refused. README.md beside this script names the sources and their licenses.
+"""
+
+import argparse
+from pathlib import Path
+
+import common as words
+import kinds
+import pools
+import sources as src
+
+#: Where Debian's package `scowl` puts its files.
+SCOWL = Path("/usr/share/dict/scowl")
+#: Pools whose words are hidden wherever they have a capital, also where a sentence starts.
+CAPITALIZED = (
+    "given",
+    "family",
+    "city",
+    "country",
+    "the-country",
+    "state",
+    "group",
+    "organization",
+    "place",
+    "street",
+    "name",
+)
+
+
+def files(scowl: Path) -> dict[str, str]:
+    """Returns the content of every file by its name."""
+    src.check_versions()
+    common = words.Common(scowl, kinds.any_case())
+    for_words = pools.for_words(common)
+    common.reserve({word for pool in for_words.values() for word in pool})
+    by_list = kinds.by_list(common.words)
+    drawn = pools.pools(common, by_list) | for_words
+    capitals = src.hand("shown-capitals")[0]
+    parts = {src.fold(part) for kind in CAPITALIZED for name in drawn[kind] for part in name.split()}
+    parts -= set(src.hand("first-word")[0])  # a class of their own, shown by what follows
+    marks = common.marks(parts)
+    shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
+    return {
+        "common-words.txt": _text(marks),
+        "shown-names.txt": _text(shown),
+        "shown-capitals.txt": _text(dict.fromkeys(capitals, "")),
+        "symbols.txt": _text(dict.fromkeys(symbols(), "")),
+        **{f"kind.{kind}.txt": _text(entries) for kind, entries in (by_list | kinds.classes(common.words)).items()},
+        **{f"pool.{kind}.txt": "".join(f"{name}\n" for name in pool) for kind, pool in drawn.items()},
+    }
+
+
+def symbols() -> list[str]:
+    """Returns the symbols that are shown: single code points, no persons, flags, tones or parts of sequences."""
+    lines = (src.HERE / "by_hand" / "symbols.txt").read_text("utf-8").splitlines()
+    return sorted({symbol for line in lines if line[:1] != "#" for symbol in line.split()})
+
+
+def _text(entries: dict[str, str]) -> str:
+    return "".join(f"{entry}\t{marks}\n" if marks else f"{entry}\n" for entry, marks in sorted(entries.items()))
+
+
+def main() -> None:
+    """Writes the files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scowl", type=Path, default=SCOWL, help="folder of SCOWL's files")
+    for name, text in files(parser.parse_args().scowl).items():
+        (src.HERE / name).write_bytes(text.encode())
+        print(len(text.splitlines()), len(text.encode()), name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""The public lists of the rung `names` keep the rules of their README."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+import regex
+
+ROOT = Path(__file__).parents[2]
+LISTS = ROOT / "artifacts" / "names-lists"
+NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.txt"
+MARKS = {"strict", "start", "emphasis", "opener", "name", "function"}
+BY_LIST = (
+    "weekday",
+    "month",
+    "country",
+    "the-country",
+    "state",
+    "group",
+    "place",
+    "given",
+    "family",
+    "city",
+    "organization",
+)
+CLOSED = {
+    "country",
+    "the-country",
+    "state",
+    "group",
+    "street-word",
+    "title",
+    "office",
+    "month",
+    "weekday",
+    "number-word",
+}
+SENTENCE = (
+    "given",
+    "family",
+    "city",
+    "country",
+    "state",
+    "group",
+    "organization",
+    "place",
+    "street",
+    "name",
+    "acronym",
+)
+KEPT_APART = tuple(f"word-{end}" for end in ("ing", "ed", "s", "ly", "other"))
+
+
+def read(name: str) -> dict[str, set[str]]:
+    lines = (LISTS / f"{name}.txt").read_text("utf-8").splitlines()
+    return {line.partition("\t")[0]: set(filter(None, line.partition("\t")[2].split(","))) for line in lines}
+
+
+def pool(kind: str) -> list[str]:
+    return (LISTS / f"pool.{kind}.txt").read_text("utf-8").splitlines()
+
+
+def fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+COMMON = read("common-words")
+KINDS = {file.name[5:-4]: read(file.name[:-4]) for file in sorted(LISTS.glob("kind.*.txt"))}
+POOLS = sorted(file.name[5:-4] for file in LISTS.glob("pool.*.txt"))
+
+
+@pytest.mark.parametrize("name", ["common-words", "shown-names", *(f"kind.{kind}" for kind in KINDS)])
+def test_entries_are_folded_and_in_order(name: str) -> None:
+    entries = [line.partition("\t")[0] for line in (LISTS / f"{name}.txt").read_text("utf-8").splitlines()]
+    assert entries == sorted(set(entries))
+    assert all(fold(entry) == entry and regex.fullmatch(r"[\p{L}'&]+(?: [\p{L}'&]+)*", entry) for entry in entries)
+
+
+def test_common_words_have_known_marks() -> None:
+    assert 55_000 <= len(COMMON) <= 65_000
+    assert set().union(*COMMON.values()) == MARKS
+    functions = (ROOT / "artifacts" / "lists" / "function-words.txt").read_text("utf-8").splitlines()
+    assert {line.partition("\t")[0] for line in functions} == {w for w, marks in COMMON.items() if "function" in marks}
+    assert all("start" in marks for marks in COMMON.values() if "opener" in marks)
+    assert all("strict" in marks and "name" not in marks for marks in COMMON.values() if "emphasis" in marks)
+
+
+def test_the_overlap_is_published() -> None:
+    assert set(read("shown-names")) == {word for word, marks in COMMON.items() if "name" in marks}
+
+
+def test_no_key_is_on_two_lists_of_kinds() -> None:
+    keys = [key for kind in BY_LIST for key in KINDS[kind]]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("kind", BY_LIST)
+def test_members_that_are_common_need_a_capital(kind: str) -> None:
+    assert all((key in COMMON) == ("capitalized" in marks) for key, marks in KINDS[kind].items())
+    if kind in ("given", "family", "city", "country", "state", "place"):
+        assert not [
+            key for key in KINDS[kind] if "opener" not in COMMON.get(key, ()) and "start" in COMMON.get(key, ())
+        ]
+
+
+def test_groups_are_hidden_in_any_case() -> None:
+    for word in "catholic muslim jewish gay lesbian democrat republican german kurdish communist".split():
+        assert word in KINDS["group"]
+        assert word not in COMMON
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_pools_hold_enough_and_nothing_obscene(kind: str) -> None:
+    members = pool(kind)
+    assert len(members) == len(set(members))
+    assert kind in CLOSED or len(members) >= (300 if kind in KEPT_APART else 200)
+    never = {line for line in NEVER.read_text("utf-8").splitlines() if line[:2] != "# "}
+    assert not [member for member in members for part in fold(member).split() if part in never]
+
+
+@pytest.mark.parametrize("kind", SENTENCE)
+def test_outputs_with_a_capital_are_hidden_again(kind: str) -> None:
+    capitals = set((LISTS / "shown-capitals.txt").read_text("utf-8").splitlines())
+    first = set(KINDS["first-word"]) | set(KINDS["connector"])
+    for member in pool(kind):
+        for part in member.split():
+            assert part not in capitals
+            assert fold(part) in first or "start" not in COMMON.get(fold(part), ())
+
+
+@pytest.mark.parametrize("kind", ["given", "family", "city", "country", "the-country", "state", "group"])
+def test_outputs_are_of_their_kind(kind: str) -> None:
+    keys = {key.replace("-", " ") for key in KINDS[kind]}
+    assert not [member for member in pool(kind) if fold(member).replace(".", "").replace("-", " ") not in keys]
+
+
+def test_outputs_of_no_kind_are_on_no_list() -> None:
+    known = {key for kind in BY_LIST for key in KINDS[kind]} | set(COMMON)
+    drawn = [*pool("name"), *pool("acronym"), *(word for kind in KEPT_APART for word in pool(kind))]
+    assert not [word for word in drawn if fold(word) in known]
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_symbols_are_single_code_points_of_no_sequence() -> None:
+    symbols = (LISTS / "symbols.txt").read_text("utf-8").splitlines()
+    assert symbols == sorted(set(symbols))
+    assert all(len(symbol) == 1 for symbol in symbols)
+    assert not [s for s in symbols if regex.fullmatch(r"[\p{L}\p{N}\p{M}\p{Sc}\p{Cf}]", s)]
+    assert not [s for s in symbols if 0x1F1E6 <= ord(s) <= 0x1F1FF or 0x1F3FB <= ord(s) <= 0x1F3FF]
