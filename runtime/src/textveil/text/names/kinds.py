@@ -49,7 +49,7 @@ class Mention(NamedTuple):
         """What the skeleton has of it."""
         slot = self.slot
         parts = ((part.kind, part.layout) for part in self.parts)
-        return (self.kind, self.case, slot.layout, slot.titles, slot.before, *parts)
+        return (self.kind, self.case, slot.layout if slot.kind == RUN else "", slot.titles, slot.before, *parts)
 
     @property
     def folded(self) -> str:
