@@ -1,6 +1,5 @@
 """The model card that lies in every bundle."""
 
-import re
 from typing import Any
 
 from textveil.bundle import layout
@@ -8,7 +7,6 @@ from textveil.bundle import layout
 from textveil_export.text.build import Contents
 
 CARD = "README.md"
-_HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _FLUENT = """With `--fluent` words are drawn to fit the visible words around them and what was drawn before. The bound
 is the same, context by context."""
 
@@ -58,7 +56,9 @@ no protection of a text as a whole. Sanitizing the same text again weakens the p
 
 License: {manifest["licence"]}. {manifest["attribution"]}""")
     if "names" in law:
-        parts.append(_HEADING.sub(r"#\g<0>", numbers["names_credits"]).strip())
+        parts.append(
+            numbers["names_sources"].replace("## Sources", "## Sources of the lists of the rung names", 1).strip()
+        )
     return "\n\n".join(parts) + "\n"
 
 

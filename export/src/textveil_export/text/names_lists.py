@@ -14,8 +14,8 @@ from textveil_export.text.build import Contents, manifest_head
 from textveil_export.text.characters import characters_json
 from textveil_export.text.staircase_alone import vocabulary_statistics
 
-#: How a folder of lists says what license a bundle has that holds them all.
-_LICENSE = re.compile(r"\bholds all lists has the license\s+`([^`\n]+)`")
+#: Where the card of a folder of lists says whose they are.
+_SOURCES = re.compile(r"^## Sources\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _LIST = re.compile(r"(kind|pool)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 
@@ -27,25 +27,22 @@ class NamesFolder:
         texts: Content by the name of the file in the bundle.
         kinds: Kinds with members by list.
         pools: Kinds with outputs.
-        license: SPDX expression of a bundle that holds them.
-        credits: Licenses and sources of the lists, for the card.
+        sources: Sources and licenses of the lists, for the card.
     """
 
     texts: dict[str, str]
     kinds: tuple[str, ...]
     pools: tuple[str, ...]
-    license: str
-    credits: str
+    sources: str
 
 
 def read_names_folder(folder: Path) -> NamesFolder:
-    """Reads a folder of lists: common words, capitals, symbols, ``kind.KIND.txt``, ``pool.KIND.txt``, ``LICENSE.md``.
+    """Reads a folder of lists: common words, capitals, symbols, ``kind.KIND.txt``, ``pool.KIND.txt``, ``README.md``.
 
     What stands in the lists is checked when the bundle is written.
 
     Raises:
-        SourceError: A file is missing or is not UTF-8, there is no pool, or ``LICENSE.md`` names no license of a
-            bundle with all lists.
+        SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
     texts = {name: _read(folder / name) for name in (layout.COMMON_WORDS, layout.SHOWN_CAPITALS, layout.SYMBOLS)}
     found: dict[str, list[str]] = {"kind": [], "pool": []}
@@ -57,16 +54,13 @@ def read_names_folder(folder: Path) -> NamesFolder:
             texts[patterns[role].format(kind)] = _read(path)
     if not found["pool"]:
         raise SourceError(f"{folder.name}: there is no pool.KIND.txt")
-    credits = _read(folder / "LICENSE.md")
-    license = _LICENSE.search(credits)
-    if license is None:
-        raise SourceError("LICENSE.md: does not say what license a bundle that holds all lists has")
-    return NamesFolder(
-        texts=texts, kinds=tuple(found["kind"]), pools=tuple(found["pool"]), license=license[1], credits=credits
-    )
+    sources = _SOURCES.search(_read(folder / "README.md"))
+    if sources is None:
+        raise SourceError("README.md: there is no section Sources, which says whose the lists are")
+    return NamesFolder(texts=texts, kinds=tuple(found["kind"]), pools=tuple(found["pool"]), sources=sources[0])
 
 
-def names_alone(lists: NamesFolder, name: str) -> Contents:
+def names_alone(lists: NamesFolder, name: str, license: str) -> Contents:
     """Returns a bundle with the lists and nothing else."""
     nothing = Contents(
         tensors={},
@@ -79,7 +73,7 @@ def names_alone(lists: NamesFolder, name: str) -> Contents:
             "skeleton": None,
             "defaults": {"mechanism": None},
         },
-        manifest=manifest_head(name, lists.license, "")
+        manifest=manifest_head(name, license, "")
         | {"provenance": {"exporter": f"textveil-export {__version__}", "lists": {}}},
         statistics={"symbols": 0, "merged": {}},
     )
@@ -88,17 +82,12 @@ def names_alone(lists: NamesFolder, name: str) -> Contents:
 
 def with_names(contents: Contents, lists: NamesFolder) -> Contents:
     """Returns a bundle that has the lists too."""
-    licenses = {*contents.manifest["licence"].split(" AND "), *lists.license.split(" AND ")}
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
         law={**contents.law, "names": {"kinds": list(lists.kinds), "pools": list(lists.pools)}},
-        manifest={
-            **contents.manifest,
-            "licence": " AND ".join(sorted(licenses)),
-            "attribution": credited(contents.manifest["attribution"], NAMES_LISTS),
-        },
-        statistics={**contents.statistics, "names_credits": lists.credits},
+        manifest={**contents.manifest, "attribution": credited(contents.manifest["attribution"], NAMES_LISTS)},
+        statistics={**contents.statistics, "names_sources": lists.sources},
     )
 
 
