@@ -38,7 +38,7 @@ def bundle():
 
 def test_its_size_and_identity(bundle):
     files = list(DEFAULT_BUNDLE.iterdir())
-    assert sum(path.stat().st_size for path in files) <= 5_000_000
+    assert sum(path.stat().st_size for path in files) <= 7_500_000
     assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / MANIFEST).read_bytes()).hexdigest()
     assert bundle.law_identity == hashlib.sha256((DEFAULT_BUNDLE / LAW).read_bytes()).hexdigest()
     assert {path.name for path in files} == {*bundle.manifest["files"], "manifest.json"}

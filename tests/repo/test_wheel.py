@@ -114,11 +114,11 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
             assert content == (artifact / name.rpartition("/")[2]).read_bytes()
         manifest = wheel.read(f"{BUNDLE}/manifest.json")
     assert hashlib.sha256(manifest).hexdigest() == DEFAULT_IDENTITY
-    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 5_000_000
+    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 7_500_000
 
 
 def test_the_wheel_is_small_enough_to_bundle(dist: Callable[[str], Path]) -> None:
-    assert dist("wheel").stat().st_size <= 4_000_000
+    assert dist("wheel").stat().st_size <= 4_500_000
 
 
 def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Path]) -> None:

@@ -13,6 +13,7 @@ import regex
 
 from .characters import use_characters
 from .files import Array, check, parse_object, parse_safetensors
+from .names import names_files, read_names
 from .staircase import Staircase, read_staircase
 
 OUTPUT, OUTPUT_PLUS, MAY_KEEP = 1, 2, 4  # the role bits
@@ -35,6 +36,7 @@ class Bundle:
     labels: dict[tuple[str, str], Decimal]  # by mechanism and level name
     defaults: dict[str, Any]  # of SanText
     staircase: Staircase | None = None
+    names: dict[str, Any] | None = None  # the lists of the rung `names`
 
     @property
     def unknown(self) -> int:
@@ -48,17 +50,21 @@ class Bundle:
 
 def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
     """Refuse parts that do not belong together, or to the files that the manifest lists."""
-    check(set(law) == {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}, "law.json: keys")
+    keys = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
+    check(set(law) in (keys, keys | {"names"}), "law.json: keys")
     check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
-    check(type(law["symbols"]) is int and law["symbols"] >= 1, "law.json: symbols")
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
+    check(parts or "names" in law, "law.json: no part")
+    check(type(law["symbols"]) is int and law["symbols"] >= 0, "law.json: symbols")
+    check(bool(parts) == (law["symbols"] > 0), "law.json: symbols without a part, or a part without symbols")
     mechanisms = {"santext", "santext+"} if "santext" in parts else set()
     check(set(law["defaults"]) == {"mechanism", *parts}, "law.json: defaults")
-    check(law["defaults"]["mechanism"] in mechanisms | (parts & {"staircase"}), "law.json: the default mechanism")
+    mechanisms = mechanisms | (parts & {"staircase"}) or {None}
+    check(law["defaults"]["mechanism"] in mechanisms, "law.json: the default mechanism")
     check(
         (law["staircase"] is None) == (law["skeleton"] is None), "law.json: a staircase and a skeleton need each other"
     )
-    named = ["vocabulary.tsv", "characters.json"]
+    named = ["characters.json", *(["vocabulary.tsv"] if parts else [])]
     if "santext" in parts:
         named += ["table.safetensors", "embeddings.safetensors"]
     if "staircase" in parts:
@@ -68,6 +74,8 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
         check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "law.json: a kind")
         named += ["staircase.safetensors", *(hashes.keys() & {"context.safetensors"})]
         named += [law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
+    if "names" in law:
+        named += names_files(law["names"])
     check(len(set(named)) == len(named), "law.json: a file is named twice")
     check(law["files"] == {name: hashes[name] for name in named}, "law.json: hashes")
 
@@ -178,7 +186,7 @@ def read_bundle(folder: Path) -> Bundle:
     version = manifest["format_version"]
     check(manifest["format"] == "textveil-bundle" and type(version) is int and version == 4, "format or version")
     check(manifest["kind"] == "text", "a bundle of another kind")
-    check(manifest["files"].keys() >= {"law.json", "vocabulary.tsv"}, "a file is not listed")
+    check(manifest["files"].keys() >= {"law.json", "characters.json"}, "a file is not listed")
     check(all(Path(name).name == name and "\\" not in name for name in manifest["files"]), "not a plain file name")
     data = {name: (folder / name).read_bytes() for name in manifest["files"]}
     for name, entry in manifest["files"].items():
@@ -190,14 +198,15 @@ def read_bundle(folder: Path) -> Bundle:
     use_characters(data["characters.json"])
     law = {"tokens": whole["tokens"], "symbols": whole["symbols"]}
     identity = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
-    *lines, rest = data["vocabulary.tsv"].decode("utf-8").split("\n")
+    names = read_names(whole["names"], data) if "names" in whole else None
+    *lines, rest = (data["vocabulary.tsv"] if law["symbols"] else b"").decode("utf-8").split("\n")
     check(len(lines) == law["symbols"] and not rest, "vocabulary.tsv: number of lines")
     spellings = [line.split("\t") for line in lines]
     ids = {spelling: i for i, line in enumerate(spellings) for spelling in line}
     check("" not in ids and len(ids) == sum(map(len, spellings)), "vocabulary.tsv: empty or repeated spelling")
     staircase = None if whole["staircase"] is None else read_staircase(whole, data)
     if whole["santext"] is None:
-        return Bundle(identity, law, {}, None, spellings, ids, {}, {}, staircase)
+        return Bundle(identity, law, {}, None, spellings, ids, {}, {}, staircase, names)
     law |= whole["santext"]
     defaults = whole["defaults"]["santext"]
     check_law(law, defaults, hashes)
@@ -213,7 +222,7 @@ def read_bundle(folder: Path) -> Bundle:
     certificate = read_record(data.get("certificate.json"), "textveil-certificate", 2, hashes["law.json"])
     read_record(data.get("statistics.json"), "textveil-statistics", 1, hashes["law.json"])
     labels = read_labels(manifest, law, certificate)
-    return Bundle(identity, law, arrays, embeddings, spellings, ids, labels, defaults, staircase)
+    return Bundle(identity, law, arrays, embeddings, spellings, ids, labels, defaults, staircase, names)
 
 
 def score(bundle: Bundle, x: int, y: int) -> int:

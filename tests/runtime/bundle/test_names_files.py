@@ -142,7 +142,6 @@ LISTS = {
     "common: unsorted": ("common-words.txt", "bed\na\n", 2, "there twice, or out of order"),
     "common: no mark": ("common-words.txt", "a\nbed\tlate\n", 2, "unknown mark"),
     "common: a mark twice": ("common-words.txt", "a\tstrict,strict\n", 1, "unknown mark"),
-    "common: marks out of order": ("common-words.txt", "a\tstart,strict\n", 1, "unknown mark"),
     "common: an empty mark": ("common-words.txt", "a\t\n", 1, "unknown mark"),
     "common: two tabs": ("common-words.txt", "a\tstrict\tstart\n", 1, "cannot be printed"),
     "common: not folded": ("common-words.txt", "Bed\n", 1, "lower case"),
@@ -160,7 +159,10 @@ LISTS = {
     "members: double": (CITY, "boston\nboston\n", 2, "there twice, or out of order"),
     "members: unsorted": (CITY, "london\nboston\n", 2, "there twice, or out of order"),
     "members: not folded": (CITY, "boston\nnew York\n", 2, "lower case"),
-    "members: a tab": (CITY, "boston\tcapitalized\n", 1, "cannot be printed"),
+    "members: no mark": (CITY, "boston\tmember-only\n", 1, "unknown mark"),
+    "members: an empty mark": (CITY, "boston\t\n", 1, "unknown mark"),
+    "members: two tabs": (CITY, "boston\tcapitalized\t\n", 1, "cannot be printed"),
+    "outputs: a tab": (POOL, "Oslo\tcapitalized\n", 1, "cannot be printed"),
     "members: blanks": (CITY, "boston \n", 1, "empty"),
     "members: no UTF-8": (CITY, "boston\n\udcff\n", 2, "not UTF-8"),
     "outputs: double": (POOL, "Oslo\nLyon\nOslo\n", 3, "there twice"),
@@ -217,6 +219,21 @@ def test_a_common_word_that_is_a_member_of_a_closed_kind(tmp_path: Path, kind: s
     place = 1 + sum(line < word for line in common)
     with pytest.raises(BundleDamaged, match=rf"^common-words.txt: line {place} is a {kind}, which is never shown$"):
         bundle.require_names()
+
+
+def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
+    """Such a one may be a common word: it is shown in lower case."""
+    common, months = names_lists()["common-words.txt"].splitlines(), KINDS["month"].split("|")
+    changed = {"common-words.txt": listed([*common, "march\tname,strict"])}
+    for mark, sound in (("\tcapitalized", True), ("\tcommon", True), ("", False)):
+        changed["names.kind.month.txt"] = listed([*months, f"march{mark}"])
+        bundle = opened(write_names(tmp_path / "b", changed=changed))
+        if sound:
+            lists = bundle.require_names()
+            assert (lists.kinds["month"], lists.common["march"]) == ({*months, "march"}, NAME | STRICT)
+        else:
+            with pytest.raises(BundleDamaged, match="is a month, which is never shown"):
+                bundle.require_names()
 
 
 def test_a_common_word_may_be_a_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from textveil.bundle.statistics import Recovery
 from textveil.release import round_up
 from textveil.text import LevelSummary, Options, Sanitizer, epsilon_text, summaries
 
+from textveil_cli.show.names import names_facts, names_lines
 from textveil_cli.show.staircase import staircase_facts, staircase_lines
 
 _BAR_CELLS = 24
@@ -41,8 +42,9 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
         "attribution": manifest.get("attribution"),
         "tokens": bundle.tokens,
         "symbols": bundle.symbols,
-        "default_mechanism": bundle.default_mechanism,
+        "default_mechanism": bundle.default_mechanism or None,
         "staircase": None if bundle.staircase is None else staircase_facts(bundle),
+        "names": None if bundle.names is None else names_facts(bundle),
         "neighbours": bundle.table.neighbors.shape[1] if bundle.levels else None,
         "default_table_mechanism": bundle.default_table_mechanism,
         "default_level": bundle.default_level,
@@ -51,13 +53,16 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
     }
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
+    tables = f"{facts['symbols']:,} {facts['tokens']}s; {', '.join(bundle.mechanisms)}"
     lines = [
-        f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s; {', '.join(bundle.mechanisms)}",
+        f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the rung names'}",
         f"identity   {facts['identity']}",
         f"license    {facts['licence']}. {facts['attribution']}",
     ]
     if bundle.staircase is not None:
         lines += ["", *staircase_lines(bundle)]
+    if bundle.names is not None:
+        lines += ["", *names_lines(bundle)]
     if not bundle.levels:
         return "\n".join(lines)
     lines += [
@@ -92,6 +97,7 @@ def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
     """Returns all levels for each mechanism, the default first: what they promise and what they do."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     if not bundle.levels:
+        bundle.require("staircase")
         return json.dumps(staircase_facts(bundle)) if as_json else "\n".join(staircase_lines(bundle))
     tables = [summaries(bundle, mechanism) for mechanism in mechanisms]
     if as_json:

@@ -9,6 +9,7 @@ from textveil_cli.console import command_line, run
 COMMANDS = {
     "table": "Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets.",
     "staircase": "Build a bundle with a staircase alone, over the words of a finished one.",
+    "names": "Build a bundle with the lists of the rung names, alone or beside a staircase, which stays byte for byte.",
     "certify": "Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.",
     "statistics": "Measure what every level does to words, and write it into the bundle.",
     "report": "Write a page about the levels of a bundle: curves, histograms, a table, and examples.",

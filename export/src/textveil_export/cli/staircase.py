@@ -10,6 +10,7 @@ from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, require_lists
 from textveil_export.text.attribution import ENGLISH_LICENSE, NEIGHBORS, SKELETON, credited
+from textveil_export.text.names_lists import read_names_folder, with_names
 from textveil_export.text.sources import read_vectors
 from textveil_export.text.staircase_alone import staircase_alone
 from textveil_export.text.word_sets import english_lists
@@ -34,6 +35,9 @@ def staircase(
         str | None,
         typer.Option(help="Whose work the new bundle is; BUNDLE's and that of built-in lists if left out."),
     ] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="A folder of lists for the rung names, which the new bundle has too.")
+    ] = None,
     force: Force = False,
     *,
     of: StaircaseOptions,
@@ -41,6 +45,7 @@ def staircase(
 ) -> None:
     """Build a bundle with a staircase alone, over the words of a finished one."""
     require_lists(lists)
+    names_lists = None if names is None else read_names_folder(names)
     opened = open_bundle(bundle, TextBundle, **must_be.pins)
     never_output = english_lists()[1] if lists == "english" else frozenset()
     source = read_vectors(vectors or ENGLISH_VECTORS, 1 << 16)
@@ -65,5 +70,7 @@ def staircase(
             lists={"built_in_lists": lists, "never_output_words_listed": len(recipe.never_output)},
             progress=progress,
         )
+        if names_lists is not None:
+            contents = with_names(contents, names_lists)
         made = write_bundle(contents, output, force=force)
     print(f"{output}: {made.symbols:,} symbols, identity {made.identity}")

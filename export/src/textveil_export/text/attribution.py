@@ -11,6 +11,7 @@ NEIGHBORS = (
     "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT): "
     "see artifacts/words."
 )
+NAMES_LISTS = "The card of this bundle (README.md) has the sources and licenses of the lists of the rung names."
 #: License of a bundle that has the English words, or the English lists of the skeleton.
 ENGLISH_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
 

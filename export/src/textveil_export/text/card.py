@@ -16,6 +16,7 @@ def card(contents: Contents, table_bytes: dict[str, int]) -> str:
     manifest, numbers, law = contents.manifest, contents.statistics, contents.law
     provenance = manifest["provenance"]
     kind = "words" if law["tokens"] == "word" else "WordPieces"
+    mechanisms = law["staircase"] is not None or law["santext"] is not None
     source = "\n".join(
         f"- {key.replace('_', ' ')}: {value}"
         for key, value in provenance.items()
@@ -23,10 +24,11 @@ def card(contents: Contents, table_bytes: dict[str, int]) -> str:
     )
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
+    holds = f"{numbers['symbols']:,} {kind}; {tables}" if mechanisms else "the lists of the rung `names`"
     parts = [
         f"""# {manifest["name"]}
 
-A textveil bundle: {numbers["symbols"]:,} {kind}; {tables}. `textveil info` prints its identity."""
+A textveil bundle: {holds}. `textveil info` prints its identity."""
     ]
     if law["staircase"] is not None:
         parts.append(_staircase(law, numbers))
@@ -34,7 +36,10 @@ A textveil bundle: {numbers["symbols"]:,} {kind}; {tables}. `textveil info` prin
             parts.append(_FLUENT)
     if law["santext"] is not None:
         parts.append(_santext(contents))
-    parts.append(f"""## What it does not protect
+    if "names" in law:
+        parts.append(_names(law["names"], contents.texts))
+    if mechanisms:
+        parts.append(f"""## What it does not protect
 
 The number, order and boundaries of words, punctuation and white space (unless sanitized), case patterns (unless
 dropped), and roughly what a word means. The bound of one word is against someone who knows every other word; there is
@@ -43,16 +48,41 @@ no protection of a text as a whole. Sanitizing the same text again weakens the p
 ## Contents
 
 - {len(numbers["merged"]):,} spellings merged with a closer, more frequent one (second and later fields of
-  `vocabulary.tsv`)
-
-## Source
+  `vocabulary.tsv`)""")
+    parts.append(f"""## Source
 
 {source}
 {lists}
 
-License: {manifest["licence"]}. {manifest["attribution"]}
-""")
-    return "\n\n".join(parts)
+License: {manifest["licence"]}. {manifest["attribution"]}""")
+    if "names" in law:
+        parts.append(
+            numbers["names_sources"].replace("## Sources", "## Sources of the lists of the rung names", 1).strip()
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
+    common = texts[layout.COMMON_WORDS].splitlines()
+    shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
+    rows = "\n".join(
+        f"| {kind} | {_lines(texts, layout.NAMES_KIND, kind)} | {_lines(texts, layout.NAMES_POOL, kind)} |"
+        for kind in sorted({*entry["kinds"], *entry["pools"]})
+    )
+    return f"""## The rung `names`
+
+{len(common):,} common words may be shown; {shown:,} of them are names of something as well. Every other string is
+replaced, and what replaces it is drawn without looking at it. What is shown is not protected, and can tell who or
+what a text is about.
+
+| kind | members by list | outputs |
+|---|---|---|
+{rows}"""
+
+
+def _lines(texts: dict[str, str], pattern: str, kind: str) -> str:
+    content = texts.get(pattern.format(kind))
+    return "-" if content is None else format(content.count("\n"), ",")
 
 
 def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:

@@ -46,7 +46,6 @@ def staircase_alone(
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
     source = Source(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
     part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
-    lines = [line.split("\t") for line in vocabulary.decode("utf-8").splitlines()]
     provenance = {
         "words": f"those of {bundle.manifest.get('name')}",
         "exporter": f"textveil-export {__version__}",
@@ -67,10 +66,16 @@ def staircase_alone(
             "defaults": {"mechanism": "staircase", "staircase": part.defaults},
         },
         manifest=manifest_head(name, license, attribution) | {"provenance": provenance},
-        statistics={
-            "symbols": bundle.symbols,
-            "spellings": sum(map(len, lines)),
-            "merged": {spelling: line[0] for line in lines for spelling in line[1:]},
-            "staircase_k": part.tensors["neighbours"].shape[1],
-        },
+        statistics=vocabulary_statistics(vocabulary.decode("utf-8"))
+        | {"staircase_k": part.tensors["neighbours"].shape[1]},
     )
+
+
+def vocabulary_statistics(vocabulary: str) -> dict[str, Any]:
+    """Returns what the card says of the content of ``vocabulary.tsv``."""
+    lines = [line.split("\t") for line in vocabulary.splitlines()]
+    return {
+        "symbols": len(lines),
+        "spellings": sum(map(len, lines)),
+        "merged": {spelling: line[0] for line in lines for spelling in line[1:]},
+    }

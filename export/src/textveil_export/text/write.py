@@ -42,7 +42,8 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Te
     with whole_folder(folder, force=force) as partial:
         write_files(contents, partial)
         size = max(MAX_BUNDLE_BYTES, sum(file.stat().st_size for file in partial.iterdir()))
-        open_bundle(partial, TextBundle, max_bytes=size)
+        if (opened := open_bundle(partial, TextBundle, max_bytes=size)).names is not None:
+            opened.require_names()  # reads the lists, which opening does not
     return open_bundle(folder, TextBundle, max_bytes=size)
 
 

@@ -5,10 +5,9 @@ Opening a bundle hashes these files and counts their lines. They are parsed when
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, product
 
 from textveil.bundle.fields import an_array, record, text
 from textveil.bundle.files import is_printable
@@ -20,13 +19,12 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 #: What a common word is marked as (docs/format.md): shown in a text without capitals too; shown where a sentence
 #: starts; shown in ALL CAPS; a word that opens sentences; a name of something as well; a function word.
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION = (1 << bit for bit in range(len(NAMES_MARKS)))
-#: Kinds all of whose members are listed. A common word is shown, so none of these may be one.
+#: Kinds all of whose members are listed. A common word is shown in lower case, so only marked members may be one.
 CLOSED_KINDS = ("weekday", "month", "title", "group")
 
-_MARKS = {
-    ",".join(compress(NAMES_MARKS, bits)): sum(compress((STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION), bits))
-    for bits in product((False, True), repeat=len(NAMES_MARKS))
-}
+_BITS = {mark: 1 << bit for bit, mark in enumerate(NAMES_MARKS)}
+#: Marks of a member that is a common word too: of lists of names, and of lists of words that rules read.
+_MEMBER_MARKS = frozenset({"capitalized", "common"})
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 #: Letters that flags are spelled with, and tones of skin: symbols that tell more than symbols should.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
@@ -78,18 +76,18 @@ class NamesFiles:
             BundleDamaged: One is malformed. The message names the file and the line.
         """
         common = _common_words(self.contents)
-        found = NamesLists(
+        members = {kind: _marked(self.contents, NAMES_KIND.format(kind), _MEMBER_MARKS) for kind in self.kinds}
+        for kind in CLOSED_KINDS:
+            never = {entry for entry, marks in members.get(kind, {}).items() if not marks}
+            if shown := never.intersection(common):
+                raise _damaged(COMMON_WORDS, list(common).index(min(shown)) + 1, f"is a {kind}, which is never shown")
+        return NamesLists(
             common=common,
             capitals=frozenset(_sorted(self.contents, SHOWN_CAPITALS)),
             symbols=_symbols(self.contents),
-            kinds={kind: _members(self.contents, NAMES_KIND.format(kind)) for kind in self.kinds},
+            kinds={kind: frozenset(found) for kind, found in members.items()},
             pools={kind: _outputs(self.contents, NAMES_POOL.format(kind)) for kind in self.pools},
         )
-        for kind in CLOSED_KINDS:
-            shown = found.kinds.get(kind, frozenset()).intersection(common)
-            if shown:
-                raise _damaged(COMMON_WORDS, list(common).index(min(shown)) + 1, f"is a {kind}, which is never shown")
-        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,24 +136,29 @@ def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    return {
+        word: sum(_BITS[mark] for mark in marks)
+        for word, marks in _marked(contents, COMMON_WORDS, _BITS.keys()).items()
+    }
+
+
+def _marked(contents: Mapping[str, bytes], name: str, known: Set[str]) -> dict[str, list[str]]:
+    """The entries of a list that are looked up in texts, in order of code points, with their marks."""
+    found: dict[str, list[str]] = {}
+    checked: dict[str, list[str]] = {"": []}  # by what stands behind an entry: few differ
     before = ""
-    for number, line in _lines(contents, COMMON_WORDS):
-        word, _, marks = line.partition("\t")
-        _require_order(COMMON_WORDS, number, before, word)
-        _require_folded(COMMON_WORDS, number, word)
-        if marks not in _MARKS or line.endswith("\t"):
-            raise _damaged(COMMON_WORDS, number, "has an unknown mark")
-        found[word] = _MARKS[marks]
-        before = word
-    return found
-
-
-def _members(contents: Mapping[str, bytes], name: str) -> frozenset[str]:
-    entries = _sorted(contents, name)
-    for number, entry in enumerate(entries, 1):
+    for number, line in _lines(contents, name, tabs=1):
+        entry, tab, marked = line.partition("\t")
+        _require_order(name, number, before, entry)
         _require_folded(name, number, entry)
-    return frozenset(entries)
+        if tab + marked not in checked:
+            marks = marked.split(",")
+            if len(set(marks)) < len(marks) or not known >= set(marks):
+                raise _damaged(name, number, "has an unknown mark")
+            checked[tab + marked] = marks
+        found[entry] = checked[tab + marked]
+        before = entry
+    return found
 
 
 def _outputs(contents: Mapping[str, bytes], name: str) -> tuple[str, ...]:
@@ -192,12 +195,11 @@ def _sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
     return found
 
 
-def _lines(contents: Mapping[str, bytes], name: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers: each can be printed, and has no blanks at its ends."""
+def _lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers: each can be printed but for tabs, and has no blanks at its ends."""
     lines = contents[name].split(b"\n")
     if lines.pop() != b"" or not lines:
         raise BundleDamaged(f"{name}: is empty, or the last line is incomplete")
-    tabs = name == COMMON_WORDS
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_LINE_BYTES:
             raise BundleTooLarge(f"{name}: line {number} has more than {MAX_LINE_BYTES:,} bytes")
@@ -205,7 +207,7 @@ def _lines(contents: Mapping[str, bytes], name: str) -> Iterator[tuple[int, str]
             entry = line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise _damaged(name, number, "is not UTF-8") from error
-        if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", 1) if tabs else entry):
+        if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", tabs)):
             raise _damaged(name, number, "is empty, or holds what cannot be printed")
         yield number, entry
 
@@ -217,8 +219,8 @@ def _require_order(name: str, number: int, before: str, entry: str) -> None:
 
 def _require_folded(name: str, number: int, entry: str) -> None:
     """Refuses an entry that is not its own key: it could never be found."""
-    folded = unicodedata.normalize("NFKC", entry).lower().replace("\u2019", "'")
-    if folded != entry:
+    folded = entry if entry.isascii() else unicodedata.normalize("NFKC", entry).replace("\u2019", "'")
+    if folded.lower() != entry:
         raise _damaged(name, number, "is not in lower case, or not as words are looked up")
 
 

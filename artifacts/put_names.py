@@ -1,0 +1,56 @@
+"""Puts the lists of the rung names beside the staircase of english-v3, and what changes with them into the pages.
+
+    .venv/bin/python artifacts/put_names.py [artifacts/names-lists]
+
+All other files of the bundle stay byte for byte. The identity is replaced wherever git knows the old one; what
+``textveil info`` and ``textveil verify`` say of the bundle is written anew where a page has it.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from textveil.bundle import TextBundle, open_bundle
+from textveil.verify import verify_text
+from textveil_cli.console import run
+from textveil_cli.show.text import information
+from textveil_export import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+BUNDLE = ROOT / "artifacts" / "english-v3"
+DEFAULTS = ROOT / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
+_INFO = re.compile(r"^English words, version 3: .*?(?=^```$)", re.MULTILINE | re.DOTALL)
+_VERIFY = re.compile(
+    r"^\d+ files with the right size and hash, structure sound\nstaircase: .*\n(rung names: .*\n)?", re.MULTILINE
+)
+
+
+def main() -> int:
+    """Makes the bundle anew in its place, and brings all files up to it that git knows."""
+    lists = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "artifacts" / "names-lists"
+    pinned = re.search(r'DEFAULT_BUNDLE_ID = "([0-9a-f]{64})"', DEFAULTS.read_text("utf-8"))
+    assert pinned is not None
+    arguments = ["names", str(lists), "--beside", str(BUNDLE), "--force", "-o", str(BUNDLE)]
+    if failed := run(cli.app, "textveil-export", arguments):
+        return failed
+    bundle = open_bundle(BUNDLE, TextBundle)
+    info, verified = information(bundle) + "\n", verify_text(bundle) + "\n"
+    for path in _known(pinned[1]):
+        path.write_text(path.read_text("utf-8").replace(pinned[1], bundle.identity), "utf-8")
+    for path in _known("files with the right size and hash", "*.md"):
+        text = _INFO.sub(lambda _: info, path.read_text("utf-8"))
+        path.write_text(_VERIFY.sub(lambda _: verified, text), "utf-8")
+    return 0
+
+
+def _known(text: str, pages: str = ":!artifacts/CHANGELOG.md") -> list[Path]:
+    """The files that git knows with a text in them."""
+    found = subprocess.run(
+        ["git", "grep", "-lF", text, "--", pages], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / name for name in found.stdout.splitlines()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""The command that makes a bundle with the lists of the rung ``names``: ``textveil-export names``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil.bundle import TextBundle, open_bundle
+from textveil_cli.options import PinOptions
+
+from textveil_export.cli.options import Force, NewBundle
+from textveil_export.errors import ExportError
+from textveil_export.text.names_lists import finished_staircase, names_alone, read_names_folder, with_names
+from textveil_export.text.write import write_bundle
+
+
+def names(
+    lists: Annotated[Path, typer.Argument(metavar="LISTS", help="Folder of the lists (docs/format.md).")],
+    output: NewBundle,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="BUNDLE", help="Put them beside the staircase of this bundle, in the place of those it has."
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new bundle; that of BUNDLE, or of its folder.")] = None,
+    license: Annotated[
+        str | None, typer.Option(help="SPDX license expression of the new bundle; that of BUNDLE if left out.")
+    ] = None,
+    force: Force = False,
+    *,
+    must_be: PinOptions,
+) -> None:
+    """Build a bundle with the lists of the rung names, alone or beside a staircase, which stays byte for byte."""
+    read = read_names_folder(lists)
+    if beside is None:
+        if license is None:
+            raise ExportError("--license is needed: the lists are the whole bundle")
+        contents = names_alone(read, name or output.resolve().name, license)
+    else:
+        contents = with_names(finished_staircase(open_bundle(beside, TextBundle, **must_be.pins)), read)
+        contents.manifest.update({key: given for key, given in (("name", name), ("licence", license)) if given})
+    made = write_bundle(contents, output, force=force)
+    print(f"{output}: {len(made.require_names().common):,} common words, identity {made.identity}")

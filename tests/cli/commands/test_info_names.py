@@ -1,0 +1,50 @@
+"""What ``textveil info`` and others make of a bundle with the lists of the rung ``names`` and nothing else."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_names import COMMON, KINDS, POOLS, write_names
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_names(tmp_path_factory.mktemp("names") / "bundle")
+
+
+def test_info(here: Callable, names: Path) -> None:
+    ran = here("info", names)
+    assert ran.code == 0
+    shown = sum("name" in marks.split(",") for marks in COMMON.values())
+    assert ran.text.startswith("small names: lists of the rung names\n")
+    assert f"names: {len(COMMON)} common words may be shown, {shown} names among them\n" in ran.text
+    rows = [line.split() for line in ran.text.splitlines()]
+    assert ["given", "11", "5", "1", "in", "5"] in rows
+    assert ["connector", "7", "-", "-"] in rows
+    assert ["word", "-", "4", "1", "in", "4"] in rows
+
+
+def test_info_as_json(here: Callable, names: Path) -> None:
+    told = json.loads(here("info", "--json", names).text)
+    assert (told["staircase"], told["levels"], told["default_mechanism"], told["symbols"]) == (None, [], None, 0)
+    kinds = {kind.pop("name"): kind for kind in told["names"]["kinds"]}
+    assert kinds.keys() == KINDS.keys() | POOLS.keys()
+    assert kinds["given"] == {"members": 11, "outputs": 5, "original_drawn": 0.2}
+    assert kinds["connector"] == {"members": 7, "outputs": None, "original_drawn": None}
+    assert told["names"]["common_words"] == len(COMMON)
+
+
+def test_info_of_a_bundle_without_them(here: Callable) -> None:
+    assert (
+        json.loads(here("info", "--json", Path(__file__).parents[3] / "docs" / "golden" / "words").text)["names"]
+        is None
+    )
+
+
+def test_verify_and_what_needs_a_mechanism(here: Callable, names: Path) -> None:
+    ran = here("verify", names)
+    assert ran.code == 0
+    assert f"rung names: {len(COMMON)} common words" in ran.text
+    for command in (("levels",), ("inspect", "word"), ("calibrate", "--unchanged", "0.1")):
+        assert here(*command, "--bundle", names).code == 1

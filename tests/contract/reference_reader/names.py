@@ -1,0 +1,71 @@
+"""The lists of the rung `names`."""
+
+import unicodedata
+from typing import Any
+
+import regex
+
+from .files import check
+
+MARKS = {"strict", "start", "emphasis", "opener", "name", "function"}
+CLOSED = ("weekday", "month", "title", "group")
+NO_SYMBOL = regex.compile(r"[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\U0001F1E6-\U0001F1FF\U0001F3FB-\U0001F3FF]")
+
+
+def names_files(entry: dict[str, Any]) -> list[str]:
+    """The files that `names` in `law.json` stands for."""
+    check(set(entry) == {"kinds", "pools"}, "law.json: names")
+    for kinds in entry.values():
+        check(type(kinds) is list and len(set(kinds)) == len(kinds), "law.json: a kind twice")
+        check(all(regex.fullmatch("[a-z]+(-[a-z]+)*", kind) for kind in kinds), "law.json: the name of a kind")
+    files = ["common-words.txt", "shown-capitals.txt", "symbols.txt"]
+    files += [f"names.kind.{kind}.txt" for kind in entry["kinds"]]
+    return files + [f"names.pool.{kind}.txt" for kind in entry["pools"]]
+
+
+def read_names(entry: dict[str, Any], data: dict[str, bytes]) -> dict[str, Any]:
+    """The lists, checked: common words with their marks, capitals, symbols, kinds with marks, pools."""
+    common = marked(data, "common-words.txt", MARKS)
+    kinds = {kind: marked(data, f"names.kind.{kind}.txt", {"capitalized", "common"}) for kind in entry["kinds"]}
+    for kind in CLOSED:
+        for member, marks in kinds.get(kind, {}).items():
+            check(marks or member not in common, "a common word of a closed kind")
+    symbols = in_order(entries(data, "symbols.txt"))
+    check(all(len(symbol) == 1 and not NO_SYMBOL.match(symbol) for symbol in symbols), "a symbol")
+    return {
+        "common": common,
+        "capitals": in_order(entries(data, "shown-capitals.txt")),
+        "symbols": symbols,
+        "kinds": kinds,
+        "pools": {kind: entries(data, f"names.pool.{kind}.txt") for kind in entry["pools"]},
+    }
+
+
+def marked(data: dict[str, bytes], name: str, known: set[str]) -> dict[str, set[str]]:
+    """Folded entries with their marks, in order."""
+    found = {}
+    for line in entries(data, name, tabs=True):
+        entry, *marks = line.split("\t")
+        check(len(marks) <= 1, f"{name}: two tabs")
+        of_entry = marks[0].split(",") if marks else []
+        check(set(of_entry) <= known and len(set(of_entry)) == len(of_entry), f"{name}: a mark")
+        check(unicodedata.normalize("NFKC", entry).lower().replace("’", "'") == entry, f"{name}: not folded")
+        check(entry not in found, f"{name}: there twice")
+        found[entry] = set(of_entry)
+    in_order(list(found))
+    return found
+
+
+def entries(data: dict[str, bytes], name: str, tabs: bool = False) -> list[str]:
+    """The lines of a list, none of them twice."""
+    *lines, rest = data[name].decode("utf-8").split("\n")
+    check(lines and not rest and len(set(lines)) == len(lines), f"{name}: no lines, an incomplete one, or one twice")
+    check(all(line and line == line.strip(" ") for line in lines), f"{name}: an empty line, or blanks")
+    check(tabs or not any("\t" in line for line in lines), f"{name}: a tab")
+    return lines
+
+
+def in_order(found: list[str]) -> list[str]:
+    """A list that must be in order of code points."""
+    check(found == sorted(found), "a list is out of order")
+    return found

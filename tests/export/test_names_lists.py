@@ -1,0 +1,126 @@
+"""``textveil-export names``: the lists of the rung ``names``, alone or beside a staircase."""
+
+import json
+from pathlib import Path
+
+import pytest
+from small_names import COMMON, KINDS, POOLS, names_lists, write_lists, write_names
+from textveil import Sanitizer
+from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
+from textveil_cli.console import run
+from textveil_export import cli
+
+GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
+OF_THE_BUNDLE = {"law.json", "manifest.json", "README.md"}
+
+
+def export(*arguments: object) -> int:
+    return run(cli.app, "textveil-export", [*map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_lists(tmp_path_factory.mktemp("lists"))
+
+
+def test_the_lists_alone(lists: Path, tmp_path: Path) -> None:
+    assert export("names", lists, "--license", "MIT", "-o", tmp_path / "new") == 0
+    bundle = open_bundle(tmp_path / "new", TextBundle)
+    assert bundle.require_names() == open_bundle(write_names(tmp_path / "other"), TextBundle).require_names()
+    assert (bundle.mechanisms, bundle.manifest["name"], bundle.manifest["licence"]) == ((), "new", "MIT")
+    assert sum(file.stat().st_size for file in bundle.path.iterdir()) < 60_000
+    card = (tmp_path / "new" / "README.md").read_text("utf-8")
+    shown = sum("name" in marks.split(",") for marks in COMMON.values())
+    assert f"{len(COMMON)} common words may be shown; {shown} of them are names" in card
+    assert f"| given | {KINDS['given'].count('|') + 1} | {POOLS['given'].count('|') + 1} |" in card
+    assert "| connector | 7 | - |" in card
+    assert card.endswith("## Sources of the lists of the rung names\n\nMade up for tests.\n")
+    assert "What it does not protect" not in card
+
+
+def same_files(one: Path, other: Path) -> None:
+    """All files of the first are in the second too, byte for byte, but for those that name the others."""
+    for path in one.iterdir():
+        assert path.name in OF_THE_BUNDLE or path.read_bytes() == (other / path.name).read_bytes()
+
+
+def test_beside_a_staircase(lists: Path, tmp_path: Path) -> None:
+    assert export("names", lists, "--beside", DEFAULT_BUNDLE, "-o", tmp_path / "new") == 0
+    before, bundle = (open_bundle(path, TextBundle) for path in (DEFAULT_BUNDLE, tmp_path / "new"))
+    kept = [name for name in before.manifest["files"] if before.names is None or name not in before.names.contents]
+    for name in set(kept) - OF_THE_BUNDLE:
+        assert (bundle.path / name).read_bytes() == (before.path / name).read_bytes()
+    assert bundle.manifest["name"] == before.manifest["name"]
+    assert bundle.manifest["licence"] == before.manifest["licence"]
+    assert Sanitizer(bundle).distribution("doctor") == Sanitizer(before).distribution("doctor")
+    assert set(bundle.require_names().common) == set(COMMON)
+    card = (bundle.path / "README.md").read_text("utf-8")
+    assert "## The staircase" in card
+    assert "## What it does not protect" in card
+
+
+def test_other_lists_take_their_place(lists: Path, tmp_path: Path) -> None:
+    """Lists that are gone leave no file behind, and what was made twice is the same bytes."""
+    more = write_lists(tmp_path / "more", {"kind.planet.txt": "mars\nvenus\n"})
+    for number, (folder, beside) in enumerate(
+        [(more, DEFAULT_BUNDLE), (lists, tmp_path / "0"), (lists, tmp_path / "1")]
+    ):
+        assert export("names", folder, "--beside", beside, "--name", "words", "-o", tmp_path / str(number)) == 0
+    kinds = [open_bundle(tmp_path / name, TextBundle).require_names().kinds.keys() for name in "012"]
+    assert kinds == [KINDS.keys() | {"planet"}, KINDS.keys(), KINDS.keys()]
+    assert not (tmp_path / "1" / "names.kind.planet.txt").exists()
+    assert (tmp_path / "1" / "manifest.json").read_bytes() == (tmp_path / "2" / "manifest.json").read_bytes()
+
+
+def test_with_a_new_staircase(lists: Path, tmp_path: Path) -> None:
+    words = json.loads((GOLDEN / "words" / "manifest.json").read_text("utf-8"))
+    assert words["kind"] == "text"
+    vectors = tmp_path / "vectors"
+    vocabulary = (GOLDEN / "words" / "vocabulary.tsv").read_text("utf-8").splitlines()
+    rows = [
+        f"{line.partition(chr(9))[0]} {number % 7 + 1} {number % 5} {number}\n"
+        for number, line in enumerate(vocabulary)
+    ]
+    vectors.write_text("".join(rows), "utf-8")
+    options = ["--vectors", vectors, "--lists", "none", "--staircase-neighbors", "4"]
+    assert export("staircase", GOLDEN / "words", *options, "-o", tmp_path / "plain") == 0
+    assert export("staircase", GOLDEN / "words", *options, "--names", lists, "-o", tmp_path / "both") == 0
+    same_files(tmp_path / "plain", tmp_path / "both")
+    bundle = open_bundle(tmp_path / "both", TextBundle)
+    assert bundle.default_mechanism == "staircase"
+    assert set(bundle.require_names().common) == set(COMMON)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 is there twice, or out of order"),
+        ({"pool.city.txt": ""}, "names.pool.city.txt: is empty"),
+        ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, which is never shown"),
+        ({"README.md": "Free.\n"}, "README.md: there is no section Sources"),
+    ],
+)
+def test_lists_that_are_none(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], changed: dict[str, str], message: str
+) -> None:
+    folder = write_lists(tmp_path / "lists")
+    for name, content in changed.items():
+        (folder / name).write_text(content, "utf-8")
+    assert export("names", folder, "--license", "MIT", "-o", tmp_path / "new") == 1
+    assert message in capfd.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_does_not_fit(lists: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert export("names", tmp_path, "-o", tmp_path / "new") == 1
+    assert "common-words.txt: cannot be read" in capfd.readouterr().err
+    for name in names_lists():
+        (tmp_path / name).write_text("a\n", "utf-8")
+    for name in [name for name in names_lists() if name.startswith("pool.")]:
+        (tmp_path / name).unlink()
+    assert export("names", tmp_path, "-o", tmp_path / "new") == 1
+    assert "there is no pool.KIND.txt" in capfd.readouterr().err
+    assert export("names", lists, "-o", tmp_path / "new") == 1
+    assert "--license is needed" in capfd.readouterr().err
+    assert export("names", lists, "--beside", GOLDEN / "words", "-o", tmp_path / "new") == 1
+    assert "beside a staircase alone" in capfd.readouterr().err
