@@ -29,7 +29,6 @@ CAPITALIZED = (
     "organization",
     "place",
     "street",
-    "name",
 )
 
 

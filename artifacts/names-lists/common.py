@@ -11,11 +11,11 @@ FREQUENCY = 10e-9
 #: Smallest share of the lower-case spelling: words of english-3, others, words on a list of names (and in english-3).
 SHARE, SHARE_OTHER, SHARE_NAME = 0.3, 0.5, 0.6
 #: The same for a text that has no capital at all. There a word is a name with probability 1 - share.
-STRICT, STRICT_NAME = 0.5, 0.85
+STRICT, STRICT_NAME = 0.62, 0.95
 #: At the start of a sentence.
-SHARE_START = 0.75
+SHARE_START = 0.72
 #: Words that no dictionary has need more: frequency, share and length.
-UNKNOWN_FREQUENCY, UNKNOWN_SHARE, UNKNOWN_LETTERS, UNKNOWN_UPPER = 100e-9, 0.8, 4, 0.1
+UNKNOWN_FREQUENCY, UNKNOWN_SHARE, UNKNOWN_LETTERS, UNKNOWN_UPPER = 10e-9, 0.6, 3, 0.5
 #: Words of a dictionary of middle size are candidates if they are hardly ever written with a capital.
 FORM_SIZE, FORM_SHARE = 60, 0.8
 #: Largest ratio of ALL CAPS to lower case of a word that is shown in ALL CAPS, and its fewest letters.

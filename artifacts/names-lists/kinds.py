@@ -75,6 +75,7 @@ def _states() -> tuple[set[str], set[str]]:
     names = [str(state["name"]) for state in src.geonames("us_states.json")]
     names += src.phrases("state")[0]
     single = {src.fold(name) for name in names if _PLAIN.fullmatch(src.fold(name))} - {"washington"}
+    single |= set(src.hand("state-code")[0])
     return single, _several(names) - CITIES_FIRST
 
 
@@ -136,13 +137,9 @@ def classes(common: set[str]) -> dict[str, Marks]:
         "firm-word": set(src.hand("firm-word")[0]),
         "office": set(src.hand("office")[0]),
         "title": titles,
-        "connector": set(src.hand("connector")[0]),
+        "particle": set(src.hand("connector")[0]) - common - {"&"},
         "first-word": set(src.hand("first-word")[0]),
-        "age-unit": {word.replace("_", " ") for word in src.hand("age-unit")[0]},
-        "currency-word": set(src.hand("currency-word")[0]),
-        "state-code": set(src.hand("state-code")[0]),
         "number-word": numbers,
-        "ordinal": set(src.marked("ordinal")),
     }
     return {
         kind: {entry: "common" if entry in common else "" for entry in entries if src.KEY.fullmatch(entry)}

@@ -67,7 +67,7 @@ def for_words(common: words.Common) -> dict[str, list[str]]:
         end = ending(word, common.scowl)
         if end and word not in alarming and singular not in alarming and len(found[end]) < WORDS:
             found[end].append(word)
-    return {f"word-{end}": pool for end, pool in found.items()}
+    return {f"word-{end}" if end != "other" else "word": pool for end, pool in found.items()}
 
 
 def _stems(kind: str) -> list[str]:
@@ -123,22 +123,17 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
     peoples = [n for n, marks in src.marked("nationality").items() if not marks and kinds["group"].get(n) == ""]
     peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     states = [str(state["name"]) for state in src.geonames("us_states.json")]
-    things = src.hand("files-domains")[0]
-    hosts = [f"{a}-{b}" for a, b in product(things, things) if a != b]
-    files = [f"{a}-{b}.{end}" for a, b in product(things, things) if a != b for end in ("txt", "pdf", "docx")]
     return {
         "country": [name.title() for name in lands] + src.phrases("country-two")[0],
         "the-country": src.phrases("the-country")[0],
         "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
         "group": [name.title() for name in peoples],
-        "street-word": "Street Road Avenue Lane Drive Way Court Place Boulevard Terrace Crescent Square".split(),
         "title": src.hand("titles")[0],
         "office": "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner".split(),
         "month": [name.title() for name in src.lists.by_hand("month")[0]] + ["March", "May"],
         "weekday": [name.title() for name in src.lists.by_hand("weekday")[0]],
         "number-word": [n for n in src.lists.by_hand("number-word")[0] if n not in src.hand("number-word-shown")[0]],
-        "domain": [f"{host}.example" for host in _spread(hosts, MADE_UP)],
-        "file": _spread(files, MADE_UP),
+        "particle": ["de", "van", "von", "la"],
     }
 
 
@@ -157,7 +152,6 @@ def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, l
         "city": _cities(kinds, common.spelled),
         "organization": [f"{firm} {FIRM_ENDINGS[i * 5 % len(FIRM_ENDINGS)]}" for i, firm in enumerate(firms)],
         "place": places,
-        "name": _spread([name for name in free("name") if name not in common.spelled], MADE_UP),
         "acronym": _acronyms(common.spelled),
     }
     return {kind: list(dict.fromkeys(pool)) for kind, pool in found.items()}

@@ -3,7 +3,19 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, START, STRICT, NamesLists
-from textveil.text.names.tokens import ALONE, AT_SENTENCE, AT_START, CAPITAL, EMPHATIC, INITIAL, LOOSE, SHOWN, Token
+from textveil.text.names.tokens import (
+    ALONE,
+    AT_SENTENCE,
+    AT_START,
+    CAPITAL,
+    EMPHATIC,
+    FIRST,
+    INITIAL,
+    LOOSE,
+    SHOWN,
+    UNIT,
+    Token,
+)
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
 
 #: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
@@ -37,6 +49,7 @@ class Lexicon:
         self._symbols = lists.symbols
         self._any_case = _kind_of(lists.kinds, _ANY_CASE)
         self._capitalized = _kind_of(lists.kinds, _CAPITALIZED)
+        self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied = frozenset(allowed), frozenset(denied)
 
     @property
@@ -72,7 +85,7 @@ class Lexicon:
             kind = self._any_case.get(folded)
             return unknown(word, folded, LOWER) if kind is None else Token(ALONE, word, folded, LOWER, kind)
         if marks & (STRICT | FUNCTION):
-            return Token(SHOWN, word, folded)
+            return Token(SHOWN, word, folded, bits=self._begins.get(folded, 0))
         return unknown(word, folded, LOWER)._replace(cls=LOOSE)
 
     def _capital(self, word: str, folded: str, case: int) -> Token:

@@ -14,9 +14,11 @@ from textveil.text.names.tokens import (
     CAPITAL,
     DIGITS,
     EMPHATIC,
+    FIRST,
     INITIAL,
     LOOSE,
     SHOWN,
+    UNIT,
     Token,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -45,9 +47,6 @@ _JOINS_INITIALS = frozenset((". ", "."))
 _JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
 #: No sentence ends at the full stop of these.
 _ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
-#: Words that stand before a number in an address, and before names of places.
-_UNITS = frozenset("suite apt apartment unit box room flat floor lot building bldg ste no".split()) - {"no"}
-_FIRST = frozenset("new san los saint st north south east west port fort mount lake el la las".split())
 _YEARS = frozenset("year years yr yrs month months week weeks".split())
 _AGES = frozenset(("1", "2", "3"))
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
@@ -134,7 +133,7 @@ class Places:
             token = words[place]
             parts.append(gaps[place])
             cls = token.cls
-            if cls == SHOWN and token.case == LOWER and (stop := self._address(place, end)) > place:
+            if cls == SHOWN and token.bits and (stop := self._address(place, end)) > place:
                 self._close(found)
                 found.append(self._slot("word", LOWER, "", place, stop))
                 place = stop
@@ -286,10 +285,10 @@ class Places:
         words, after = self._words, place + 1
         if after == end or self._gaps[after] not in _JOINS_INITIALS | {" "}:
             return place
-        if words[after].cls == DIGITS and words[place].key in _UNITS:
+        if words[after].cls == DIGITS and words[place].bits & UNIT:
             return after
         unlisted = words[after].cls == LOOSE or (words[after].cls == ALONE and words[after].kind == "word")
-        if not self._capitals and unlisted and words[place].key in _FIRST and self._gaps[after] == " ":
+        if not self._capitals and unlisted and words[place].bits & FIRST and self._gaps[after] == " ":
             return after + 1
         return place
 

@@ -15,6 +15,8 @@ GAP, SHOWN, LOOSE, ALONE, DIGITS, CAPITAL, INITIAL = range(7)
 #: What a word with a capital may be shown for: a function word or a greeting at any start, a common word where a
 #: sentence starts, a common word in capitals for emphasis.
 AT_START, AT_SENTENCE, EMPHATIC = 1, 2, 4
+#: What a shown word may begin: a part of a building with its number, a name of a place.
+UNIT, FIRST = 8, 16
 
 
 class Token(NamedTuple):
@@ -27,7 +29,7 @@ class Token(NamedTuple):
         case: Its case pattern.
         kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by.
         layout: What the skeleton shows of a number; the ending of a word.
-        bits: Of ``CAPITAL``: where it may be shown.
+        bits: Of ``CAPITAL``: where it may be shown. Of ``SHOWN``: what it may begin.
     """
 
     cls: int
