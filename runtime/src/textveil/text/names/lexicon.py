@@ -8,6 +8,7 @@ from textveil.text.names.tokens import (
     AT_SENTENCE,
     AT_START,
     CAPITAL,
+    CLITIC,
     EMPHATIC,
     FIRST,
     INITIAL,
@@ -24,6 +25,8 @@ _ANY_CASE = ("weekday", "number-word", "group", "particle")
 _CAPITALIZED = ("month", "title", "office")
 #: Endings that a replaced word keeps: the skeleton shows them.
 _ENDINGS = ("ing", "ed", "ly", "s")
+#: Letters that are clitics where a blank was lost, as in ``it' s``.
+_CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
 #: Function words that names are also, or that stand for places: never shown for where they stand.
 _NAME_LIKE = frozenset("am may mine us will".split())
@@ -92,15 +95,15 @@ class Lexicon:
         if len(word) == 1:
             bits = AT_START if self._common.get(folded, 0) & FUNCTION else 0
             return Token(INITIAL, word, folded, TITLE, bits=bits)
-        kind = self._any_case.get(folded) or self._capitalized.get(folded)
-        if kind is not None:
-            return Token(ALONE, word, folded, case, kind)
         marks, bits = self._common.get(folded, 0), 0
         plain = word in (folded.upper(), folded[:1].upper() + folded[1:])
         if plain and folded not in _NAME_LIKE:
             bits |= AT_START if marks & (FUNCTION | OPENER) else 0
             bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0
             bits |= EMPHATIC if marks & EMPHASIS else 0
+        kind = self._any_case.get(folded) or self._capitalized.get(folded)
+        if kind is not None:
+            return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
         return Token(CAPITAL, word, folded, case, bits=bits)
 
 
@@ -109,7 +112,7 @@ def unknown(word: str, folded: str, case: int) -> Token:
     if case != LOWER:
         return Token(CAPITAL, word, folded, case)
     if len(word) == 1:
-        return Token(ALONE, word, folded, LOWER, "letter")
+        return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
     long = len(folded) >= _SHORTEST_WITH_ENDING and folded.isascii()
     ending = next((end for end in _ENDINGS if folded.endswith(end)), "") if long else ""
     return Token(ALONE, word, folded, LOWER, "word", "" if folded.endswith("ss") else ending)

@@ -12,6 +12,7 @@ from textveil.text.names.tokens import (
     AT_SENTENCE,
     AT_START,
     CAPITAL,
+    CLITIC,
     DIGITS,
     EMPHATIC,
     FIRST,
@@ -143,6 +144,11 @@ class Places:
                 self.shown += 1
                 place += 1
                 continue
+            if token.bits and cls == ALONE and self._is_shown_alone(place):
+                parts.append(token.text)
+                self.shown += 1
+                place += 1
+                continue
             self._close(found)
             if hidden[place] or token.kind == "particle":
                 place = self._run(place, end, found, has_lower)
@@ -191,6 +197,16 @@ class Places:
         if gap not in _JOINS and not (self._words[place].cls == INITIAL and gap in _JOINS_INITIALS):
             return False
         return after == place + 1
+
+    def _is_shown_alone(self, place: int) -> bool:
+        """Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic."""
+        token, gap = self._words[place], self._gaps[place]
+        if token.bits & CLITIC:
+            return gap.rstrip(" ")[-1:] in ("'", "\u2019", "\u00b4")
+        if token.kind not in ("title", "office") or not self._starts_sentence(place):
+            return False
+        after = place + 1
+        return after == len(self._words) or self._gaps[after] != " " or self._words[after].cls < CAPITAL
 
     def _opens(self, place: int) -> bool:
         """Whether a mark, a line break or nothing stands before a word."""

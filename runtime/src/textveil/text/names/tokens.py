@@ -17,6 +17,8 @@ GAP, SHOWN, LOOSE, ALONE, DIGITS, CAPITAL, INITIAL = range(7)
 AT_START, AT_SENTENCE, EMPHATIC = 1, 2, 4
 #: What a shown word may begin: a part of a building with its number, a name of a place.
 UNIT, FIRST = 8, 16
+#: A letter that is shown after an apostrophe.
+CLITIC = 32
 
 
 class Token(NamedTuple):
@@ -29,7 +31,7 @@ class Token(NamedTuple):
         case: Its case pattern.
         kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by.
         layout: What the skeleton shows of a number; the ending of a word.
-        bits: Of ``CAPITAL``: where it may be shown. Of ``SHOWN``: what it may begin.
+        bits: Of ``CAPITAL`` and ``ALONE``: where it may be shown. Of ``SHOWN``: what it may begin.
     """
 
     cls: int
