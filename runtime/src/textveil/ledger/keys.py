@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from textveil.bundle.atomic import write_new
-from textveil.bundle.kept import KEY_BYTES, beside, key_of, lies_in, place_of
+from textveil.bundle.kept import KEY_BYTES, beside, key_of, place_of
 from textveil.errors import KeyFileError
 
 #: What errors call keys.
@@ -84,9 +84,3 @@ def refuse_replacing(path: Path, check: bytes | None) -> None:
         key = read_key(path, DEVICE_KEY, make=False)
         if check is not None and tag(key, "check") != check:
             raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger; remove it first if nothing needs it")
-
-
-def refuse_beside(ledger: Path, memo_key: Path) -> None:
-    """Raises ``KeyFileError`` if a copy of the ledger's folder would take the key of the memo along."""
-    if lies_in(memo_key, ledger.parent):
-        raise KeyFileError(f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs")

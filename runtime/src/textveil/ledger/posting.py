@@ -128,16 +128,9 @@ class _Posting:
         output = None if place is None else self._tags.sealed(entry.output or b"", scope + place)
         if place is not None and output is not None:
             self._given[scope, place] = entry.output or b""
+        charge = entry.charge
         self._releases.append(
-            rows.Release(
-                day=self._day,
-                scope=scope,
-                request=request,
-                mechanism=entry.mechanism,
-                charge=entry.charge,
-                output=output,
-                whole=place,
-            )
+            (self._day, scope, request, entry.mechanism, charge.epsilon_units, charge.delta_units, output, place)
         )
         return Posted(before)
 
