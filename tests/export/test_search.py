@@ -194,8 +194,8 @@ def test_a_wrong_distance(bundle):
         certify(bundle)
 
 
-def without_base_measure(self, weights, base, progress=None, totals=AllScores.totals):
-    return totals(self, weights, np.ones_like(base), progress)
+def without_base_measure(self, weights, base, totals=AllScores.totals):
+    return totals(self, weights, np.ones_like(base))
 
 
 def exchanged(self, first, second, differences, bounds=Bounds.bounds):
