@@ -104,7 +104,7 @@ def verify_encoder(bundle: VectorBundle) -> str:
             raise BundleDamaged(f"level {level.epsilon}: {error}") from error
         if not sound:
             raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
-    files, model = len(bundle.manifest["files"]), bundle.model
+    files, model = len(bundle.manifest["files"]), bundle.outline
     levels, tensors = counted(len(bundle.levels), "level"), counted(model.tensors, "tensor")
     operators = counted(sum(model.operators.values()), "operator")
     kind = "a bound on delta" if bundle.default_level.mode == L2 else "in exact rationals"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
     from textveil.bundle.files import read_checked, unique_keys
     from textveil.bundle.held_out import HeldOut
-    from textveil.bundle.index import IndexBundle, OnnxParts, StaticParts
+    from textveil.bundle.index import IndexBundle, StaticParts
     from textveil.bundle.kept import Kept
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textveil.bundle.santext_files import Level
     from textveil.bundle.staircase_files import KindFile, SkeletonFiles
     from textveil.bundle.text import TextBundle
-    from textveil.bundle.vectors import VectorBundle
+    from textveil.bundle.vectors import OnnxParts, VectorBundle
 
 __all__ = [
     "DEFAULT_BUNDLE",
