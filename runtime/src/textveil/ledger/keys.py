@@ -9,7 +9,7 @@ import os
 import stat
 from pathlib import Path
 
-from textveil.bundle.atomic import write_new
+from textveil.bundle.atomic import atomic_bytes
 from textveil.bundle.kept import KEY_BYTES, beside, key_of, place_of
 from textveil.errors import KeyFileError
 
@@ -33,7 +33,8 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
     """
     path = Path(os.path.realpath(path))
     if make and not path.exists():
-        write_new(path, os.urandom(KEY_BYTES))  # where another process was first, its key is read
+        with atomic_bytes(path, private=True, over_a_key=True, replace=False) as file:
+            file.write(os.urandom(KEY_BYTES))  # where another process was first, its key is read
     try:
         with open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as file:
             status = os.fstat(file.fileno())
