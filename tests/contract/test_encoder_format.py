@@ -118,9 +118,7 @@ def test_a_release_by_the_document(
         words = text.split()
         kept = [word for word, coin in zip(words, script, strict=False) if coin >= math.ceil(mu * WORD)]
         whole = {"unaffable": ["un", "##aff", "##able"]}
-        pieces = [piece for word in kept for piece in whole.get(word, [word])][
-            : parts.max_tokens - 2
-        ]
+        pieces = [piece for word in kept for piece in whole.get(word, [word])][: parts.max_tokens - 2]
         ids, vector = given[-1]
         assert ids == [vocabulary[piece] for piece in ("[CLS]", *pieces, "[SEP]")]
         inside = into_ball(vector, mode, grid)

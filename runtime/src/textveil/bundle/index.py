@@ -26,7 +26,7 @@ from textveil.bundle.layout import (
 from textveil.bundle.lists import read_ids
 from textveil.bundle.opened import Opened
 from textveil.bundle.safetensors import FLOATS, INTEGERS, parse_tensors
-from textveil.bundle.vectors import OnnxParts, exact_epsilon, read_onnx
+from textveil.bundle.vectors import OnnxParts, at_epsilon, read_onnx
 from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 
@@ -93,12 +93,8 @@ class IndexBundle(Opened):
         if channel is not None and channel not in self.channels:
             raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.channels)}")
         levels = self.channels[channel or self.default.level.name]
-        wanted = self.default.level.epsilon if epsilon is None else exact_epsilon(epsilon)
-        for staircase in levels:
-            if wanted == staircase.level.epsilon:
-                return staircase
-        there_are = ", ".join(f"{staircase.level.epsilon:f}" for staircase in levels)
-        raise UnknownLevel(f"no such level; this channel has the levels (epsilon of the whole text) {there_are}")
+        by_epsilon = {f"{staircase.level.epsilon:f}": staircase for staircase in levels}
+        return at_epsilon(by_epsilon, f"{self.default.level.epsilon:f}" if epsilon is None else epsilon, "channel")
 
 
 def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:

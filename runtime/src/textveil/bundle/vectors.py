@@ -5,9 +5,10 @@ Nothing here runs the model: that takes ``textveil.vector.encoder``.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from textveil.bundle.fields import an_array, boolean, integer, record, text
 from textveil.bundle.layout import MANIFEST, MODEL, PIECES
@@ -16,6 +17,8 @@ from textveil.bundle.onnx.check import Outline, check_model
 from textveil.bundle.opened import Opened
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
 from textveil.mechanisms.noise.parameters import ReleaseParameters
+
+_Level = TypeVar("_Level")
 
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 #: Never pieces of a text; the vocabulary must have the first three.
@@ -71,21 +74,17 @@ class VectorBundle(Opened):
         """
         if epsilon is None:
             return self.default_level
-        wanted = exact_epsilon(epsilon)
-        for level in self.levels:
-            if wanted == Decimal(level.epsilon):
+        return at_epsilon({level.epsilon: level for level in self.levels}, epsilon, "encoder")
+
+
+def at_epsilon(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -> _Level:
+    """Returns the level of an epsilon, as it was typed, exactly; ``UnknownLevel`` if there is none."""
+    with suppress(InvalidOperation):  # no number
+        wanted = Decimal(str(epsilon))
+        for spelled, level in levels.items():
+            if Decimal(spelled) == wanted:
                 return level
-        there_are = ", ".join(level.epsilon for level in self.levels)
-        raise UnknownLevel(f"no such level; this encoder has the levels (epsilon of the whole text) {there_are}")
-
-
-def exact_epsilon(epsilon: float | str) -> Decimal | None:
-    """Returns an epsilon as it was typed, exactly; ``None`` if it is no finite number."""
-    try:
-        exact = Decimal(str(epsilon))
-    except InvalidOperation:
-        return None
-    return exact if exact.is_finite() else None
+    raise UnknownLevel(f"no such level; this {owner} has the levels (epsilon of the whole text) {', '.join(levels)}")
 
 
 def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:
