@@ -28,7 +28,8 @@ def require_cryptography(what: str) -> None:
         what: What needs it.
     """
     try:
-        import_module("cryptography.hazmat.primitives.ciphers.aead")
+        for used in ("exceptions", "hazmat.primitives.asymmetric.ed25519", "hazmat.primitives.ciphers.aead"):
+            import_module(f"cryptography.{used}")
     except ImportError as error:
         raise CryptoUnavailable(f"{what} needs the package cryptography: {_INSTALL}") from error
 
