@@ -9,7 +9,6 @@ from textveil.release import Statement
 from textveil.vector import Encoder, IndexEncoder, load_encoder
 
 from textveil_cli.options import (
-    ConfigOption,
     EncoderOptions,
     InputOptions,
     LedgerOptions,
@@ -17,7 +16,6 @@ from textveil_cli.options import (
     ReceiptOptions,
     TableOptions,
     refuse_overwriting,
-    say_configured,
 )
 from textveil_cli.rewriting.encoding import EncodeRun, encode_all
 from textveil_cli.rewriting.ledgers import ReceiptFile, run_ledger
@@ -65,7 +63,6 @@ class ReleaseOptions:
 
 
 def encode(
-    context: typer.Context,
     inputs: InputOptions,
     bundle: EncoderOptions,
     release: ReleaseOptions,
@@ -77,7 +74,6 @@ def encode(
     *,
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
-    config: ConfigOption = None,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
 
@@ -91,7 +87,7 @@ def encode(
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
     encoder, options, promised = release.of(bundle)  # before any file is touched
-    refuse_overwriting([*paths, config], ledger, receipt, encoder.bundle.path, ("--output", output.output))
+    refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     run = EncodeRun(
         inputs=inputs,
         output=output,
@@ -105,4 +101,3 @@ def encode(
     encode_all(run, encoder, options, receipts, charged)
     if charged is not None:
         charged.say(output.quiet)
-    say_configured(context, output.quiet)

@@ -8,15 +8,7 @@ import typer
 from textveil.release import counted
 
 from textveil_cli.console import named, opened, output_to, read_lines
-from textveil_cli.options import (
-    BundleOptions,
-    ConfigOption,
-    InputOptions,
-    LevelOptions,
-    ShownOptions,
-    options_of,
-    say_configured,
-)
+from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, options_of
 
 #: Terminal colors: what stays, kinds, drawn words, unknown words.
 _COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
@@ -25,14 +17,12 @@ _LISTED = 30
 
 
 def preview(
-    context: typer.Context,
     inputs: InputOptions,
     bundle: BundleOptions,
     shown: ShownOptions,
     color: Annotated[
         bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
     ] = None,
-    config: ConfigOption = None,
 ) -> None:
     """Show what of a text stays visible; nothing is drawn.
 
@@ -58,7 +48,6 @@ def preview(
                 write(_marked(piece, what, role, colored))
             write("\n")
         write("\n" + _summary(counts, words, kinds, parts))
-    say_configured(context)
 
 
 def _texts(text: str | None, paths: list[str]) -> list[str]:

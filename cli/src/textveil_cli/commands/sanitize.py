@@ -13,7 +13,6 @@ from textveil.errors import OptionError
 
 from textveil_cli.options import (
     BundleOptions,
-    ConfigOption,
     InputOptions,
     LedgerOptions,
     OutputOptions,
@@ -22,9 +21,7 @@ from textveil_cli.options import (
     RunOptions,
     TableOptions,
     TextOptions,
-    configured,
     refuse_overwriting,
-    say_configured,
 )
 from textveil_cli.rewriting.ledgers import ReceiptFile, run_ledger
 
@@ -55,7 +52,6 @@ class Asked:
     output: OutputOptions
     ledger: LedgerOptions
     receipt: ReceiptOptions
-    config: ConfigOption = None
 
     @property
     def is_table(self) -> bool:
@@ -93,7 +89,7 @@ class Asked:
                 raise OptionError(f"{option} is for tables")
 
 
-def sanitize(context: typer.Context, asked: Asked) -> None:
+def sanitize(asked: Asked) -> None:
     """Rewrite a text with words drawn at random.
 
     Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
@@ -102,21 +98,18 @@ def sanitize(context: typer.Context, asked: Asked) -> None:
     standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
     Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
     """
-    reads = [*asked.inputs.paths, asked.how.shown.deny, asked.config]
+    reads = [*asked.inputs.paths, asked.how.shown.deny]
     asked.check()
     options, sanitizer = asked.how.options(), asked.bundle.sanitizer()
     sanitizer.terms(**options)  # options are checked before any file is touched
     refuse = partial(refuse_overwriting, reads, asked.ledger, asked.receipt, sanitizer.bundle.path)
     if asked.is_over_files:
-        _sanitize_files(asked, sanitizer, options, refuse, configured(context))
+        _sanitize_files(asked, sanitizer, options, refuse)
     else:
         _sanitize_plain(asked, sanitizer, options, refuse)
-        say_configured(context, asked.output.quiet)
 
 
-def _sanitize_files(
-    asked: Asked, sanitizer: "Sanitizer", options: "Options", refuse: Refuse, changed: list[str]
-) -> None:
+def _sanitize_files(asked: Asked, sanitizer: "Sanitizer", options: "Options", refuse: Refuse) -> None:
     from textveil_cli.files import RECORD
     from textveil_cli.rewriting.tables import TableRun, sanitize_tables
 
@@ -129,7 +122,6 @@ def _sanitize_files(
         bundle=asked.bundle.bundle,
         sanitizer=sanitizer,
         options=options,
-        changed=changed,
     )
     sources = run.find(asked.receipt.receipt)
     record = None if sources.folder is None else sources.folder / RECORD

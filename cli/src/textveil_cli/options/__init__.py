@@ -6,7 +6,6 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_cli.options.bundle import BundleArgument, BundleOptions, EncoderOptions, PinOptions
-    from textveil_cli.options.configuration import ConfigOption, configured, say_configured
     from textveil_cli.options.files import (
         InputOptions,
         JsonOption,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BundleArgument",
     "BundleOptions",
-    "ConfigOption",
     "DrawOptions",
     "EncoderOptions",
     "InputOptions",
@@ -42,10 +40,8 @@ __all__ = [
     "ShownOptions",
     "TableOptions",
     "TextOptions",
-    "configured",
     "options_of",
     "refuse_overwriting",
-    "say_configured",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "bundle", "text", "ledger", "files", "configuration")
+__getattr__ = lazy_names(__name__, __all__, "bundle", "text", "ledger", "files")

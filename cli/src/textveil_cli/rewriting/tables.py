@@ -49,7 +49,6 @@ class TableRun:
         bundle: Folder of the bundle; ``None`` is the built-in one.
         sanitizer: The sanitizer.
         options: Options of the draws.
-        changed: Options that are from a configuration file.
     """
 
     inputs: list[str]
@@ -60,7 +59,6 @@ class TableRun:
     bundle: Path | None
     sanitizer: Sanitizer
     options: Options
-    changed: list[str]
 
     def find(self, receipt: Path | None) -> Sources:
         """Finds the files of the run, and the places of their outputs.
@@ -160,7 +158,6 @@ def _about(run: TableRun, finished: Finished, terms: "Terms") -> dict[str, objec
         "document": selection.document,
         **asdict(finished.counts),
         "files": {name: asdict(counts) for name, counts in finished.files.items()},
-        "from_configuration": run.changed,
         "statement": terms.statement(finished.counts.tokens).to_dict(),
     }
 
@@ -177,8 +174,7 @@ def _statement(run: TableRun, finished: Finished) -> str:
     if run.selection.format != "lines":
         what = "key" if run.selection.format == "jsonl" else "column"
         copied = f" {counted(len(run.selection.columns), what)} rewritten; all else is copied as it is, unprotected."
-    of_file = f" From the configuration file: {', '.join(run.changed)}." if run.changed else ""
-    return f"{', '.join(said)}; {terms.statement(counts.tokens).summary()}{copied}{of_file}"
+    return f"{', '.join(said)}; {terms.statement(counts.tokens).summary()}{copied}"
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:
