@@ -132,7 +132,7 @@ def test_an_option_is_declared_once() -> None:
         for option in _spelled(file)
         if option in shared
     }
-    assert again == {("calibrate.py", "--mechanism"), ("encode.py", "--epsilon")}
+    assert again == {("encode.py", "--epsilon")}
 
 
 def _spelled(file: Path) -> list[str]:

@@ -93,7 +93,6 @@ def test_every_command_has_a_short_help_option(here: Callable) -> None:
         "inspect",
         "info",
         "levels",
-        "calibrate",
         "verify",
         "encode",
         "classify",
