@@ -17,8 +17,7 @@ from textveil_cli.options import (
     TableOptions,
     refuse_overwriting,
 )
-from textveil_cli.rewriting.encoding import EncodeRun, encode_all
-from textveil_cli.rewriting.ledgers import ReceiptFile, run_ledger
+from textveil_cli.rewriting.encoding import Encoding, encode_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,16 +87,9 @@ def encode(
         raise OptionError("--text and columns exclude each other")
     encoder, options, promised = release.of(bundle)  # before any file is touched
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
-    run = EncodeRun(
-        inputs=inputs,
-        output=output,
-        selection=selection,
-        refuses_tables=table.format is None,
-        whole=ledger.memo,
-        said=str(promised) if whole_statement else promised.summary(),
-    )
-    receipts = ReceiptFile(receipt, promised)
-    charged = run_ledger(ledger)
-    encode_all(run, encoder, options, receipts, charged)
+    opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
+    encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged)
+    said = str(promised) if whole_statement else promised.summary()
+    encode_all(encoding, inputs, selection, output, said=said, refuses_tables=table.format is None, whole=ledger.memo)
     if charged is not None:
         charged.say(output.quiet)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from textveil.release import counted
 
-from textveil_cli.console import named, opened, output_to, read_lines
+from textveil_cli.console import lines_of, output_to
 from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, options_of
 
 #: Terminal colors: what stays, kinds, drawn words, unknown words.
@@ -35,9 +35,10 @@ def preview(
     parts = sanitizer.terms(**options).statement(0).to_dict()["visible"]
     counts: Counter[str] = Counter()
     words, kinds = Counter[str](), Counter[str]()
+    texts = [line for lines, _, _ in lines_of(paths) for line in lines] if inputs.text is None else [inputs.text]
     with output_to(None) as write:
         colored = sys.stdout.isatty() if color is None else color
-        for document in _texts(inputs.text, paths):
+        for document in texts:
             for piece, what in sanitizer.preview(document, **options):
                 role = what if what in ("gap", "visible", "drawn", "unknown") else "kind"
                 counts[role] += 1
@@ -48,15 +49,6 @@ def preview(
                 write(_marked(piece, what, role, colored))
             write("\n")
         write("\n" + _summary(counts, words, kinds, parts))
-
-
-def _texts(text: str | None, paths: list[str]) -> list[str]:
-    found = [] if text is None else [text]
-    for path, name in named(paths):
-        with opened(path, name) as (descriptor, _):
-            for lines, _, _ in read_lines(descriptor, name):
-                found += lines
-    return found
 
 
 def _marked(piece: str, what: str, role: str, colored: bool) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from textveil.errors import OutputError, TextveilError
 
-from textveil_cli.console.messages import say
+from textveil_cli.console.lines import say
 
 _USAGE = {
     "NoSuchOption": "unknown option",

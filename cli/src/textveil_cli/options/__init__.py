@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_cli.options.bundle import BundleArgument, BundleOptions, EncoderOptions, PinOptions
     from textveil_cli.options.files import (
         InputOptions,
         JsonOption,
@@ -15,10 +14,19 @@ if TYPE_CHECKING:
         RowOptions,
         RunOptions,
         TableOptions,
-        refuse_overwriting,
     )
-    from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions
-    from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions, TextOptions, options_of
+    from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions, refuse_overwriting
+    from textveil_cli.options.text import (
+        BundleArgument,
+        BundleOptions,
+        DrawOptions,
+        EncoderOptions,
+        LevelOptions,
+        PinOptions,
+        ShownOptions,
+        TextOptions,
+        options_of,
+    )
 
 __all__ = [
     "BundleArgument",
@@ -44,4 +52,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "bundle", "text", "ledger", "files")
+__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files")
