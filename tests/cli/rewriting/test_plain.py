@@ -174,7 +174,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         (["--epsilon", "canary"], "option", "not a number"),
         (["--mechanism", "canary"], "unknown-mechanism", "there are staircase, santext, santext+, random, krr"),
         (["--mechanism", ""], "unknown-mechanism", "there are"),
-        (["--mechanism", "krr"], "option", "epsilon"),
+        (["--mechanism", "krr"], "option", "--epsilon is needed with --mechanism krr"),
         (["--mechanism", "random", "--level", "low"], "option", "random has no levels"),
         (["--case", "canary"], "option", "carry, drop"),
         (["-p", "canary"], "option", "not a number"),

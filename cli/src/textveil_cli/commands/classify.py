@@ -4,8 +4,9 @@ import json
 from typing import Annotated
 
 import typer
-from textveil.bundle import IndexBundle, VectorBundle, default_encoder, open_bundle
+from textveil.bundle import IndexBundle, VectorBundle, open_bundle
 from textveil.errors import OptionError
+from textveil.vector import IndexEncoder
 
 from textveil_cli.collector import Decision, IndexServer, VectorClassifier
 from textveil_cli.console import lines_of
@@ -40,7 +41,11 @@ def classify(
     Counts are corrected for the noise (decided as) and, with what the bundle says of held-out texts, for the model's
     mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
-    opened_bundle = open_bundle(bundle.bundle or default_encoder(), VectorBundle, IndexBundle, **bundle.must_be.pins)
+    folder, pins = bundle.bundle, bundle.must_be.pins
+    if folder is None:  # of the default one the identity is known
+        opened_bundle = IndexEncoder.load(**pins).bundle
+    else:
+        opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
     numbered = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
     if isinstance(opened_bundle, VectorBundle):
         if counts:

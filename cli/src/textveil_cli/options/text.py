@@ -126,7 +126,13 @@ class LevelOptions:
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these."""
+        """Returns what ``Sanitizer`` takes of these.
+
+        Raises:
+            OptionError: The mechanism has no default level, and none is given.
+        """
+        if self.mechanism in ("krr", "fbdd") and self.epsilon is None:
+            raise OptionError(f"--epsilon is needed with --mechanism {self.mechanism}, which has no default level")
         return dict(vars(self))
 
 
