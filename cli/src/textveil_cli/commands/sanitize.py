@@ -8,7 +8,7 @@ def sanitize(asked: Asked) -> None:
 
     Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
     document of plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are
-    copied as they are. Files may also be folders, patterns, and packed as .gz or .zst. The privacy statement goes to
+    copied as they are. Files may also be folders, and packed as .gz or .zst. The privacy statement goes to
     standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
     Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
     """

@@ -106,8 +106,8 @@ def serve(
 ) -> None:
     """Serve other programs of this device over HTTP.
 
-    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info, /health and /openapi.json tell the
-    rest. All requests are released under the options given here. No text is logged, and none is stored: with --memo
+    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info and /health tell the rest.
+    All requests are released under the options given here. No text is logged, and none is stored: with --memo
     outputs are, encrypted. It ends when it is interrupted or terminated, and finishes what it is answering.
     """
     options = how.options()

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass
-from glob import has_magic
 from pathlib import Path
 from typing import Annotated
 
@@ -60,8 +59,7 @@ class Asked:
         from textveil_cli.files import packed_as
 
         paths, output = self.inputs.paths, self.output.output
-        folders = (os.path.isdir(path) or (has_magic(path) and not os.path.lexists(path)) for path in paths)
-        return any(map(packed_as, paths)) or (output is not None and any(folders))
+        return any(map(packed_as, paths)) or (output is not None and any(map(os.path.isdir, paths)))
 
     def check(self) -> None:
         """Raises ``OptionError`` for options that do not go together."""

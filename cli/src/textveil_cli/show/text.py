@@ -55,24 +55,9 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
         f"identity   {facts['identity']}",
         f"license    {facts['licence']}. {facts['attribution']}",
     ]
-    if bundle.staircase is not None:
-        lines += ["", *staircase_lines(bundle)]
+    lines += ["", levels_table(bundle)]
     if not bundle.levels:
         return "\n".join(lines)
-    lines += [
-        "",
-        bundle.default_table_mechanism,
-        "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
-    ]
-    for level in levels:
-        does = level[bundle.default_table_mechanism]
-        share = does["unchanged_median"]
-        marker = "   default" if level["default"] else ""
-        bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
-        lines.append(
-            f"{level['name']:<11} {epsilon_text(does['epsilon']):>7}  {does['epsilon_kind']:<20} "
-            f"{does['epsilon_textbook']:>8.4g}  {bound(does['epsilon_pure_ldp']):>8}  {bar}{marker}"
-        )
     probability = float(bundle.default_replacement_probability)
     lines += [
         "",
