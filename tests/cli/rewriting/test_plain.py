@@ -71,13 +71,6 @@ def test_quiet(cli: Callable, note: Path) -> None:
     assert cli("-q", "--text", "the").err == b""
 
 
-def test_byte_order_marks_and_line_ends(cli: Callable, tmp_path: Path) -> None:
-    path = tmp_path / "dos.txt"
-    path.write_bytes(b"\xef\xbb\xbfThe doctor\r\n\r\nnurse")
-    ran = cli(path)
-    assert re.fullmatch(rb"[A-Z]\S* \S+\r\n\r\n\S+", ran.out)
-
-
 def test_bad_bytes_are_named_and_earlier_lines_stay(cli: Callable, tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
     path.write_bytes(b"the doctor\nnurse\nzzz \xff canary\nof\n")
