@@ -9,7 +9,6 @@ from textveil.release import Statement
 from textveil.vector import Encoder, IndexEncoder, load_encoder
 
 from textveil_cli.options import (
-    ConfigOption,
     EncoderOptions,
     InputOptions,
     LedgerOptions,
@@ -17,10 +16,8 @@ from textveil_cli.options import (
     ReceiptOptions,
     TableOptions,
     refuse_overwriting,
-    say_configured,
 )
-from textveil_cli.rewriting.encoding import EncodeRun, encode_all
-from textveil_cli.rewriting.ledgers import ReceiptFile, run_ledger
+from textveil_cli.rewriting.encoding import Encoding, encode_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +62,6 @@ class ReleaseOptions:
 
 
 def encode(
-    context: typer.Context,
     inputs: InputOptions,
     bundle: EncoderOptions,
     release: ReleaseOptions,
@@ -77,7 +73,6 @@ def encode(
     *,
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
-    config: ConfigOption = None,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
 
@@ -91,18 +86,10 @@ def encode(
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
     encoder, options, promised = release.of(bundle)  # before any file is touched
-    refuse_overwriting([*paths, config], ledger, receipt, encoder.bundle.path, ("--output", output.output))
-    run = EncodeRun(
-        inputs=inputs,
-        output=output,
-        selection=selection,
-        refuses_tables=table.format is None,
-        whole=ledger.memo,
-        said=str(promised) if whole_statement else promised.summary(),
-    )
-    receipts = ReceiptFile(receipt, promised)
-    charged = run_ledger(ledger)
-    encode_all(run, encoder, options, receipts, charged)
+    refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
+    opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
+    encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged)
+    said = str(promised) if whole_statement else promised.summary()
+    encode_all(encoding, inputs, selection, output, said=said, refuses_tables=table.format is None, whole=ledger.memo)
     if charged is not None:
         charged.say(output.quiet)
-    say_configured(context, output.quiet)

@@ -97,8 +97,8 @@ the median distance of two words of this vocabulary ({santext["median_squared_di
 `santext+`, a common word is replaced with probability {defaults["replacement_probability"]} only (the default), and
 what is kept reveals itself by design.
 Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels
-are called by it, and `textveil info` lists both. Where it holds a `statistics.json`, `textveil levels` and
-`textveil calibrate` tell what each level does to words.
+are called by it, and `textveil info` lists both. Where it holds a `statistics.json`, `textveil levels` tells
+what each level does to words.
 
 | level | mechanism | textbook epsilon |
 |---|---|---|
