@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import Document, LabeledPair, LabeledText, share_of, split
+from textveil_training.data import Example, share_of, split
 from textveil_training.errors import DataOptionError, MissingSplit
 
 SHARES = {"train": 80, "dev": 10, "test": 10}
 all_weights = st.dictionaries(st.text(), st.integers(1, 10**30), min_size=1)
-documents = [Document(f"document {number}") for number in range(2000)]
+documents = [Example((f"document {number}",)) for number in range(2000)]
 
 
 def test_shares_are_pinned() -> None:
@@ -50,16 +50,16 @@ def test_a_row_that_is_added_moves_no_other() -> None:
 
 
 def test_equal_texts_stay_together_whatever_their_labels() -> None:
-    rows = [LabeledText(f"text {number}", label) for number in range(200) for label in "01"]
+    rows = [Example((f"text {number}",), label) for number in range(200) for label in "01"]
     divided = split(rows, SHARES)
     texts = [{row.text for row in part} for part in divided.values()]
     assert sum(len(part) for part in texts) == 200
 
 
 def test_a_key_keeps_the_rows_of_a_question_together() -> None:
-    rows = [LabeledPair(f"question {n // 4}?", f"sentence {n}", "entailment") for n in range(800)]
-    divided = split(rows, SHARES, key=lambda pair: pair.first)
-    questions = [{row.first for row in part} for part in divided.values()]
+    rows = [Example((f"question {n // 4}?", f"sentence {n}"), "entailment") for n in range(800)]
+    divided = split(rows, SHARES, key=lambda pair: pair.text)
+    questions = [{row.text for row in part} for part in divided.values()]
     assert sum(len(part) for part in questions) == 200
 
 
