@@ -115,7 +115,6 @@ def text(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
     as_json: JsonOption = False,
     *,
     machine: MachineOptions,
@@ -134,8 +133,8 @@ def text(
     contextual  that model's prior times the likelihood of the output; beside it the same without context, and an
                 attacker who wants only the words that are never kept
 
-    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
-    others on fresh draws.
+    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done;
+    --attacks does the others.
     """
     from textveil_training.attacks.text import ATTACKS, Settings, Subject, run_and_record
     from textveil_training.cli.attack_text_table import table
@@ -144,19 +143,17 @@ def text(
     chosen: dict[str, Any] = vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed}
     chosen["vectors"] = None if attack.vectors is None else str(attack.vectors)
     settings = Settings(**chosen)
-    if resume and output is None:
-        raise SettingError("--resume needs the record: --output")
     device = machine.use()
     subject = Subject(bundle.bundle, pins=bundle.must_be.pins, **level.given())
     examples, split, options = raw.read()
     known = raw.of_the_attacker(split, options) if "words" in settings.attacks else []
-    how: dict[str, Any] = {"known": known, "output": output, "resume": resume, "device": device}
+    how: dict[str, Any] = {"known": known, "output": output, "device": device}
     try:
         with progress_bars() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
     except KeyboardInterrupt:
         if output is not None:
-            say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")
+            say("textveil-train: interrupted; the attacks that are done are kept, and --attacks does the others")
         raise
     print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():

@@ -19,11 +19,11 @@ from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.spread import statistics
 from textveil_training.attacks.words import attack_words, read_vectors
 from textveil_training.engine.settings import PRECISIONS
+from textveil_training.engine.settings import Settings as CheckedSettings
 from textveil_training.errors import SettingError
 from textveil_training.hashes import sha256
+from textveil_training.progress import Report
 from textveil_training.text_channel import Doubles, Ids, TextChannel
-
-Report = Callable[[str, int, int], None]
 
 #: Names of the attacks, in the order in which they run.
 ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual", "words")
@@ -36,7 +36,7 @@ _STATISTICS = "statistics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(CheckedSettings):
     """The settings of an attack, apart from the mechanism and the data.
 
     Attributes:
@@ -69,8 +69,9 @@ class Settings:
     max_tokens: int = 128
     precision: str = "bfloat16"
 
-    def __post_init__(self) -> None:
-        rules = {
+    def ranges(self) -> dict[str, bool]:
+        """Returns for each setting that has a range whether its value is in it."""
+        return {
             "texts": self.texts >= 0,
             "tokens": self.tokens >= 1,
             "seed": self.seed >= 0,
@@ -78,9 +79,9 @@ class Settings:
             "max_tokens": self.max_tokens >= 5,
             "precision": self.precision in PRECISIONS,
         }
-        for name, holds in rules.items():
-            if not holds:
-                raise SettingError(f"{name} is out of range")
+
+    def __post_init__(self) -> None:
+        CheckedSettings.__post_init__(self)  # a class with slots is made anew, and super() would not know it
         if not self.attacks or not set(self.attacks) <= set(ATTACKS):
             raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
         if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(_WITH_MODEL):
@@ -148,7 +149,6 @@ def attack(
     *,
     known: Sequence[str] = (),
     device: str = "cpu",
-    found: Mapping[str, Any] | None = None,
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
     """Releases every text once and attacks the outputs.
@@ -160,7 +160,6 @@ def attack(
         report: Called with a stage, the steps done and the steps in all.
         known: Raw texts that the attacker of words has.
         device: Device of the masked language model.
-        found: Result so far of a run with the same settings; attacks that are in it are not repeated.
         save: Called with the result so far after each attack.
 
     Returns:
@@ -174,13 +173,11 @@ def attack(
         A release of every text, and several releases of some tokens: only for public text, or the caller's own.
     """
     possible, skipped = settings.possible(subject, len(known))
-    result: dict[str, Any] = dict(found or {})
-    result["skipped"] = skipped
-    wanted = [name for name in possible if name not in result]
+    result: dict[str, Any] = {"skipped": skipped}
     chosen = _chosen_examples(examples, settings)
     if subject.channel is not None:
-        _by_token(subject.channel, chosen, settings, wanted, result, report, device, save)
-    if "words" in wanted:
+        _by_token(subject.channel, chosen, settings, possible, result, report, device, save)
+    if "words" in possible:
         result["words"] = attack_words(
             subject.release(),
             [text for texts in chosen for text in texts],
@@ -217,11 +214,10 @@ def _by_token(
     reader = _reader(channel, settings, device) if set(wanted) & set(_WITH_MODEL) else None
     released = release(channel, examples)
     sample = _chosen_tokens(released, settings)
-    if "unchanged" not in result:
-        stayed = rates_of({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
-        result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
-        result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
-        save(result)
+    stayed = rates_of({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
+    result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
+    result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
+    save(result)
     unigrams = priors.both(released.inputs, channel.unknown + 1)
     works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
         "nearest": lambda step: nearest(channel.bundle.metric, released, step),
@@ -232,8 +228,8 @@ def _by_token(
         if name in wanted:
             result[name] = work(_stage(report, name))
             save(result)
-    if settings.statistics and _STATISTICS not in result:
-        result[_STATISTICS] = statistics(channel, seed=settings.seed, report=_stage(report, _STATISTICS))
+    if settings.statistics and channel.weighted:
+        result[_STATISTICS] = statistics(channel, _stage(report, _STATISTICS))
         save(result)
     if reader is not None:
         result |= _with_model(channel, released, sample, unigrams, settings, wanted, reader, device, report)
