@@ -111,7 +111,7 @@ def test_a_fine_tuning_takes_its_settings_from_a_recipe_and_from_options(place: 
 
 
 def test_a_pretraining_takes_its_settings_from_a_recipe(place: Path, run: Run) -> None:
-    options = ("--start", "encoder", "--max-tokens", 32, "--steps", 2, "--held-out", 20, "--threads", 1)
+    options = ("--start", "encoder", "--max-tokens", 32, "--steps", 2, "--held-out-percent", 20, "--threads", 1)
     data = ("--data", "rows.txt:text", "-o", "mlm", "--raw", "--precision", "float32")
     code, _, err = run("pretrain", RECIPES / "mlm-denoise.toml", *data, *options)
     assert (code, err) == (0, "")

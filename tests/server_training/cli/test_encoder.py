@@ -15,7 +15,7 @@ from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 from textveil_training.channels import recalls
 from textveil_training.data import Example
-from textveil_training.encoder.extractors import codes_of
+from textveil_training.encoder.extractors import TrainedExtractor
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
 from textveil_training.encoder.task import divided
 from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
@@ -136,7 +136,8 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     encoder = IndexEncoder.load(made)
     bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
     assert isinstance(bundle.extractor, StaticParts)
-    codes = codes_of(texts, bundle.extractor, bundle.weight, bundle.bias, lambda *_: None)
+    trained = TrainedExtractor(parts=bundle.extractor, weight=bundle.weight, bias=bundle.bias, provenance={})
+    codes = trained.codes(texts, lambda *_: None)
     assert codes.tolist() == [encoder.secret_code(text) for text in texts]
 
 

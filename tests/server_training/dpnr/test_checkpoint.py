@@ -188,7 +188,7 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
         one = model.pooled(*tokenizer.batch([tokenizer.words(texts[3])]))[0]
     assert features[3].numpy() == pytest.approx(one.numpy(), abs=1e-5)
     path = tmp_path / "features-train.safetensors"
-    write_features(path, features, torch.zeros(len(texts), 2), split, "encoder")
+    write_features(path, features, split, "encoder")
     assert torch.equal(read_features(path, split, "encoder"), features)
     with pytest.raises(CheckpointError, match="other texts or by another encoder"):
         read_features(path, split, "another")

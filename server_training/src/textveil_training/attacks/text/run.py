@@ -19,7 +19,6 @@ from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.spread import statistics
 from textveil_training.attacks.words import attack_words, read_vectors
 from textveil_training.engine.settings import PRECISIONS
-from textveil_training.engine.settings import Settings as CheckedSettings
 from textveil_training.errors import SettingError
 from textveil_training.hashes import sha256
 from textveil_training.progress import Report
@@ -36,7 +35,7 @@ _STATISTICS = "statistics"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(CheckedSettings):
+class Settings:
     """The settings of an attack, apart from the mechanism and the data.
 
     Attributes:
@@ -69,9 +68,8 @@ class Settings(CheckedSettings):
     max_tokens: int = 128
     precision: str = "bfloat16"
 
-    def ranges(self) -> dict[str, bool]:
-        """Returns for each setting that has a range whether its value is in it."""
-        return {
+    def __post_init__(self) -> None:
+        rules = {
             "texts": self.texts >= 0,
             "tokens": self.tokens >= 1,
             "seed": self.seed >= 0,
@@ -79,9 +77,9 @@ class Settings(CheckedSettings):
             "max_tokens": self.max_tokens >= 5,
             "precision": self.precision in PRECISIONS,
         }
-
-    def __post_init__(self) -> None:
-        CheckedSettings.__post_init__(self)  # a class with slots is made anew, and super() would not know it
+        for name, holds in rules.items():
+            if not holds:
+                raise SettingError(f"{name} is out of range")
         if not self.attacks or not set(self.attacks) <= set(ATTACKS):
             raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
         if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(_WITH_MODEL):
