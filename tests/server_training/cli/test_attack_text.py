@@ -166,7 +166,7 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
         (("--model", "lm", "--max-tokens", 32, "--device", "cuda:99"), 1, "device: "),
         (("-o", "missing/record.json"), 1, "output: "),
         (("--split", "dev"), 1, "data-option: "),
-        (("--text-key", "body"), 1, "setting: this format has no keys"),
+        (("--text-key", "body"), 1, "data-option: this format has no keys"),
         (("-m", "fbdd"), 1, "option: epsilon is missing"),
         (("-l", "quokkasecret"), 1, "no such level"),
     ],

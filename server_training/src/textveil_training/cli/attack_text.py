@@ -10,7 +10,7 @@ from textveil_cli.console import progress_bars, say
 from textveil_cli.options import BundleOptions, LevelOptions
 
 from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption
-from textveil_training.errors import MissingSplit, SettingError
+from textveil_training.errors import MissingSplit
 
 if TYPE_CHECKING:
     from textveil_training.data import ReadOptions
@@ -29,9 +29,6 @@ class RawText:
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
     ] = None
     text_key: TextKeyOption = "text"
-    label_key: Annotated[
-        str | None, typer.Option("--label", "--label-key", help="Key or column of the label (jsonl, table).")
-    ] = None
 
     known: Annotated[
         Path | None,
@@ -44,19 +41,16 @@ class RawText:
         """Reads the texts; returns them, the split that they are, and how they are read.
 
         Raises:
-            SettingError: A key is named, and the format has none.
+            DataOptionError: A key is named, and the format has none.
             MissingSplit: There are none.
         """
-        from textveil_training.data import ReadOptions, available_splits, load
+        from textveil_training.data import ReadOptions, available_splits, format_named, load
 
-        keyed = self.format_name in ("jsonl", "table")
-        if not keyed and (self.text_key != "text" or self.label_key is not None):
-            raise SettingError("this format has no keys")
-        keys: dict[str, Any] = {"text_key": self.text_key, "label_key": self.label_key} if keyed else {}
+        keyed = format_named(self.format_name).keyed
+        options = ReadOptions(self.text_key, None) if keyed else ReadOptions(self.text_key)
         split = self.split
         if split is None and "dev" in available_splits(self.format_name, self.data):
             split = "dev"
-        options = ReadOptions(**keys)
         examples = [example.texts for example in load(self.format_name, self.data, split, options)]
         if not examples:
             raise MissingSplit("a split is empty")

@@ -92,9 +92,8 @@ def _task(
     """The rows that are trained and tested on, and which release they are."""
     from textveil_training.data import ReadOptions
     from textveil_training.data.release import release_of
-    from textveil_training.finetune.examples import check_options, load_task
+    from textveil_training.finetune.examples import load_task
 
-    check_options(format_name, labels_of_pairs)
     task = load_task(
         format_name,
         path,

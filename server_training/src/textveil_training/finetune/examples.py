@@ -14,7 +14,7 @@ from torch import Tensor
 
 from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, share_of
 from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
-from textveil_training.errors import DataOptionError, InvalidScore, MissingLabel, MissingSplit
+from textveil_training.errors import InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
 """Share of the training rows that decides between epochs, where the data have no dev split to spare."""
@@ -171,13 +171,3 @@ def _scores(examples: Sequence[Example]) -> Tensor:
     if None in found:
         raise MissingLabel(f"example {found.index(None) + 1} of {len(examples)} has no score")
     return torch.tensor(found, dtype=torch.float32)
-
-
-def check_options(format_name: str, labels_of_pairs: bool) -> None:
-    """Checks that a choice of target means something for a format.
-
-    Raises:
-        DataOptionError: The format has no classes beside its scores.
-    """
-    if labels_of_pairs and format_name == "medsts":
-        raise DataOptionError("this format has scores only")
