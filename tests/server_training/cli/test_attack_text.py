@@ -158,7 +158,7 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
         (("--attacks", "nearest,guess"), 1, "setting: the attacks are nearest, bayes"),
         (("--attacks", ""), 1, "setting: the attacks are"),
         (("--attacks", "mask"), 1, "setting: mask and contextual need a masked language model"),
-        (("--tokens", 0), 2, "--tokens"),
+        (("--tokens", 0), 1, "setting: tokens is out of range"),
         (("--max-tokens", 100, "--model", "lm"), 1, "setting: max_tokens"),
         (("--precision", "half"), 1, "setting: precision"),
         (("--model", "headless", "--max-tokens", 32), 1, "checkpoint: that model has no trained head"),

@@ -9,13 +9,12 @@ import typer
 from textveil_cli.console import progress_bars, say
 from textveil_cli.options import BundleOptions, LevelOptions
 
-from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption
+from textveil_training.attacks.settings import ATTACKS, Settings
+from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption, given, options_of
 from textveil_training.errors import MissingSplit
 
 if TYPE_CHECKING:
     from textveil_training.data import ReadOptions
-
-NAMES = "nearest, bayes, repeated, mask, contextual, words"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,17 +67,13 @@ class RawText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackOptions:
+class AttackOptions(options_of(Settings, "attacks", "vectors", "with_minilm", "statistics")):
     """What is attacked with, and how many texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", help="A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
-        ),
-    ] = None
-    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all"
+    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {', '.join(ATTACKS)}, with commas.")] = (
+        "all"
+    )
     vectors: Annotated[
         Path | None,
         typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
@@ -89,16 +84,13 @@ class AttackOptions:
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
     ] = False
-    texts: Annotated[
-        int, typer.Option("--texts", min=0, help="At most this many texts, chosen by the seed; 0: all.")
-    ] = 0
-    tokens: Annotated[
-        int, typer.Option("--tokens", min=1, help="At most this many tokens for mask, contextual and repeated.")
-    ] = 4000
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice of texts and tokens.")] = 0
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128
-    precision: Annotated[str, typer.Option("--precision", help="Model precision: float32 or bfloat16.")] = "bfloat16"
+
+    def settings(self) -> Settings:
+        """Returns the settings of the attacks."""
+        listed = tuple(dict.fromkeys(part.strip() for part in self.attacks.split(",")))
+        chosen: dict[str, Any] = given(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
+        chosen["vectors"] = None if self.vectors is None else str(self.vectors)
+        return Settings(**chosen)
 
 
 def text(
@@ -130,13 +122,10 @@ def text(
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done;
     --attacks does the others.
     """
-    from textveil_training.attacks.text import ATTACKS, Settings, Subject, run_and_record
+    from textveil_training.attacks.text import Subject, run_and_record
     from textveil_training.cli.attack_text_table import table
 
-    listed = tuple(dict.fromkeys(part.strip() for part in attack.attacks.split(",")))
-    chosen: dict[str, Any] = vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed}
-    chosen["vectors"] = None if attack.vectors is None else str(attack.vectors)
-    settings = Settings(**chosen)
+    settings = attack.settings()
     device = machine.use()
     subject = Subject(bundle.bundle, pins=bundle.must_be.pins, **level.given())
     examples, split, options = raw.read()

@@ -7,7 +7,7 @@ line names. There are no defaults and no inheritance in it: a missing key is an 
 import hashlib
 import tomllib
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import MISSING, field, fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -30,6 +30,11 @@ class Settings:
             holds = one.metadata.get("holds")
             if holds is not None and not holds(getattr(self, one.name)):
                 raise SettingError(f"{one.name} is out of range")
+
+
+def needed(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+    """Declares a setting that may not be left out; see ``setting``."""
+    return setting(MISSING, about, holds)
 
 
 def setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:

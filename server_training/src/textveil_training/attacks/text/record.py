@@ -7,8 +7,9 @@ from typing import Any
 
 from textveil.errors import OutputError
 
+from textveil_training.attacks.settings import Settings
 from textveil_training.attacks.subject import Subject
-from textveil_training.attacks.text.run import Settings, attack, describe, digest
+from textveil_training.attacks.text.run import attack, describe, digest
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.loop import Position
 from textveil_training.engine.record import RunRecord
