@@ -20,6 +20,7 @@ import pytest
 import small_bundles
 from defined_weights import defined_weights
 from numpy.typing import NDArray
+from planted import planted
 from textveil.mechanisms import Alone, entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
@@ -183,8 +184,7 @@ def test_every_way_with_a_base_measure_and_past_the_end() -> None:
 @pytest.mark.parametrize("fault", faulty_sampling.DRAW_THINNED)
 def test_a_fault_in_draw_thinned_is_seen(fault: str) -> None:
     law, weights = enumerable(2, "santext")
-    assert thins_exactly(faulty_sampling.draw_thinned(None), law, weights)
-    assert not thins_exactly(faulty_sampling.draw_thinned(fault), law, weights)
+    assert not thins_exactly(planted(sampling.draw_thinned, faulty_sampling.DRAW_THINNED[fault]), law, weights)
 
 
 def test_an_exact_law_draws_from_its_own_rows() -> None:
@@ -240,7 +240,7 @@ def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rejected replacement that tosses the coin of its token again keeps more common words than it should."""
-    one_round = faulty_sampling.draw_thinned(None, rejected_output=-1)
+    one_round = planted(sampling.draw_thinned, faulty_sampling.REJECTED_IS_NAMED)
 
     def tosses_again(plan: SanTextPlus, inputs: NDArray[np.int64], *given: object) -> NDArray[np.int64]:
         outputs, drawn = inputs.copy(), np.arange(len(inputs))
