@@ -91,7 +91,7 @@ def test_contexts_differ(number: int) -> None:
 
 
 def test_every_integer_goes_to_its_output() -> None:
-    check_draws(faulty(None))
+    check_draws(FluentStaircase)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

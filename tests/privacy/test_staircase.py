@@ -9,7 +9,6 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-import faulty_staircase
 import numpy as np
 import pytest
 from defined_staircase import defined_row
@@ -97,7 +96,6 @@ def check_draws(kind: type[Staircase]) -> None:
 
 def test_every_integer_goes_to_its_output() -> None:
     check_draws(Staircase)
-    check_draws(faulty(None))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -211,7 +209,7 @@ def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
 
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
     with pytest.raises(BundleDamaged, match="claims less"):
-        built(SETTINGS[2], faulty_staircase.faulty("the factor is rounded up"))
+        built(SETTINGS[2], faulty("the factor is rounded up"))
 
 
 @pytest.mark.parametrize("epsilon", ["0.001", "1", "4", "6", "8", "10", "12", "16"])
