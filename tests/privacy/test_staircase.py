@@ -161,44 +161,6 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
     assert honest <= 1 + Fraction(factor(Decimal(2)), G) < largest_ratio(doubled)
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        ("neighbours", lambda a: a.astype(np.int64), "types"),
-        ("neighbours", lambda a: a[:-1], "shapes"),
-        ("neighbours", lambda a: a[:, :0], "shapes"),
-        ("neighbours", lambda a: np.where(a == 3, SYMBOLS, a).astype(np.uint16), "leaves the vocabulary"),
-        ("neighbours", lambda a: np.roll(a, 1, axis=1), "own word"),
-        ("base", lambda a: np.where(a == a.max(), 0, a).astype(np.uint32), "zero"),
-        ("base", lambda a: a.astype(np.int64), "types"),
-        ("base", lambda a: a[:-1], "shapes"),
-        ("roles", lambda a: a[:-1], "shapes"),
-        ("roles", lambda a: a + 64, "role"),
-    ],
-)
-def test_a_table_that_is_wrong_is_refused(name: str, change: Any, message: str) -> None:
-    sound = table(1)
-    arrays = tensors(sound.neighbors, sound.base)
-    with pytest.raises(BundleDamaged, match=message):
-        StaircaseTable.from_tensors({**arrays, name: change(arrays[name])}, SYMBOLS)
-
-
-@pytest.mark.parametrize(
-    ("of", "message"),
-    [
-        (level("0"), "out of range"),
-        (level("-1"), "out of range"),
-        (level("17"), "out of range"),
-        (level("2", Fraction(2)), "out of range"),
-        (level("2", Fraction(0)), "out of range"),
-        (level("2", Fraction(1, 2), Fraction(2)), "out of range"),
-    ],
-)
-def test_a_level_that_is_wrong_is_refused(of: StaircaseLevel, message: str) -> None:
-    with pytest.raises(BundleDamaged, match=message):
-        Staircase.of(table(1), of, OUTPUTS["every word"])
-
-
 def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
     with pytest.raises(BundleDamaged, match="no output"):
         Staircase.of(table(1), level(), np.zeros(SYMBOLS, bool))
