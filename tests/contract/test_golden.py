@@ -3,20 +3,17 @@
 The reader shares no code with the runtime, so where they agree on random texts the document says what the runtime does.
 """
 
-import hashlib
 import json
 import shutil
-import struct
 import unicodedata
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import reference_reader as reader
 import regex
@@ -24,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import planted
 from reference_reader import draws
+from scripted import counted, extreme_words, scripted_words
 from textveil import Sanitizer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
@@ -44,17 +42,6 @@ def runtime_bundle(name: str) -> Sanitizer:
     return Sanitizer.load(GOLDEN / name)
 
 
-def golden_words(label: str) -> Iterator[int]:
-    """The scripted random words that the README of the golden vectors describes."""
-    blocks = (hashlib.sha256(f"{label}:{i}".encode("ascii")).digest() for i in count())
-    return chain.from_iterable(struct.unpack("<4Q", block) for block in blocks)
-
-
-def extreme_words(label: str) -> Iterator[int]:
-    """Scripted words of which one in five is so near 2^64 that many rows reject it."""
-    return (2**64 - 1 - (word >> 8) % 4 if word % 5 == 0 else word for word in golden_words(label))
-
-
 #: Options whose name in the golden vectors, a part of the format, is not the library's.
 OPTION_NAMES = {"strict": "sanitize_punctuation"}
 
@@ -67,13 +54,8 @@ def ask_reader(bundle: str, texts: list[str], options: dict[str, Any], stream: I
 def ask_runtime(bundle: str, texts: list[str], options: dict[str, Any], stream: Iterator[int]) -> tuple:
     """The same by the runtime."""
     sanitizer, consumed = runtime_bundle(bundle), []
-
-    def random_uint64(number: int) -> np.ndarray:
-        consumed.append(number)
-        return np.array(list(islice(stream, number)), dtype=np.uint64)
-
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", random_uint64)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", counted(stream, consumed))
         results = sanitizer.sanitize_batch(
             texts, **{OPTION_NAMES.get(name, name): value for name, value in options.items()}
         )
@@ -89,7 +71,9 @@ def assert_agreement(bundle: str, texts: list[str], options: dict[str, Any], lab
 @pytest.mark.parametrize("ask", [ask_reader, ask_runtime])
 @pytest.mark.parametrize("case", CASES, ids=[case["random_label"] for case in CASES])
 def test_golden_vectors_are_reproduced(ask: Any, case: dict[str, Any]) -> None:
-    outputs, tokens, consumed = ask(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
+    outputs, tokens, consumed = ask(
+        case["bundle"], case["texts"], case["options"], scripted_words(case["random_label"])
+    )
     assert outputs == case["outputs"]
     assert tokens == case["tokens"]
     assert consumed == case["random_words"]
@@ -150,7 +134,7 @@ FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
 def test_the_golden_vectors_see_a_fault(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draws, *FAULTS[fault])
     assert any(
-        ask_reader(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
+        ask_reader(case["bundle"], case["texts"], case["options"], scripted_words(case["random_label"]))
         != (case["outputs"], case["tokens"], case["random_words"])
         for case in CASES
     )
