@@ -8,7 +8,6 @@ import numpy as np
 import plain_statistics as plain
 import pytest
 import small_bundles
-from interruption import interrupted
 from planted import planted
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
@@ -189,26 +188,6 @@ class TestStatisticsInABundle:
         _plant(bundle.path, (other.path / "statistics.json").read_bytes())
         with pytest.raises(BundleDamaged, match="belongs to another table"):
             Sanitizer.load(bundle.path)
-
-    def test_one_changed_byte_is_refused(self, measured, bundle):
-        path = write_statistics(bundle, measured[1]).path / "statistics.json"
-        data = bytearray(path.read_bytes())
-        data[len(data) // 2] ^= 1
-        path.write_bytes(data)
-        with pytest.raises(BundleDamaged, match="does not match its hash"):
-            Sanitizer.load(bundle.path)
-
-    @pytest.mark.parametrize("failing", range(1, 4))
-    @pytest.mark.parametrize("there_before", [False, True])
-    def test_an_interruption_leaves_a_sound_bundle(self, measured, bundle, monkeypatch, failing, there_before):
-        if there_before:
-            write_statistics(bundle, measured[1])
-        with interrupted(monkeypatch, failing):
-            write_statistics(bundle, {**measured[1], "more": 1})
-        after = open_bundle(bundle.path, TextBundle)
-        assert after.law_identity == bundle.law_identity
-        assert after.certificate is not None
-        assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
 
     def test_the_command(self, bundle, capsys):
         assert run(cli.app, "textveil-export", ["statistics", str(bundle.path), "--trials", "50", "--seed", "3"]) == 0

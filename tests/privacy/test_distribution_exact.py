@@ -51,10 +51,7 @@ CASES = [(name, k) for name in GEOMETRIES for k in (1, 2, 7, None)]
 
 @cache
 def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
-    """Table and metric of a bundle in memory, where weights may be as small as a test needs them."""
-    built = small_bundles.contents(GEOMETRIES[geometry], k=k, exponents=EXPONENTS)
-    table = small_bundles.table_of(built)
-    return SimpleNamespace(table=table, symbols=table.symbols, metric=small_bundles.metric_of(built))
+    return small_bundles.in_memory(GEOMETRIES[geometry], k=k, exponents=EXPONENTS)
 
 
 def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[Rows, list[list[int]]]]:

@@ -10,27 +10,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import small_bundles
 from dealt import deals_exactly
 from defined_weights import outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from intervals import iv
 from planted import planted
-from textveil import Sanitizer
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import Rows
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
-    """A small bundle, in which some words are never an output."""
-    folder = tmp_path_factory.mktemp("bundles") / "bundle"
-    points = small_bundles.scattered(18, 6, seed=11)
-    return Sanitizer(small_bundles.small_bundle(folder, points, k=2, exponents=("1.5", "3"))).bundle
 
 
 def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:

@@ -43,13 +43,10 @@ FEW = small_bundles.Lists(share=0.6, sensitive=(1,), never_output=(2, 5, 7))
 
 @cache
 def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
-    """Table and metric of a bundle in memory, where weights may be as small as a test needs them."""
     vectors, lists = GEOMETRIES.get(geometry), small_bundles.MIXED
     if geometry == "few":
         vectors, lists = small_bundles.scattered(9, 3, seed=64), FEW
-    built = small_bundles.contents(vectors, k=k, exponents=("1",), lists=lists)
-    table = small_bundles.table_of(built)
-    return SimpleNamespace(table=table, symbols=table.symbols, metric=small_bundles.metric_of(built))
+    return small_bundles.in_memory(vectors, k=k, exponents=("1",), lists=lists)
 
 
 def level_law(
@@ -71,24 +68,6 @@ def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> 
 
 
 # The weights.
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
-@pytest.mark.parametrize("k", [1, 2, 5, None])
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_weights_are_those_of_the_definition(geometry: str, k: int | None, mechanism: str) -> None:
-    """For every input and output, with and without a base measure, also where scores lie past the end."""
-    bundle = in_memory(geometry, k)
-    base = np.random.default_rng(65).integers(1, 256, bundle.symbols).astype(np.uint8)
-    for law in (
-        level_law(bundle, 1 << 40, 3),
-        level_law(bundle, 1 << 40, 3, base=base),
-        level_law(bundle, 1 << 40, 3, past_end=4000),
-    ):
-        found = exact_law(bundle, mechanism, law)
-        expected = defined_weights(bundle, mechanism, law)
-        assert [found.channel.weights_from(np.array([x]))[0].tolist() for x in _all(bundle)] == expected
 
 
 def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:

@@ -87,21 +87,6 @@ def equal_groups(generator: np.random.Generator, texts: int = 500, columns: int 
     return correct.astype(np.float64), attributes.astype(np.float64)
 
 
-@pytest.mark.slow
-def test_equal_groups_are_seldom_called_different() -> None:
-    """One table in twenty at most; with intervals for one attribute each it would be one in four."""
-    generator = np.random.default_rng(2)
-    together = alone = 0
-    repeats = 300
-    for _ in range(repeats):
-        correct, attributes = equal_groups(generator)
-        found = subgroups(correct, attributes, [""] * 6)
-        together += any(gap(found, column).differs for column in range(6))
-        alone += any(gap(subgroups(correct, attributes[:, [column]], [""])).differs for column in range(6))
-    assert together / repeats < 0.05 + 4 * math.sqrt(0.05 * 0.95 / repeats)
-    assert alone / repeats > 0.15
-
-
 def test_planted_unfairness_is_found_and_a_permuted_attribute_is_not() -> None:
     generator = np.random.default_rng(3)
     found = wrongly = permuted = 0
