@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from defined_staircase import defined_row
-from faulty_fluent import FAULTS, faulty
+from faulty_staircase import IN_CONTEXTS, faulty
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_context import defined_factors, elements, random_context
@@ -94,10 +94,10 @@ def test_every_integer_goes_to_its_output() -> None:
     check_draws(FluentStaircase)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", IN_CONTEXTS)
 def test_a_planted_fault_is_seen(fault: str) -> None:
     with pytest.raises((AssertionError, ValueError)):
-        check_draws(faulty(fault))
+        check_draws(faulty(fault, FluentStaircase))
 
 
 @settings(max_examples=30)
