@@ -43,9 +43,9 @@ FEW = small_bundles.Lists(share=0.6, sensitive=(1,), never_output=(2, 5, 7))
 
 @cache
 def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
-    vectors, lists = GEOMETRIES.get(geometry), small_bundles.MIXED
-    if geometry == "few":
-        vectors, lists = small_bundles.scattered(9, 3, seed=64), FEW
+    few = geometry == "few"
+    vectors = small_bundles.scattered(9, 3, seed=64) if few else GEOMETRIES[geometry]
+    lists = FEW if few else small_bundles.MIXED
     return small_bundles.in_memory(vectors, k=k, exponents=("1",), lists=lists)
 
 
