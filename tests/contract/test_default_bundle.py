@@ -4,7 +4,6 @@ import hashlib
 import json
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -110,21 +109,6 @@ def test_rows_are_those_of_the_second_reader(bundle, read):
         assert [Fraction(weight, total) for weight in exact] == reader.staircase_row(
             read, read.levels[number], outputs, token
         )
-
-
-@pytest.mark.slow
-def test_no_output_is_likelier_by_more_than_is_promised(bundle):
-    """The exact ratio of all outputs, for some pairs of words, near ones and ``<unk>`` among them."""
-    near = bundle.staircase.neighbors[1500, :4].tolist()
-    for level, lower in product(bundle.staircase_levels, (False, True)):
-        staircase = StaircasePlans(bundle).staircase(level, visible="function-words", kinds=True, lower=lower)
-        bound = 1 + Fraction(staircase.factor, staircase.unit)
-        assert bound <= level.epsilon.exp()
-        rows = [(row, sum(row)) for row in map(staircase.exact_row, (*near, 5, 9000, bundle.symbols))]
-        for first, total in rows:
-            for second, other in rows:
-                most, least = bound.numerator * total, bound.denominator * other
-                assert all(p * least <= q * most for p, q in zip(first, second, strict=True))
 
 
 @pytest.mark.slow

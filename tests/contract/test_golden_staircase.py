@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import reference_reader as reader
+from scripted import scripted_words
 from textveil import Sanitizer
-from whole_texts import Told, by_the_product, scripted_words
+from whole_texts import Told, by_the_product
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 FOLDER = GOLDEN / "staircase"

@@ -11,11 +11,14 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
+import faulty_contexts
+import faulty_mentions
 import pytest
 import reference_reader as reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_reader import inputs, rewrite, segments, shapes, skeleton
+from scripted import extreme_words
 from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
@@ -28,7 +31,6 @@ from whole_texts import (
     TEXTS,
     Told,
     by_the_product,
-    extreme_words,
     write_bundle,
 )
 
@@ -248,3 +250,24 @@ def test_a_mark_of_a_list_that_is_not_read_is_seen(toy: Pair, mark: str) -> None
 
 def test_without_a_fault_none_is_seen(toy: Pair) -> None:
     assert not sees_a_fault(toy, toy.read)
+
+
+# --- faults of the product -----------------------------------------------------------------------------------------
+
+OF_THE_PRODUCT = {
+    **faulty_contexts.FAULTS,
+    **{fault: faulty_mentions.FAULTS[fault] for fault in faulty_mentions.SEEN_IN_WHOLE_TEXTS},
+}
+
+
+@pytest.mark.parametrize("fault", OF_THE_PRODUCT)
+def test_a_fault_of_the_product_is_seen(toy: Pair, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name, faulty in OF_THE_PRODUCT[fault]():
+        monkeypatch.setattr(owner, name, faulty)
+
+    def compare() -> None:
+        for options in FLUENT:
+            toy.assert_agreement(TEXTS, {**options, "fluent": True}, one_word(0x3123456789ABCDEF))
+
+    with pytest.raises(AssertionError):
+        compare()

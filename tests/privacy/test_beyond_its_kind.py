@@ -186,15 +186,6 @@ def test_members_of_a_kind_come_out_alike(way: str, compare: Callable[..., None]
     compare(way)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("way", WAYS)
-def test_more_members_of_a_kind_come_out_alike(way: str, sanitizer: Sanitizer, compare: Callable[..., None]) -> None:
-    rule = sanitizer._plan({}).rule  # type: ignore[union-attr]
-    for seed in range(10, 15):
-        pairs = Pairs(pools(rule, seed), seed)
-        compare(way, pairs=[pairs.texts(100) for _ in range(5)])
-
-
 @pytest.mark.parametrize("way", [way for way in (*WAYS, "a long text", "a long line") if way not in NO_CASE])
 def test_a_capital_that_long_members_lose_is_seen_in_every_way(
     way: str, compare: Callable[..., None], monkeypatch: pytest.MonkeyPatch

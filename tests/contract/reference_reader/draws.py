@@ -123,20 +123,6 @@ def draw_slots(
     return drawn
 
 
-def equal_mentions(mentions: list[tuple[int, str, int, bool]]) -> list[tuple[int, bool]]:
-    """One draw for equal mentions of a document: its input, and whether all the slots that it stands in are lower.
-
-    A mention is the number of its document, the string or symbol by which it is equal to others, its input, and
-    whether its slot is in lower case. Draws are in the order of their first mentions.
-    """
-    slots: dict[tuple[int, str], list[bool]] = {}
-    inputs: dict[tuple[int, str], int] = {}
-    for document, string, x, lower in mentions:
-        slots.setdefault((document, string), []).append(lower)
-        inputs[document, string] = x
-    return [(x, all(slots[which])) for which, x in inputs.items()]
-
-
 def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[int]:
     """One output for each input."""
     cumulative = list(itertools.accumulate(law.base))
