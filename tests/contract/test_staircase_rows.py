@@ -19,8 +19,8 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import FluentStaircase, Staircase
 from wrong_staircases import LAWS, TABLES
 
-#: Visible function words, kinds, slots in lower case.
-RULES = list(product((True, False), repeat=3))
+#: Visible function words, slots in lower case.
+RULES = list(product((True, False), repeat=2))
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,9 @@ def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
     read, bundle = reader.open_bundle(folder), open_bundle(folder, TextBundle)
     assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert bundle.staircase is not None
-    for visible, kinds, lower in RULES:
-        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)).tolist()
-        assert sorted(reader.allowed_outputs(read.staircase, visible, kinds, lower)) == told
+    for visible, lower in RULES:
+        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, lower=lower)).tolist()
+        assert sorted(reader.allowed_outputs(read.staircase, visible, lower)) == told
     assert read.staircase.function_words["may"] == ("name-like",)
     assert read.staircase.kinds["weekday"] == (
         None,
@@ -67,9 +67,9 @@ def both(folder: Path) -> Any:
     read, bundle = reader.open_bundle(folder).staircase, open_bundle(folder, TextBundle)
     assert bundle.staircase is not None
     for number, level in enumerate(bundle.staircase_levels):
-        for visible, kinds, lower in RULES:
-            outputs = bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)
-            told = reader.allowed_outputs(read, visible, kinds, lower)
+        for visible, lower in RULES:
+            outputs = bundle.staircase.outputs(visible=visible, lower=lower)
+            told = reader.allowed_outputs(read, visible, lower)
             yield read, read.levels[number], told, Staircase.of(bundle.staircase, level, outputs)
 
 
@@ -77,9 +77,9 @@ def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> Non
     """As the roles say; where no role speaks of lower case, as bundles before had none, case decides nothing."""
     for of, more in ((wider, {"mark"}), (folder, set())):
         read, bundle = reader.open_bundle(of).staircase, open_bundle(of, TextBundle)
-        for visible, kinds in product((True, False), repeat=2):
-            strict, lower = (reader.allowed_outputs(read, visible, kinds, case) for case in (False, True))
-            assert {bundle.vocabulary[y] for y in lower - strict} == (more if kinds else set())
+        for visible in (True, False):
+            strict, lower = (reader.allowed_outputs(read, visible, case) for case in (False, True))
+            assert {bundle.vocabulary[y] for y in lower - strict} == more
             assert strict <= lower
 
 
@@ -147,13 +147,13 @@ def test_the_same_words_give_the_same_outputs_in_slots_of_both_cases(
     mentions = [(str(chance.choice(words)), bool(chance.integers(2))) for _ in range(90)]
     text = " ".join(word if lower else word.upper() for word, lower in mentions)
     inputs = [(ids.get(word, 15), lower) for word, lower in mentions]
-    for visible, kinds in product((True, False), repeat=2):
-        options = {"visible": "function-words" if visible else "none", "kinds": kinds}
+    for visible in (True, False):
+        options = {"protect": "words" if visible else "all"}
         for level in read.levels:
             taken = scripted(6)
             monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
             outputs = sanitizer.sanitize(text, level=level["name"], **options).text.split()
-            told = reader.draw_slots(read, level, (visible, kinds), inputs, scripted(6))
+            told = reader.draw_slots(read, level, visible, inputs, scripted(6))
             assert [ids[output.lower()] for output in outputs] == told
             assert [output.islower() for output in outputs] == [lower for _, lower in mentions]
 
@@ -173,13 +173,13 @@ def test_the_same_words_give_the_same_outputs_where_draws_are_consistent(
         mentions += [(document, word, ids.get(word, 15), of) for of in lower]
     draws = reader.equal_mentions(mentions)
     assert {lower for _, lower in draws} == {True, False}
-    for visible, kinds in product((True, False), repeat=2):
-        options = {"visible": "function-words" if visible else "none", "kinds": kinds, "consistent": True}
+    for visible in (True, False):
+        options = {"protect": "words" if visible else "all", "consistent": True}
         for level in read.levels:
             taken = scripted(7)
             monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
             results = sanitizer.sanitize_batch(texts, level=level["name"], **options)
-            told = reader.draw_slots(read, level, (visible, kinds), draws, scripted(7))
+            told = reader.draw_slots(read, level, visible, draws, scripted(7))
             assert [{ids[word.lower()] for word in result.text.split()} for result in results] == [{y} for y in told]
             assert [result.tokens for result in results] == [1] * len(texts)
 
@@ -193,7 +193,7 @@ def test_a_word_alone_has_the_base_of_its_context_and_the_outputs_of_its_slot(tm
         told = reader.staircase_row(
             alone,
             read.levels[1],
-            reader.allowed_outputs(read, True, True, lower),
+            reader.allowed_outputs(read, True, lower),
             sanitizer.bundle.ids.get(word.lower(), 15),
         )
         law = sanitizer.distribution(word, fluent=True, level=read.levels[1]["name"])

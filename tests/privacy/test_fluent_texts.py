@@ -29,8 +29,8 @@ EDGE = FIRST_MARK + len(MARKS) + 1
 MARK = CASED_WORDS.index("mark")
 OPTIONS: list[dict[str, Any]] = [
     {},
-    {"visible": "none"},
-    {"kinds": False, "case": "drop"},
+    {"protect": "all"},
+    {"case": "drop"},
     {"consistent": True},
     {"sanitize_punctuation": True},
 ]
@@ -118,7 +118,7 @@ def elements(sanitizer: Sanitizer, text: str, released: str, **options: Any) -> 
 def expected(sanitizer: Sanitizer, texts: list[str], released: list[str], **options: Any) -> list[Drawn]:
     """What is to be known of every draw, read off the skeletons and the released texts."""
     words, cases = sanitizer.bundle.vocabulary, not (options.get("case") or options.get("sanitize_punctuation"))
-    plain = {name: value for name, value in options.items() if name in ("visible", "kinds", "sanitize_punctuation")}
+    plain = {name: value for name, value in options.items() if name in ("protect", "sanitize_punctuation")}
     found: list[Drawn] = []
     for text, after in zip(texts, released, strict=True):
         line = list(elements(sanitizer, text, after, **plain))
@@ -132,9 +132,7 @@ def expected(sanitizer: Sanitizer, texts: list[str], released: list[str], **opti
             around = [line[at][0] if 0 <= (at := place + by) < len(line) else EDGE for by in (-2, -1, 1, 2)]
             if place and line[place - 1][2] >= 0:
                 around[1] = words.index(line[place - 1][3])
-            may_mark = StaircasePlans(sanitizer.bundle).outputs(
-                visible=options.get("visible", "function-words"), kinds=options.get("kinds", True), lower=lower
-            )
+            may_mark = StaircasePlans(sanitizer.bundle).outputs(protect=options.get("protect", "words"), lower=lower)
             found.append((bool(may_mark[MARK]), inputs, tuple(around), words.index(output)))
     return sorted(found)
 
@@ -143,7 +141,7 @@ def check_contexts(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
     for number, options in enumerate(OPTIONS):
         for seed in range(8):
             texts = some_texts(100 * number + seed)
-            if options.get("visible") == "none":
+            if options.get("protect") == "all":
                 texts = [text.replace("my", "was") for text in texts]
             released, seen = drawing(sanitizer, texts, seed, **options)
             assert seen == expected(sanitizer, texts, released, **options), options

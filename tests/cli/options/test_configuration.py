@@ -25,13 +25,13 @@ def test_a_file_changes_defaults_and_is_named(here: Callable, tiny_path: Path, t
     ran = here("sanitize", "--config", config, "--text", "the doctor")
     assert ran.code == 0
     statement, changed = ran.message.splitlines()
-    assert "santext+, level high" in statement
+    assert "drawn at epsilon 16 d" in statement
     assert changed == "textveil: from the configuration file: --bundle, --level, --sanitize-punctuation"
     ran = here("sanitize", "--config", config, "--text", "the doctor", "--level", "low")
-    assert "level low" in ran.message
+    assert "drawn at epsilon 4 d" in ran.message
     assert "file: --bundle, --sanitize-punctuation\n" in ran.message
     ran = here("sanitize", "--config", config, "--text", "the doctor", "--epsilon", "4")
-    assert "level low" in ran.message, "an epsilon of the command line comes before a level of the file"
+    assert "drawn at epsilon 4 d" in ran.message, "an epsilon of the command line comes before a level of the file"
 
 
 def test_the_users_own_folder(here: Callable, tiny_path: Path, own: Path) -> None:
@@ -56,7 +56,7 @@ def test_no_other_place_is_looked_at(
         (tmp_path / name).write_text('[sanitize]\nlevel = "high"\n[tool.textveil.sanitize]\nlevel = "high"\n')
     monkeypatch.setenv("TEXTVEIL_SANITIZE_LEVEL", "high")
     monkeypatch.setenv("TEXTVEIL_CONFIG", str(tmp_path / "config.toml"))
-    assert "level low" in here("sanitize", "--bundle", tiny_path, "--text", "the").message
+    assert "drawn at epsilon 4 d" in here("sanitize", "--bundle", tiny_path, "--text", "the").message
 
 
 @posix

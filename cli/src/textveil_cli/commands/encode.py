@@ -71,10 +71,6 @@ def encode(
     release: ReleaseOptions,
     table: TableOptions,
     output: OutputOptions,
-    whole_statement: Annotated[
-        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
-    ] = False,
-    *,
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
     config: ConfigOption = None,
@@ -98,7 +94,7 @@ def encode(
         selection=selection,
         refuses_tables=table.format is None,
         whole=ledger.memo,
-        said=str(promised) if whole_statement else promised.summary(),
+        said=str(promised) if output.statement else promised.summary(),
     )
     receipts = ReceiptFile(receipt, promised)
     charged = run_ledger(ledger)

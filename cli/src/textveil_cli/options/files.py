@@ -12,6 +12,8 @@ from textveil.errors import OptionError
 from textveil_cli.options.ledger import LedgerOptions, ReceiptOptions
 
 if TYPE_CHECKING:
+    from textveil import PrivacyStatement
+
     from textveil_cli.files import Selection
 
 _SIZE = re.compile(r"(\d{1,12})([kMG]?)B?")
@@ -61,7 +63,14 @@ class OutputOptions:
         bool,
         typer.Option("--json", help="A JSON object per document, with its statement. Of tables: the run's statement."),
     ] = False
+    statement: Annotated[
+        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
+    ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
+
+    def said(self, statement: "PrivacyStatement") -> str:
+        """Returns the statement of a text as it is asked for: one line, or in full."""
+        return statement.summary() if self.statement else statement.line()
 
 
 @dataclass(frozen=True, kw_only=True)

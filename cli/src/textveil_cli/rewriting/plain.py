@@ -111,7 +111,7 @@ def _sanitize_text(run: PlainRun, text: str, draw: Draw, write: Write) -> None:
         LanguageWarning(run.sanitizer, run.options)([text])
     for piece in _rendered([result], run.output.as_json, ended=True):
         write(piece)
-    say_unless(result.statement.summary(), run.output.quiet)
+    say_unless(run.output.said(result.statement), run.output.quiet)
 
 
 def _sanitize_inputs(run: PlainRun, draw: Draw, write: Write) -> None:
@@ -146,7 +146,7 @@ def _sanitize_inputs(run: PlainRun, draw: Draw, write: Write) -> None:
                     write(piece)
                 tally.add(results)
                 advance(consumed)
-        say_unless(f"{name}: {tally}", quiet)
+        say_unless(f"{name}: {tally.said(run.output)}", quiet)
 
 
 class _Tally:
@@ -163,10 +163,11 @@ class _Tally:
         self.tokens += sum(result.tokens for result in results)
         self.terms = results[0].terms if results else self.terms
 
-    def __str__(self) -> str:
+    def said(self, output: OutputOptions) -> str:
+        """Returns how many documents there were, and the statement of all of them."""
         if self.terms is None:
             return "no documents"
-        return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
+        return f"{counted(self.documents, 'document')}. {output.said(self.terms.statement(self.tokens))}"
 
 
 def _looking(run: PlainRun, name: str) -> Callable[[list[str]], None]:

@@ -178,7 +178,7 @@ def _statement(run: TableRun, finished: Finished) -> str:
         what = "key" if run.selection.format == "jsonl" else "column"
         copied = f" {counted(len(run.selection.columns), what)} rewritten; all else is copied as it is, unprotected."
     of_file = f" From the configuration file: {', '.join(run.changed)}." if run.changed else ""
-    return f"{', '.join(said)}; {terms.statement(counts.tokens).summary()}{copied}{of_file}"
+    return f"{', '.join(said)}. {run.output.said(terms.statement(counts.tokens))}{copied}{of_file}"
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:

@@ -35,6 +35,8 @@ _NO_OPTIONS = {
     "mentions",
     "epsilon_document",
     "epsilon_0_document",
+    "line",
+    "summary",
     "not_protected",
 }
 
