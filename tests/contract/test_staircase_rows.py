@@ -16,8 +16,8 @@ from textveil.bundle.text import TextBundle
 from textveil.mechanisms.staircase import Staircase
 from wrong_staircases import LAWS, TABLES
 
-#: Visible function words, kinds, slots in lower case.
-RULES = list(product((True, False), repeat=3))
+#: Visible function words, slots in lower case.
+RULES = list(product((True, False), repeat=2))
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,9 @@ def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
     read, bundle = reader.open_bundle(folder), open_bundle(folder, TextBundle)
     assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert bundle.staircase is not None
-    for visible, kinds, lower in RULES:
-        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)).tolist()
-        assert sorted(reader.allowed_outputs(read.staircase, visible, kinds, lower)) == told
+    for visible, lower in RULES:
+        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, lower=lower)).tolist()
+        assert sorted(reader.allowed_outputs(read.staircase, visible, lower)) == told
     assert read.staircase.function_words["may"] == ("name-like",)
     assert read.staircase.kinds["weekday"] == (
         None,
@@ -64,9 +64,9 @@ def both(folder: Path) -> Any:
     read, bundle = reader.open_bundle(folder).staircase, open_bundle(folder, TextBundle)
     assert bundle.staircase is not None
     for number, level in enumerate(bundle.staircase_levels):
-        for visible, kinds, lower in RULES:
-            outputs = bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)
-            told = reader.allowed_outputs(read, visible, kinds, lower)
+        for visible, lower in RULES:
+            outputs = bundle.staircase.outputs(visible=visible, lower=lower)
+            told = reader.allowed_outputs(read, visible, lower)
             yield read, read.levels[number], told, Staircase.of(bundle.staircase, level, outputs)
 
 
@@ -74,9 +74,9 @@ def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> Non
     """As the roles say; where no role speaks of lower case, as bundles before had none, case decides nothing."""
     for of, more in ((wider, {"mark"}), (folder, set())):
         read, bundle = reader.open_bundle(of).staircase, open_bundle(of, TextBundle)
-        for visible, kinds in product((True, False), repeat=2):
-            strict, lower = (reader.allowed_outputs(read, visible, kinds, case) for case in (False, True))
-            assert {bundle.vocabulary[y] for y in lower - strict} == (more if kinds else set())
+        for visible in (True, False):
+            strict, lower = (reader.allowed_outputs(read, visible, case) for case in (False, True))
+            assert {bundle.vocabulary[y] for y in lower - strict} == more
             assert strict <= lower
 
 

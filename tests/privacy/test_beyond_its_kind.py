@@ -112,7 +112,7 @@ def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
 WAYS: dict[str, Way] = {
     "sanitize": one_by_one,
     "sanitize_batch": batch(),
-    "all words drawn": batch(visible="none"),
+    "all words drawn": batch(protect="all"),
     "case dropped": batch(case="drop"),
     "punctuation": batch(sanitize_punctuation=True),
     "fluent": batch(fluent=True),

@@ -106,12 +106,12 @@ def draw_staircase(
 def draw_slots(
     staircase: Staircase,
     level: dict[str, str],
-    rule: tuple[bool, bool],
+    visible: bool,
     mentions: list[tuple[int, bool]],
     take: Callable[[int], list[int]],
 ) -> list[int]:
     """One output for each mention, an input and whether its slot is in lower case: first the slots that are not."""
-    sets = [allowed_outputs(staircase, *rule, lower) for lower in (False, True)]
+    sets = [allowed_outputs(staircase, visible, lower) for lower in (False, True)]
     if sets[0] == sets[1]:
         return draw_staircase(staircase, level, sets[0], [x for x, _ in mentions], take)
     drawn = [0] * len(mentions)

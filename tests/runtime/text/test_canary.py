@@ -33,7 +33,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
     first, last = sanitizer.bundle.levels[0].name, sanitizer.bundle.levels[-1].name
     laws: list[dict[str, object]] = [
         {},
-        {"level": sanitizer.bundle.staircase_levels[-1].name, "visible": (), "kinds": False},
+        {"level": sanitizer.bundle.staircase_levels[-1].name, "protect": "all"},
         {**LIGHTEST, "level": last},
         {**LIGHTEST, "level": first},
         {"mechanism": "santext", "level": last},
@@ -46,8 +46,8 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
 
 
 def prints_kinds(options: dict[str, object]) -> bool:
-    """Whether the options are those of the staircase, with kinds."""
-    return options.get("mechanism") is None and bool(options.get("kinds", True))
+    """Whether the options are those of the staircase."""
+    return options.get("mechanism") is None
 
 
 def forms(canary: str, known: set[str]) -> set[str]:

@@ -53,7 +53,9 @@ def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -
         ["file", "rows", "documents", "tokens"], ["train.tsv", "2", "2", "5"]
     ]  # fmt: skip
     assert out.splitlines()[2].endswith("s with 1 workers")
-    assert err.startswith("textveil-train: 1 copy; santext+, level moderate: epsilon 10 d")
+    assert err.startswith(
+        "textveil-train: 1 copy. Shown: punctuation, common words that a coin keeps. 5 tokens drawn at epsilon 10 d"
+    )
     assert err.count("\n") == 1
     assert sorted(path.name for path in Path("out").iterdir()) == ["record.json", "train.tsv"]
     assert canary not in out + err + everything()
@@ -64,8 +66,9 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
     code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2")
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "2", "2", "3"]
-    assert err.startswith("textveil-train: 1 copy; 10 nats per drawn mention. ")
-    assert "Whole text: 10 x 3 drawn mentions = 30 nats" in err
+    assert err.startswith(
+        "textveil-train: 1 copy. Shown: function words. Replaced: names, numbers. 3 other words drawn "
+    )
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "weak", 3)
     assert [line.split()[0] for line in Path("out/train.tsv").read_text().splitlines()] == ["sentence", "the", "no"]
@@ -74,13 +77,13 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
 
 def test_options_of_the_staircase(write: Write, run: Run) -> None:
     rows = "sentence\tlabel\n" + "the film, the film\t1\n" * 20
-    options = ["--visible", "none", "--no-kinds", "--consistent", "--consistent-cap", "9", "--split", "--fluent"]
+    options = ["--protect", "all", "--consistent", "--consistent-cap", "9", "--split", "--fluent"]
     code, out, _ = run(write(rows, "train.tsv"), "--format", "sst2", *options)
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "20", "20", "40"]  # two distinct words in each text
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert "function words" not in statement["visible"]
-    assert [statement[name] for name in ("kinds", "consistent", "fluent")] == [False, True, True]
+    assert [statement[name] for name in ("protect", "consistent", "fluent")] == ["all", True, True]
     drawn = [
         line.split("\t")[0].replace(",", "").split() for line in Path("out/train.tsv").read_text().splitlines()[1:]
     ]

@@ -67,10 +67,6 @@ def encode(
     release: ReleaseOptions,
     table: TableOptions,
     output: OutputOptions,
-    whole_statement: Annotated[
-        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
-    ] = False,
-    *,
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
 ) -> None:
@@ -89,7 +85,7 @@ def encode(
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
     encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged)
-    said = str(promised) if whole_statement else promised.summary()
+    said = str(promised) if output.statement else promised.summary()
     encode_all(encoding, inputs, selection, output, said=said, refuses_tables=table.format is None, whole=ledger.memo)
     if charged is not None:
         charged.say(output.quiet)

@@ -9,6 +9,8 @@ import typer
 from textveil.errors import OptionError
 
 if TYPE_CHECKING:
+    from textveil import PrivacyStatement
+
     from textveil_cli.files import Selection
 
 _SIZE = re.compile(r"(\d{1,12})([kMG]?)B?")
@@ -58,7 +60,14 @@ class OutputOptions:
         bool,
         typer.Option("--json", help="A JSON object per document, with its statement. Of tables: the run's statement."),
     ] = False
+    statement: Annotated[
+        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
+    ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
+
+    def said(self, statement: "PrivacyStatement") -> str:
+        """Returns the statement of a text as it is asked for: one line, or in full."""
+        return statement.summary() if self.statement else statement.line()
 
 
 @dataclass(frozen=True, kw_only=True)

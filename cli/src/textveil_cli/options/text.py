@@ -141,15 +141,11 @@ class ShownOptions:
     """What of a text stays visible."""
 
     heading: ClassVar[str] = "What stays visible"
-    visible: Annotated[
+    protect: Annotated[
         str | None,
-        typer.Option(help="staircase: what stays as it is: function-words (the built-in bundle's default) or none."),
-    ] = None
-    kinds: Annotated[
-        bool | None,
         typer.Option(
-            "--kinds/--no-kinds",
-            help="staircase: names, places, numbers and the like become others of their kind (the default).",
+            help="staircase: words (the built-in bundle's default) shows function words, all draws them too. Names and "
+            "numbers become others of their kind. names is for bundles with lists for it.",
         ),
     ] = None
     deny: Annotated[
@@ -170,7 +166,7 @@ class ShownOptions:
             InputError: The list of words cannot be read.
         """
         words = {"deny": read_words(self.deny, "--deny"), "sanitize_punctuation": self.sanitize_punctuation}
-        return words | _said({"visible": self.visible, "kinds": self.kinds})
+        return words | _said({"protect": self.protect})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,7 +77,7 @@ def _sanitize_text(asked: Asked, text: str, draw: Draw, warn: Look, write: Write
     warn([text])
     for piece in _rendered([result], asked.output.as_json, ended=True):
         write(piece)
-    say_unless(result.statement.summary(), asked.output.quiet)
+    say_unless(asked.output.said(result.statement), asked.output.quiet)
 
 
 def _sanitize_inputs(asked: Asked, draw: Draw, warn: Look, write: Write) -> None:
@@ -108,7 +108,7 @@ def _sanitize_inputs(asked: Asked, draw: Draw, warn: Look, write: Write) -> None
                     write(piece)
                 tally.add(results)
                 advance(consumed)
-        say_unless(f"{name}: {tally}", quiet)
+        say_unless(f"{name}: {tally.said(asked)}", quiet)
 
 
 class _Tally:
@@ -125,10 +125,11 @@ class _Tally:
         self.tokens += sum(result.tokens for result in results)
         self.terms = results[0].terms if results else self.terms
 
-    def __str__(self) -> str:
+    def said(self, asked: Asked) -> str:
+        """Returns how many documents there were, and the statement of all of them."""
         if self.terms is None:
             return "no documents"
-        return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
+        return f"{counted(self.documents, 'document')}. {asked.output.said(self.terms.statement(self.tokens))}"
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:

@@ -154,12 +154,13 @@ class _Run:
         """The statement of a run, for a person."""
         counts, selection = finished.counts, self.selection
         most = f"{counted(counts.documents, 'document')} of at most {counted(counts.most_tokens, self.terms.unit)}"
-        files, summary = counted(len(finished.files), "file"), self.terms.statement(counts.tokens).summary()
+        files = counted(len(finished.files), "file")
+        said = self.asked.output.said(self.terms.statement(counts.tokens))
         if selection.format == "lines":
-            return f"{files}, {most}; {summary}"
+            return f"{files}, {most}. {said}"
         columns = counted(len(selection.columns), "key" if selection.format == "jsonl" else "column")
         rows = counted(counts.rows, "row")
-        return f"{files}, {rows}, {most}; {summary} {columns} rewritten; all else is copied as it is, unprotected."
+        return f"{files}, {rows}, {most}. {said} {columns} rewritten; all else is copied as it is, unprotected."
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:

@@ -111,7 +111,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         for output, share in found.likeliest(count)
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
-    of_a_kind = terms.kinds and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
+    of_a_kind = terms.protect is not None and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
     promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is no drawn mention
     others = len(found.words) - len(rows)
     if as_json:
@@ -130,7 +130,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     elif of_a_kind:
         header += " (drawn from the public list of this kind, whatever the word is)"
     width = max(len(row["word"]) for row in rows)
-    lines = [header, promised.summary(), "", f"{'becomes':<{width}}  probability  distance"]
+    lines = [header, promised.line(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
         distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
         lines.append(

@@ -62,18 +62,19 @@ def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     )
     kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
     defaults = law["defaults"]["staircase"]
+    protect = layout.RUNG_OF_VISIBLE[defaults["visible"]]
     return f"""## The staircase
 
 Local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other
 word: any two words make any output likelier by a factor of at most exp(epsilon). {numbers["staircase_k"]} stored
-neighbors per word. The skeleton is visible: function words (unless `--visible none`), punctuation, case, and kinds:
+neighbors per word. The skeleton is visible: function words (unless `--protect all`), punctuation, case, and kinds:
 {kinds}. A member of a kind becomes another one, drawn without looking at it: nothing beyond its kind is told.
 
 | level | epsilon per drawn mention | share h of the base | most of it for the word itself |
 |---|---|---|---|
 {levels}
 
-The default is `{defaults["level"]}` with visible `{defaults["visible"]}`. `textveil info` prints how often a word is
+The default is `{defaults["level"]}` with `--protect {protect}`. `textveil info` prints how often a word is
 drawn from its neighborhood, and how much a guess gains."""
 
 

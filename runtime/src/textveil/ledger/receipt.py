@@ -30,7 +30,17 @@ NOTE = (
 )
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?")
 #: Parts of a statement that are said elsewhere in the receipt, or are no option.
-_NO_OPTIONS = {"mechanism", "bundle", "tokens", "mentions", "epsilon_document", "epsilon_0_document", "not_protected"}
+_NO_OPTIONS = {
+    "mechanism",
+    "bundle",
+    "tokens",
+    "mentions",
+    "epsilon_document",
+    "epsilon_0_document",
+    "line",
+    "summary",
+    "not_protected",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
