@@ -25,8 +25,8 @@ one_core()
 
 from textveil import Sanitizer
 from textveil.bundle import atomic_output
+from textveil_cli.console import read_lines
 from textveil_cli.files import Drawer, Selection, find_sources, sanitize_files
-from textveil_cli.rewriting import sanitize_lines
 
 Run = Callable[[], object]
 
@@ -89,8 +89,8 @@ def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
     """Sanitizes lines as ``textveil sanitize FILE -o OUT`` does."""
     descriptor = os.open(path, os.O_RDONLY)
     with atomic_output(out) as write:
-        for results, ended, _ in sanitize_lines(sanitizer, descriptor, "input 1"):
-            write("\n".join([result.text for result in results]) + ("\n" if ended else ""))
+        for lines, ended, _ in read_lines(descriptor, "input 1"):
+            write("\n".join([result.text for result in sanitizer.sanitize_batch(lines)]) + ("\n" if ended else ""))
     os.close(descriptor)
 
 

@@ -45,7 +45,7 @@ def staircase_of(sanitizer: Sanitizer) -> Staircase:
     bundle = sanitizer.bundle
     assert bundle.staircase is not None
     level = next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
-    return Staircase.of(bundle.staircase, level, bundle.staircase.outputs(visible=True, kinds=True))
+    return Staircase.of(bundle.staircase, level, bundle.staircase.outputs(visible=True))
 
 
 Clock = Callable[[int], int]  # nanoseconds of draw number n

@@ -39,7 +39,7 @@ for level in bundle.levels:
 for level in getattr(bundle, "staircase_levels", ()):
     digest = hashlib.sha256()
     for word in words:
-        told = sanitizer.distribution(word, mechanism="staircase", level=level.name, visible="none", kinds=False)
+        told = sanitizer.distribution(word, mechanism="staircase", level=level.name, protect="all")
         digest.update(repr((told.symbol, told.words, told.weights)).encode())
     found[f"{len(words)} words, staircase, {level.name}"] = digest.hexdigest()
 print(json.dumps(found))

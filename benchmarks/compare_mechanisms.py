@@ -29,7 +29,7 @@ from textveil.text import is_gap, make_plan, segments
 from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_export.progress import no_progress
 from textveil_export.text import Setting, by_certified_epsilon, flat_base, in_steps, level_parameters
-from textveil_training.data import LabeledText, load
+from textveil_training.data import load
 
 CERTIFIED, PURE = "certified", "pure LDP"
 TRAINING_SENTENCES = 20_000
@@ -56,8 +56,6 @@ class Comparison:
         plan = make_plan(self.bundle, mechanism="random")
         sentences, labels = [], []
         for example in load("sst2", folder, name):
-            assert isinstance(example, LabeledText)
-            assert example.label is not None
             words = [segment for segment in segments(example.text) if not is_gap(segment)]
             pieces = [piece for word in words for piece in plan.rule.tokens(word, starts_sentence=False)]
             tokens = [plan.symbol(token) for _, token in pieces]

@@ -268,12 +268,12 @@ class Workshop:
         path = self.work / "attacks" / f"{attack.name}.json"
         if not (path.exists() and json.loads(path.read_text(encoding="utf-8"))["finished"]):
             path.parent.mkdir(parents=True, exist_ok=True)
-            again = ("--resume",) if path.exists() else ()
+            path.unlink(missing_ok=True)  # of a run that was ended
             runs = attack.runs
             self._run(
                 *("textveil-train", "attack", "text", self.data / "sst2", "--format", "sst2", "--split", "dev"),
                 *(*self._options(attack.release), "--model", self.masked_lm(runs.model), "--tokens", runs.tokens),
-                *("--attacks", runs.attacks, "--statistics", "--threads", 1, "-o", path, *again),
+                *("--attacks", runs.attacks, "--statistics", "--threads", 1, "-o", path),
             )
         return {"name": attack.name} | json.loads(path.read_text(encoding="utf-8"))
 

@@ -18,12 +18,14 @@ from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import Everywhere
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLevel, StaircaseTable, output_role
-from textveil.text import make_plan, segments
+from textveil.text import Kinds, make_plan, segments
 from textveil.text.rewrite import Rewriter
 from textveil_export.text import Setting, level_parameters
 from textveil_training.attacks.words import NOTHING, Release, Words, constant, of_plan, unchanged
 
-FUNCTION_WORDS = ("function-words",)
+#: Bits of roles that the table still has, of rows measured when kinds could be drawn as words: with visible function
+#: words, and without.
+_WITHOUT_KINDS = {True: 4, False: 8}
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
 SANTEXT_EPSILON = 10
 _CONSTANT = ("raw", "delete", "blank")
@@ -64,7 +66,7 @@ class Releases:
 
     @cached_property
     def function_words(self) -> frozenset[str]:
-        return frozenset(self._plan(FUNCTION_WORDS, False, "10").rule.function_words)
+        return frozenset(self._plan(True, False, "10").rule.function_words)
 
     def of(self, row: Row) -> Release:
         """Returns the release of a row."""
@@ -96,7 +98,7 @@ class Releases:
         """Returns the plan of a row under the staircase's skeleton."""
         if row.name.startswith("fluent"):
             return self.santext._plan({"mechanism": "staircase", "epsilon": row.nats, "fluent": True})
-        visible = FUNCTION_WORDS if "function words" in row.visible else ()
+        visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
@@ -107,9 +109,14 @@ class Releases:
             return replace(plan, mechanism=SlotStaircase(law, law))
         return plan
 
-    def _plan(self, visible: tuple[str, ...], kinds: bool, epsilon: str, consistent: bool = False) -> Any:
-        options: dict[str, Any] = {"mechanism": "staircase", "epsilon": epsilon, "visible": visible, "kinds": kinds}
-        return self.staircase._plan(options | {"consistent": consistent})  # type: ignore[arg-type]
+    def _plan(self, visible: bool, kinds: bool, epsilon: str, consistent: bool = False) -> Any:
+        options: dict[str, Any] = {"mechanism": "staircase", "epsilon": epsilon, "consistent": consistent}
+        plan: Any = self.staircase._plan(options | {"protect": "words" if visible else "all"})  # type: ignore[arg-type]
+        if kinds:
+            return plan
+        strict = plan.mechanism.strict
+        law = Staircase.of(strict.table, strict.level, (strict.table.roles & _WITHOUT_KINDS[visible]) != 0)
+        return replace(plan, rule=replace(plan.rule, kinds=Kinds([])), mechanism=SlotStaircase(law, law))
 
     @staticmethod
     def _uncapped(slots: SlotStaircase) -> SlotStaircase:
@@ -163,8 +170,9 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool) -> str:
     law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     table = bundle.staircase
     assert table is not None
-    choices = [(visible, lower) for visible in (True, False) for lower in (False, True)]
-    roles = sum({output_role(visible=visible, kinds=kinds, lower=lower) for visible, lower in choices})
+    roles = sum(_WITHOUT_KINDS.values())
+    if kinds:
+        roles = sum(output_role(visible=visible, lower=lower) for visible in (True, False) for lower in (False, True))
     arrays = [table.neighbors, table.base, table.roles & roles]
     lists = [name for name in law["files"] if name == law["skeleton"]["function_words"] or (kinds and "kind." in name)]
     decided = [[law["files"][name] for name in (layout.VOCABULARY, *lists)], law["staircase"]]

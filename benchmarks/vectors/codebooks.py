@@ -108,7 +108,7 @@ def shipped(
     if kind == "taught":
         known = Known(extractors.vectors("minilm", [seen[at] for at in asked(len(seen))]))
     minilm = MinilmSettings() if kind == "taught" else MinilmSettings(encoder=NO_TEACHER)
-    trained = static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None).trained
+    trained = static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None)
     return lambda texts: trained.codes(texts, lambda *_: None)
 
 

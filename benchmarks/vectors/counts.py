@@ -85,7 +85,7 @@ def pools(data: Path, task: str) -> list[Pool]:
         if codes:
             texts = different_texts(train.texts, int(codes.split("-")[0]))
             settings = StaticSettings(seed=seed), MinilmSettings(encoder=NO_TEACHER)
-            trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent).trained
+            trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent)
         else:
             trained = train_static_extractor(
                 Task(labels=labels, train=train, calibration=pool, test=pool, groups=groups, left_out=0),

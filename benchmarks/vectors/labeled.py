@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from textveil_training import data as published
-from textveil_training.data import AttributedText, LabeledText, read_table
+from textveil_training.data import Example, read_table
 from textveil_training.encoder import Part, Task, divided
 
 #: Train and test file of each task below the data folder.
@@ -31,8 +31,8 @@ class Corpus:
         attributes: The persons that a text names, bits by text; empty where the data have no second attribute.
     """
 
-    train: tuple[LabeledText, ...]
-    test: tuple[LabeledText, ...]
+    train: tuple[Example, ...]
+    test: tuple[Example, ...]
     attributes: dict[str, Bits]
 
     def texts(self) -> list[str]:
@@ -44,9 +44,9 @@ class Corpus:
         return np.stack([self.attributes[text] for text in part.texts])
 
 
-def read_ag_entities(path: Path, split: str) -> list[AttributedText]:
+def read_ag_entities(path: Path, split: str) -> list[Example]:
     """Reads a split of AG News with entities."""
-    return [row for row in published.load("ag-entities", path, split) if isinstance(row, AttributedText)]
+    return list(published.load("ag-entities", path, split))
 
 
 @lru_cache(maxsize=1)
@@ -57,8 +57,7 @@ def load(data: Path, name: str) -> Corpus:
         splits = [read_ag_entities(train, split) for split in ("train", "dev", "test")]
         width = len(published.FORMATS["ag-entities"].attributes)
         attributes = {row.text: np.isin(np.arange(width), row.attributes) for split in splits for row in split}
-        rows = [tuple(LabeledText(row.text, row.label) for row in split) for split in splits]
-        return Corpus((*rows[0], *rows[1]), rows[2], attributes)
+        return Corpus((*splits[0], *splits[1]), tuple(splits[2]), attributes)
     reader = _READERS[name]
     return Corpus(reader(train), reader(test), {})
 
@@ -75,12 +74,12 @@ def missing(data: Path, name: str) -> list[str]:
     return [path for path in FILES[name] if not (data / path).is_file()]
 
 
-def _trec(path: Path) -> tuple[LabeledText, ...]:
+def _trec(path: Path) -> tuple[Example, ...]:
     lines = path.read_text("latin-1").strip().split("\n")
-    return tuple(LabeledText(text, label) for label, _, text in (line.partition(" ") for line in lines))
+    return tuple(Example((text,), label) for label, _, text in (line.partition(" ") for line in lines))
 
 
-_READERS: dict[str, Callable[[Path], tuple[LabeledText, ...]]] = {
+_READERS: dict[str, Callable[[Path], tuple[Example, ...]]] = {
     "ag": lambda path: tuple(read_table(path, "1", "2")),
     "trec": _trec,
     "sst2": lambda path: tuple(read_table(path, "sentence", "label")),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil_training.data import LabeledText, group_texts
+from textveil_training.data import Example, group_texts
 from textveil_training.encoder import Part
 from vectors import labeled
 from vectors.extractors import STRENGTH, Extractors, static_extractor
@@ -16,21 +16,19 @@ from vectors.extractors import STRENGTH, Extractors, static_extractor
 Bits = NDArray[np.bool_]
 
 
-def published(data: Path, name: str) -> tuple[tuple[LabeledText, ...], tuple[LabeledText, ...]]:
+def published(data: Path, name: str) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """Returns train and test as published; of AG News with entities without the dev split."""
     if name != "ag-private":
         corpus = labeled.load(data, name)
         return corpus.train, corpus.test
     train, test = (
-        tuple(
-            LabeledText(row.text, row.label) for row in labeled.read_ag_entities(data / labeled.FILES[name][0], split)
-        )
+        tuple(Example(row.texts, row.label) for row in labeled.read_ag_entities(data / labeled.FILES[name][0], split))
         for split in ("train", "test")
     )
     return train, test
 
 
-def counts(train: tuple[LabeledText, ...], test: tuple[LabeledText, ...]) -> tuple[dict[str, int], Bits]:
+def counts(train: tuple[Example, ...], test: tuple[Example, ...]) -> tuple[dict[str, int], Bits]:
     """Counts what is repeated, and tells which test texts stand word for word in train."""
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for row in train:

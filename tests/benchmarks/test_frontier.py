@@ -40,7 +40,7 @@ def test_spans_that_come_out() -> None:
     assert found["persons"] == {
         "spans": 1, "whole": 1, "any": 1, "words": 1, "same": 1, "commonest": [("dog", 1)],
     }  # fmt: skip
-    hidden = constant(of_plan(Words(), plan(kinds=False)), NOTHING)
+    hidden = constant(of_plan(Words(), plan()), NOTHING)
     found = personal.measure(hidden, [record], frozenset({"is"}), frozenset({"dog"}))
     assert (found["persons"]["any"], found["persons"]["same"]) == (0, 0)
 

@@ -14,7 +14,7 @@ from report import vectors as page
 from report.vectors_floors import FLOORS
 from scipy.special import betainc
 from textveil_export.index import integer_channel
-from textveil_training.data import LabeledText
+from textveil_training.data import Example
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.word_rows import DIRECTIONS
 from vectors import codebooks, counts, privunit, releases, repeated
@@ -152,8 +152,8 @@ def test_privunit_draws_within_its_epsilon(epsilon: float) -> None:
 
 
 def test_repeated_texts_are_counted() -> None:
-    train = tuple(LabeledText(text, label) for text, label in (("a b", "0"), ("a b", "1"), ("a b", "1"), ("c d", "0")))
-    test = (LabeledText("a b", "0"), LabeledText("c d", "0"), LabeledText("C, d", "1"), LabeledText("e", "1"))
+    train = tuple(Example((text,), label) for text, label in (("a b", "0"), ("a b", "1"), ("a b", "1"), ("c d", "0")))
+    test = tuple(Example((text,), label) for text, label in (("a b", "0"), ("c d", "0"), ("C, d", "1"), ("e", "1")))
     found, rows = repeated.counts(train, test)
     assert rows.tolist() == [True, True, False, False]
     assert found["in_train"] == 2

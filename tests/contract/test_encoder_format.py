@@ -110,14 +110,15 @@ def test_a_release_by_the_document(
         return vectors
 
     monkeypatch.setattr(encoder._extractor.session, "run", watched)
-    vocabulary = encoder.bundle.vocabulary
+    parts = encoder.bundle.extractor
+    vocabulary = parts.vocabulary
     for text in ("the doctor said", "", "unaffable nurse , of boston", "broken", "the of and " * 9) * 4:
         script.clear()
         release = encoder.encode(text, epsilon=epsilon, word_dropout="0.3")
         words = text.split()
         kept = [word for word, coin in zip(words, script, strict=False) if coin >= math.ceil(mu * WORD)]
         whole = {"unaffable": ["un", "##aff", "##able"]}
-        pieces = [piece for word in kept for piece in whole.get(word, [word])][: encoder.bundle.max_tokens - 2]
+        pieces = [piece for word in kept for piece in whole.get(word, [word])][: parts.max_tokens - 2]
         ids, vector = given[-1]
         assert ids == [vocabulary[piece] for piece in ("[CLS]", *pieces, "[SEP]")]
         inside = into_ball(vector, mode, grid)

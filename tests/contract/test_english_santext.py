@@ -6,8 +6,6 @@ from textveil import Sanitizer
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil_export.text import weights
-from textveil_export.text.neighbors import smallest
 from textveil_export.text.word_sets import english_lists
 
 
@@ -68,30 +66,3 @@ def test_the_public_lists_are_in_force(bundle):
     kept = np.flatnonzero(roles & KEPT)
     assert kept.max() < 0.1 * len(roles)  # only the most frequent tenth of types is ever kept
     assert len(kept) > 0.05 * len(roles)
-
-
-def test_the_table_can_be_recomputed_from_the_rows(bundle):
-    """A sample of rows, and that of ``<unk>``, bit for bit; a wrong distance anywhere in them would show."""
-    table = bundle.table
-    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
-    sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
-    for inputs, squared in bundle.metric.squared_to_all(sample):
-        near, squares = smallest(squared[:, candidates], candidates, table.neighbors.shape[1])
-        assert (near == table.neighbors[inputs]).all()
-        assert (bundle.metric.scores(squares) == table.scores[inputs]).all()
-
-
-def test_the_weights_can_be_recomputed_from_the_exponents(bundle):
-    for level in bundle.levels:
-        for law in level.parameters.values():
-            shift = int(law.weights[0]).bit_length() - 1
-            expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
-            assert (law.weights == expected).all()
-
-
-def test_unknown_words_lie_at_the_median_distance(bundle):
-    sample = bundle.vocabulary[::50]
-    sanitizer = Sanitizer(bundle)
-    distances = [sanitizer.distance("zxqvw", word) for word in sample]
-    assert 0.95 < np.median(distances) < 1.05
-    assert min(distances) > 0.5

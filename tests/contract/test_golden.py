@@ -3,26 +3,25 @@
 The reader shares no code with the runtime, so where they agree on random texts the document says what the runtime does.
 """
 
-import hashlib
 import json
 import shutil
-import struct
 import unicodedata
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
-from itertools import accumulate, chain, count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import reference_reader as reader
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted import planted
 from reference_reader import draws
+from scripted import counted, extreme_words, scripted_words
 from textveil import Sanitizer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
@@ -43,17 +42,6 @@ def runtime_bundle(name: str) -> Sanitizer:
     return Sanitizer.load(GOLDEN / name)
 
 
-def golden_words(label: str) -> Iterator[int]:
-    """The scripted random words that the README of the golden vectors describes."""
-    blocks = (hashlib.sha256(f"{label}:{i}".encode("ascii")).digest() for i in count())
-    return chain.from_iterable(struct.unpack("<4Q", block) for block in blocks)
-
-
-def extreme_words(label: str) -> Iterator[int]:
-    """Scripted words of which one in five is so near 2^64 that many rows reject it."""
-    return (2**64 - 1 - (word >> 8) % 4 if word % 5 == 0 else word for word in golden_words(label))
-
-
 #: Options whose name in the golden vectors, a part of the format, is not the library's.
 OPTION_NAMES = {"strict": "sanitize_punctuation"}
 
@@ -66,13 +54,8 @@ def ask_reader(bundle: str, texts: list[str], options: dict[str, Any], stream: I
 def ask_runtime(bundle: str, texts: list[str], options: dict[str, Any], stream: Iterator[int]) -> tuple:
     """The same by the runtime."""
     sanitizer, consumed = runtime_bundle(bundle), []
-
-    def random_uint64(number: int) -> np.ndarray:
-        consumed.append(number)
-        return np.array(list(islice(stream, number)), dtype=np.uint64)
-
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", random_uint64)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", counted(stream, consumed))
         results = sanitizer.sanitize_batch(
             texts, **{OPTION_NAMES.get(name, name): value for name, value in options.items()}
         )
@@ -88,58 +71,28 @@ def assert_agreement(bundle: str, texts: list[str], options: dict[str, Any], lab
 @pytest.mark.parametrize("ask", [ask_reader, ask_runtime])
 @pytest.mark.parametrize("case", CASES, ids=[case["random_label"] for case in CASES])
 def test_golden_vectors_are_reproduced(ask: Any, case: dict[str, Any]) -> None:
-    outputs, tokens, consumed = ask(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
+    outputs, tokens, consumed = ask(
+        case["bundle"], case["texts"], case["options"], scripted_words(case["random_label"])
+    )
     assert outputs == case["outputs"]
     assert tokens == case["tokens"]
     assert consumed == case["random_words"]
 
 
-DRAW_FAULTS = (
-    "after a rejection only the tail is drawn again",
-    "a stored word takes no threshold",
-    "thresholds are below the total",
-    "whatever is dealt to the tail is drawn again",
-    "whatever is dealt to the tail is kept",
-)
-
-
-def faulty_draw(fault: str | None) -> Callable[..., list[int]]:
-    """The reader's ``draw`` written down again, with one of ``DRAW_FAULTS``."""
-
-    def draw(law: Any, inputs: list[int], take: Callable[[int], list[int]]) -> list[int]:
-        mass = sum(law.base)
-        rows = [law.row(x) for x in inputs]
-        outputs, pending = [0] * len(inputs), list(range(len(inputs)))
-        totals = [tail * mass + sum(excess for _, excess in excesses) for tail, excesses in rows]
-        while pending:
-            in_tail = []
-            first = len(pending) == len(inputs)
-            for i, u in zip(pending, reader.uniform_below([totals[i] for i in pending], take), strict=True):
-                tail, excesses = rows[i]
-                stored = sum(excess for _, excess in excesses)
-                if fault == "after a rejection only the tail is drawn again" and not first:
-                    u = stored + u % (tail * mass)
-                sums = accumulate(excess for _, excess in excesses)
-                found = next((y for (y, _), c in zip(excesses, sums, strict=True) if u < c), None)
-                units = accumulate(law.base)
-                outputs[i] = (
-                    next(y for y, c in enumerate(units) if (u - stored) // tail < c) if found is None else found
-                )
-                listed = outputs[i] in [y for y, _ in excesses] and fault == "a stored word takes no threshold"
-                if found is None and not listed:
-                    in_tail.append(i)
-            if law.weight is None or fault == "whatever is dealt to the tail is kept":
-                break
-            below = [totals[i] if fault == "thresholds are below the total" else rows[i][0] for i in in_tail]
-            pending = [
-                i
-                for i, t in zip(in_tail, reader.uniform_below(below, take), strict=True)
-                if t >= law.weight(inputs[i], outputs[i])
-                or (fault == "whatever is dealt to the tail is drawn again" and i)
-            ]
-        return outputs
-
-    return draw
+DRAW_FAULTS = {
+    "after a rejection only the tail is drawn again": (
+        "tail, excesses = rows[i]",
+        "tail, excesses = rows[i]\n            if len(pending) < len(inputs):\n                "
+        "u = sum(excess for _, excess in excesses) + u % (tail * cumulative[-1])",
+    ),
+    "a stored word takes no threshold": (
+        "if found is None:",
+        "if found is None and outputs[i] not in [y for y, _ in excesses]:",
+    ),
+    "thresholds are below the total": ("rows[i][0] for i in in_tail", "totals[i] for i in in_tail"),
+    "whatever is dealt to the tail is drawn again": ("if t >= law.weight", "if i or t >= law.weight"),
+    "whatever is dealt to the tail is kept": ("if law.weight is None:", "if True:"),
+}
 
 
 def no_weight_past_the_end(bundle: Any, mechanism: str, options: dict[str, Any]) -> Any:
@@ -164,7 +117,7 @@ FIND_LAW, SANITIZE_BATCH = reader.find_law, reader.sanitize_batch
 
 #: What a reader may get wrong: a function of the reader's draws, and another one that is wrong in one step.
 FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
-    **{fault: ("draw", faulty_draw(fault)) for fault in DRAW_FAULTS},
+    **{fault: ("draw", planted(draws.draw, change)) for fault, change in DRAW_FAULTS.items()},
     "a score past the end has no weight": ("find_law", no_weight_past_the_end),
     "the base measure is not used": ("find_law", no_base_measure),
     "a coin is tossed for denied words": (
@@ -176,19 +129,12 @@ FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
 }
 
 
-def test_the_draw_written_down_again_is_the_reader_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draws, "draw", faulty_draw(None))
-    for case in CASES:
-        found = ask_reader(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
-        assert found == (case["outputs"], case["tokens"], case["random_words"])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_golden_vectors_see_a_fault(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draws, *FAULTS[fault])
     assert any(
-        ask_reader(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
+        ask_reader(case["bundle"], case["texts"], case["options"], scripted_words(case["random_label"]))
         != (case["outputs"], case["tokens"], case["random_words"])
         for case in CASES
     )

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import reference_reader as reader
+from scripted import scripted_words
 from textveil import Sanitizer
-from whole_texts import Told, by_the_product, scripted_words
+from whole_texts import Told, by_the_product
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 FOLDER = GOLDEN / "staircase"
@@ -51,10 +52,10 @@ def test_the_document_gives_the_golden_texts(case: dict[str, Any], read: Any) ->
 def test_the_vectors_have_every_option_and_role(read: Any) -> None:
     given = {name for case in TOLD["cases"] for name in case["options"]}
     assert given == {
-        *("level", "visible", "kinds", "deny", "case", "sanitize_punctuation"),
+        *("level", "protect", "deny", "case", "sanitize_punctuation"),
         *("consistent", "consistent_cap", "split", "fluent"),
     }
-    rule = reader.Skeleton(read, {"visible": "function-words"})
+    rule = reader.Skeleton(read, {"protect": "words"})
     met = {token.kind for text in TOLD["texts"] for item in rule.read(text) if isinstance(item, list) for token in item}
     assert met == {-1, *range(len(read.staircase.kinds))}
 

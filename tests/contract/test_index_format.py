@@ -51,13 +51,6 @@ def test_the_same_index_from_the_same_bytes(
     assert seen == ({0, 1, 2} if channel == "counts" else {0, 1})
 
 
-def test_the_same_code_for_every_text(tmp_path: Path) -> None:
-    folder = write_index(tmp_path / "bundle")
-    encoder, reader = IndexEncoder.load(folder), IndexReader(folder)
-    assert [encoder.secret_code(text) for text in TEXTS] == [reader.code(text) for text in TEXTS]
-    assert {reader.code(text) for text in TEXTS} == {0, 1, 2}
-
-
 def test_counts_by_the_document(tmp_path: Path) -> None:
     """``c = P' n`` of whole numbers is solved again by Cramer's rule."""
     folder = write_index(tmp_path / "bundle")

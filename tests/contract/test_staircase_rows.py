@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_reader as reader
-from small_context import random_context
 from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_staircase
-from textveil import Sanitizer
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
-from textveil.mechanisms import entropy
-from textveil.mechanisms.staircase import FluentStaircase, Staircase
+from textveil.mechanisms.staircase import Staircase
 from wrong_staircases import LAWS, TABLES
 
-#: Visible function words, kinds, slots in lower case.
-RULES = list(product((True, False), repeat=3))
+#: Visible function words, slots in lower case.
+RULES = list(product((True, False), repeat=2))
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +49,9 @@ def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
     read, bundle = reader.open_bundle(folder), open_bundle(folder, TextBundle)
     assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert bundle.staircase is not None
-    for visible, kinds, lower in RULES:
-        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)).tolist()
-        assert sorted(reader.allowed_outputs(read.staircase, visible, kinds, lower)) == told
+    for visible, lower in RULES:
+        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, lower=lower)).tolist()
+        assert sorted(reader.allowed_outputs(read.staircase, visible, lower)) == told
     assert read.staircase.function_words["may"] == ("name-like",)
     assert read.staircase.kinds["weekday"] == (
         None,
@@ -67,9 +64,9 @@ def both(folder: Path) -> Any:
     read, bundle = reader.open_bundle(folder).staircase, open_bundle(folder, TextBundle)
     assert bundle.staircase is not None
     for number, level in enumerate(bundle.staircase_levels):
-        for visible, kinds, lower in RULES:
-            outputs = bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)
-            told = reader.allowed_outputs(read, visible, kinds, lower)
+        for visible, lower in RULES:
+            outputs = bundle.staircase.outputs(visible=visible, lower=lower)
+            told = reader.allowed_outputs(read, visible, lower)
             yield read, read.levels[number], told, Staircase.of(bundle.staircase, level, outputs)
 
 
@@ -77,9 +74,9 @@ def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> Non
     """As the roles say; where no role speaks of lower case, as bundles before had none, case decides nothing."""
     for of, more in ((wider, {"mark"}), (folder, set())):
         read, bundle = reader.open_bundle(of).staircase, open_bundle(of, TextBundle)
-        for visible, kinds in product((True, False), repeat=2):
-            strict, lower = (reader.allowed_outputs(read, visible, kinds, case) for case in (False, True))
-            assert {bundle.vocabulary[y] for y in lower - strict} == (more if kinds else set())
+        for visible in (True, False):
+            strict, lower = (reader.allowed_outputs(read, visible, case) for case in (False, True))
+            assert {bundle.vocabulary[y] for y in lower - strict} == more
             assert strict <= lower
 
 
@@ -94,25 +91,6 @@ def test_exact_rows(name: str, request: pytest.FixtureRequest) -> None:
             assert [Fraction(weight, sum(exact)) for weight in exact] == wanted
             spread += sum(exact) != ours.total
     assert spread > 16  # in more rows than those of <unk> something is left over
-
-
-def test_exact_rows_in_contexts(tmp_path: Path) -> None:
-    """The base of a context is the document's, for elements at random, and so are the rows."""
-    folder = small_staircase(tmp_path / "b", context=random_context(3, weights=(1, 2, 7, 30)))
-    context = open_bundle(folder, TextBundle).context
-    assert context is not None
-    different = set()
-    for number, (read, level, outputs, ours) in enumerate(both(folder)):
-        chance = np.random.default_rng(number)
-        for around in chance.integers(0, context.elements.count, (2, 4)).tolist():
-            there, inside = FluentStaircase(ours, context).at(np.array(around)), reader.in_context(read, around)
-            different.add(there.base_sum)
-            for x in (0, 7, 12, 15):
-                exact = there.exact_row(x)
-                wanted = reader.staircase_row(inside, level, outputs, x)
-                assert sum(wanted) == 1
-                assert [Fraction(weight, sum(exact)) for weight in exact] == wanted
-    assert len(different) > 6
 
 
 def scripted(seed: int) -> Callable[[int], list[int]]:
@@ -134,71 +112,6 @@ def test_the_same_words_give_the_same_outputs(name: str, request: pytest.Fixture
         words = scripted(3)
         drawn = ours.draw(np.array(inputs), lambda count, words=words: np.array(words(count), np.uint64))
         assert drawn.tolist() == reader.draw_staircase(read, level, outputs, inputs, scripted(3))
-
-
-@pytest.mark.parametrize("name", ["folder", "wider"])
-def test_the_same_words_give_the_same_outputs_in_slots_of_both_cases(
-    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From text to text: the reader draws what the runtime does, slots with a capital first."""
-    folder, chance = request.getfixturevalue(name), np.random.default_rng(2)
-    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
-    ids, words = sanitizer.bundle.ids, "doctor nurse cancer clinic hospital zorblax".split()
-    mentions = [(str(chance.choice(words)), bool(chance.integers(2))) for _ in range(90)]
-    text = " ".join(word if lower else word.upper() for word, lower in mentions)
-    inputs = [(ids.get(word, 15), lower) for word, lower in mentions]
-    for visible, kinds in product((True, False), repeat=2):
-        options = {"visible": "function-words" if visible else "none", "kinds": kinds}
-        for level in read.levels:
-            taken = scripted(6)
-            monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
-            outputs = sanitizer.sanitize(text, level=level["name"], **options).text.split()
-            told = reader.draw_slots(read, level, (visible, kinds), inputs, scripted(6))
-            assert [ids[output.lower()] for output in outputs] == told
-            assert [output.islower() for output in outputs] == [lower for _, lower in mentions]
-
-
-@pytest.mark.parametrize("name", ["folder", "wider"])
-def test_the_same_words_give_the_same_outputs_where_draws_are_consistent(
-    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Documents of one distinct word in slots of several cases: the order of draws is no reader's own then."""
-    folder, chance = request.getfixturevalue(name), np.random.default_rng(3)
-    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
-    ids, words = sanitizer.bundle.ids, "doctor nurse cancer clinic hospital zorblax".split()
-    texts, mentions = [], []
-    for document in range(120):
-        word, lower = str(chance.choice(words)), (chance.random(chance.integers(1, 4)) < 0.7).tolist()
-        texts.append(" ".join(word if of else word.upper() for of in lower))
-        mentions += [(document, word, ids.get(word, 15), of) for of in lower]
-    draws = reader.equal_mentions(mentions)
-    assert {lower for _, lower in draws} == {True, False}
-    for visible, kinds in product((True, False), repeat=2):
-        options = {"visible": "function-words" if visible else "none", "kinds": kinds, "consistent": True}
-        for level in read.levels:
-            taken = scripted(7)
-            monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
-            results = sanitizer.sanitize_batch(texts, level=level["name"], **options)
-            told = reader.draw_slots(read, level, (visible, kinds), draws, scripted(7))
-            assert [{ids[word.lower()] for word in result.text.split()} for result in results] == [{y} for y in told]
-            assert [result.tokens for result in results] == [1] * len(texts)
-
-
-def test_a_word_alone_has_the_base_of_its_context_and_the_outputs_of_its_slot(tmp_path: Path) -> None:
-    context = random_context(4, weights=(1, 2, 7, 30))
-    folder = small_staircase(tmp_path / "b", words=CASED_WORDS, roles=CASED_ROLES, context=context)
-    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
-    alone = reader.in_context(read, (sanitizer.bundle.context.elements.edge,) * 4)  # type: ignore[union-attr]
-    for word, lower in (("doctor", True), ("Doctor", False), ("zorblax", True), ("ZORBLAX", False)):
-        told = reader.staircase_row(
-            alone,
-            read.levels[1],
-            reader.allowed_outputs(read, True, True, lower),
-            sanitizer.bundle.ids.get(word.lower(), 15),
-        )
-        law = sanitizer.distribution(word, fluent=True, level=read.levels[1]["name"])
-        exact = {output: Fraction(weight, law.total) for output, weight in zip(law.words, law.weights, strict=True)}
-        assert exact == {sanitizer.bundle.vocabulary[y]: share for y, share in enumerate(told) if share}
 
 
 @pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())

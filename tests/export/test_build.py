@@ -1,8 +1,6 @@
 """From a source to a bundle on disk: levels, sizes, atomic writing, the card, the command."""
 
-import errno
 import json
-import os
 from dataclasses import replace
 from decimal import Decimal
 
@@ -105,52 +103,6 @@ def test_force_replaces_bundles_only(contents, tmp_path):
     with pytest.raises(WriteError, match="not a bundle"):
         write_bundle(contents, target, force=True)
     assert (target / "thesis.txt").read_text() == "precious"
-
-
-@pytest.mark.parametrize("failing_call", range(8))
-def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, failing_call):
-    """The disk fills up at every flush in turn; an older bundle stays as it was."""
-    target = tmp_path / "bundle"
-    old = write_bundle(contents, target).identity
-    calls = 0
-    real = os.fsync
-
-    def full(descriptor):
-        nonlocal calls
-        calls += 1
-        if calls == failing_call + 1:
-            raise OSError(errno.ENOSPC, "no space left on device")
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", full)
-    if failing_call < 7:  # seven files; flushing folders may fail without harm
-        with pytest.raises(WriteError, match="No space left"):
-            write_bundle(contents, target, force=True)
-    else:
-        write_bundle(contents, target, force=True)
-    monkeypatch.undo()
-    assert Sanitizer.load(target).bundle.identity == old
-    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
-
-
-def test_a_bundle_that_cannot_be_put_back_is_kept_beside(contents, tmp_path, monkeypatch):
-    """Where names cannot be exchanged: the older bundle has stepped aside, then nothing can be renamed any more."""
-    target = tmp_path / "bundle"
-    old = write_bundle(contents, target).identity
-    real, done = os.rename, []
-
-    def once(source, place):
-        if done:
-            raise OSError(errno.EIO, "input/output error")
-        done.append(source)
-        real(source, place)
-
-    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
-    monkeypatch.setattr(os, "rename", once)
-    with pytest.raises(WriteError, match="cannot be written"):
-        write_bundle(contents, target, force=True)
-    (aside,) = tmp_path.glob(".textveil-*.old")
-    assert Sanitizer.load(aside).bundle.identity == old
 
 
 def test_what_the_reader_refuses_is_not_published(contents, tmp_path):

@@ -71,17 +71,11 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
     assert [what for _, what in sanitizer.preview("The doctor of London, john reading Reading")[::2]] == [
         "visible", "drawn", "visible", "city", "name", "unknown", "city",
     ]  # fmt: skip
-    outputs = {
-        (visible, kinds): set(sanitizer.distribution("qwyx", visible=visible, kinds=kinds).words)
-        for visible in ("function-words", "none")
-        for kinds in (True, False)
-    }
+    outputs = {protect: set(sanitizer.distribution("qwyx", protect=protect).words) for protect in ("words", "all")}
     drawn = {"doctor", "nurse", "clinic", "hospital", "flu", "cancer", "clean", "dirty", "monday"}
     assert outputs == {
-        ("function-words", True): drawn,
-        ("none", True): drawn | {"the", "a", "of"},
-        ("function-words", False): drawn | {"john", "london"},
-        ("none", False): drawn | {"the", "a", "of", "john", "london"},
+        "words": drawn,
+        "all": drawn | {"the", "a", "of"},
     }
 
 
@@ -127,7 +121,7 @@ def test_wrong_options_are_refused(
 
 def test_the_english_lists_are_those_of_the_format() -> None:
     lists = english_skeleton()
-    rule = lists.rule(visible=True, use_kinds=True)
+    rule = lists.rule(visible=True)
     assert {"the", "n't", "wo"} <= set(lists.words)
     assert lists.words["may"]
     assert not lists.words["the"]

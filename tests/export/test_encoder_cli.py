@@ -96,9 +96,9 @@ def test_fewer_pieces_make_a_smaller_bundle(
     public.write_text("".join(f"{text}\n" for _, text in texts(100)), "utf-8")
     assert export(checkpoint_folder, tmp_path / "small", encoder_data, "--vocabulary-from", str(public)) == 0
     small, whole = open_bundle(tmp_path / "small", VectorBundle), open_bundle(encoder_bundle, VectorBundle)
-    assert set(whole.vocabulary) - set(small.vocabulary) == {"[unused0]", "##ing", "##ed"}
+    assert set(whole.extractor.vocabulary) - set(small.extractor.vocabulary) == {"[unused0]", "##ing", "##ed"}
     assert small.manifest["provenance"]["pieces_chosen_by"] == "public.txt"
-    assert small.model.size < whole.model.size
+    assert small.outline.size < whole.outline.size
     assert small.identity != whole.identity
 
 

@@ -2,10 +2,7 @@
 
 import json
 import os
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from small_checkpoints import export
@@ -32,50 +29,11 @@ def content_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def interrupted_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, but Ctrl-C comes instead of one of its calls."""
-    count = 0
-
-    def called(*arguments: Any, **options: Any) -> Any:
-        nonlocal count
-        count += 1
-        if count == call:
-            raise KeyboardInterrupt
-        return function(*arguments, **options)
-
-    return called
-
-
 def test_what_is_written_twice_is_the_same(contents: EncoderContents, tmp_path: Path) -> None:
     first = encoder_writer.write_encoder(contents, tmp_path / "first")
     again = encoder_writer.write_encoder(contents, tmp_path / "again")
     assert first.bundle.identity == again.bundle.identity
     assert content_of(tmp_path / "first") == content_of(tmp_path / "again")
-
-
-@pytest.mark.parametrize("call", range(1, 8))
-def test_interrupted_before_any_file(
-    call: int, contents: EncoderContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Four files, two manifests and the card."""
-    monkeypatch.setattr(encoder_writer, "add_file", interrupted_at(call, encoder_writer.add_file))
-    with pytest.raises(KeyboardInterrupt):
-        encoder_writer.write_encoder(contents, tmp_path / "out")
-    assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("call", [1, 2])
-def test_interrupted_before_a_rename_the_older_bundle_stays(
-    call: int, contents: EncoderContents, encoder_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where names cannot be exchanged: the older bundle moves aside, the new one moves in."""
-    shutil.copytree(encoder_bundle, tmp_path / "out")
-    before = content_of(tmp_path)
-    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
-    monkeypatch.setattr(os, "rename", interrupted_at(call, os.rename))
-    with pytest.raises(KeyboardInterrupt):
-        encoder_writer.write_encoder(contents, tmp_path / "out", force=True)
-    assert content_of(tmp_path) == before
 
 
 def test_a_bundle_that_devices_refuse_is_not_published(contents: EncoderContents, tmp_path: Path) -> None:

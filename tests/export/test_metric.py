@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from textveil.mechanisms.metric import squared_distances
-from textveil_export.errors import ExportError, SourceError
+from textveil_export.errors import SourceError
 from textveil_export.text.near_duplicates import (
     _SAMPLED_PAIRS,
     _sampled_median,
@@ -35,21 +31,6 @@ def test_one_step_for_each_row():
 def test_vectors_that_are_all_zero():
     with pytest.raises(SourceError, match="all zero"):
         quantize(np.zeros((3, 2), np.float32))
-
-
-@given(arrays(np.int8, st.tuples(st.integers(1, 9), st.just(4)), elements=st.integers(-127, 127)))
-def test_blocks_are_exact(rows):
-    expected = ((rows[:, None].astype(int) - rows[None].astype(int)) ** 2).sum(-1)
-    for start, block in squared_distances(rows, rows, block=2):
-        assert (block == expected[start : start + 2]).all()
-
-
-def test_many_dimensions_are_exact_too():
-    rows = np.full((2, 1100), 127, np.int8)  # beyond what float32 holds exactly
-    rows[1] = -127
-    rows[1, 0] = -126
-    ((_, block),) = squared_distances(rows, rows)
-    assert block.tolist() == [[0, 1099 * 254**2 + 253**2], [1099 * 254**2 + 253**2, 0]]
 
 
 def test_near_duplicates_join_the_most_frequent_representative():
@@ -82,20 +63,6 @@ def test_the_sampled_median_of_few_words_is_that_of_the_sampled_pairs(count):
     assert len(first) > _SAMPLED_PAIRS // 3
     squares = ((rows[first].astype(np.int64) - rows[second]) ** 2).sum(axis=1)
     assert _sampled_median(rows) == np.median(squares)
-
-
-def test_the_median_is_over_pairs_of_different_candidates():
-    rows = np.array([[0], [1], [10]], np.int8)
-    _, _, median = nearest(rows, np.arange(3), 2)
-    assert median == 81  # squares 1, 81, 100
-    _, _, median = nearest(rows, np.array([0, 2]), 1)
-    assert median == 100
-
-
-@pytest.mark.parametrize("k", [0, 4])
-def test_k_must_fit(k):
-    with pytest.raises(ExportError, match="between 1 and the number of possible outputs, 3"):
-        nearest(np.array([[0], [1], [10]], np.int8), np.arange(3), k)
 
 
 def test_unknown_words_stand_apart():

@@ -27,7 +27,7 @@ matplotlib = pytest.importorskip("matplotlib", reason="the extra textveil-export
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from textveil_export.report import figures  # noqa: E402
 from textveil_export.report import page as level_page  # noqa: E402
-from textveil_export.report.examples import FILES, Draws, Examples, pieces  # noqa: E402
+from textveil_export.report.examples import FILES, Examples, pieces  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -287,14 +287,6 @@ def test_pieces_mark_what_changed():
     assert [word for word, changed in pieces("a b c d", "a x c d y") if changed] == ["x", "y"]
     assert [word for word, changed in pieces("a b, c", "a @, c \\") if changed] == ["@", "\\"]
     assert "".join(piece for piece, _ in pieces("a, b.", "“a”, q!")) == "“a”, q!"
-
-
-def test_a_draw_is_counted(bundle):
-    draws = Draws(Sanitizer(bundle))
-    text = f"{bundle.vocabulary[5]} {bundle.vocabulary[30]}"
-    drawn = {draws(text, "santext", "l0") for _ in range(50)}
-    assert draws.count == 50
-    assert len(drawn) > 10
 
 
 class TestCommand:

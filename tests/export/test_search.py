@@ -17,9 +17,7 @@ from defined_weights import defined_weights, outputs, squared_distances
 from textveil.errors import BundleDamaged
 from textveil.verify import verify_text as verify
 from textveil_export.certify import all_scores, search
-from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
-from textveil_export.certify.losses import Losses as Bounds
 from textveil_export.errors import CertificationError
 from textveil_export.text.write import write_bundle
 
@@ -192,38 +190,3 @@ def test_a_wrong_distance(bundle):
         verify(bundle, pairs=100)
     with pytest.raises(CertificationError, match="row 7 does not store the nearest outputs"):
         certify(bundle)
-
-
-def without_base_measure(self, weights, base, progress=None, totals=AllScores.totals):
-    return totals(self, weights, np.ones_like(base), progress)
-
-
-def exchanged(self, first, second, differences, bounds=Bounds.bounds):
-    return bounds(self, second, first, differences)
-
-
-SEARCH_FAULTS = {
-    "inputs that are no outputs are left out": (search, "_scan_others", lambda *search: None),
-    "the largest difference is the smallest": (
-        search,
-        "largest_differences",
-        lambda scores, others, outputs: (others[:, outputs] - scores[outputs]).min(axis=1),
-    ),
-    "normalizers are exchanged": (Bounds, "bounds", exchanged),
-    "normalizers lack the base measure": (AllScores, "totals", without_base_measure),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", SEARCH_FAULTS)
-def test_a_fault_in_the_search_is_seen(tmp_path, monkeypatch, fault):
-    """Brute force refuses the certificate, of a geometry where the worst pair begins with an output, or the other."""
-    monkeypatch.setattr(*SEARCH_FAULTS[fault])
-    seen = 0
-    for geometry in ("scattered", "collinear"):
-        bundle = open_small(tmp_path / geometry, geometry, 5)
-        try:
-            assert_certified(bundle, certify(bundle))
-        except AssertionError:
-            seen += 1
-    assert seen

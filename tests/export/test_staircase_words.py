@@ -30,28 +30,6 @@ def source(words=60, dimension=12, seed=3):
     return Source(words=names, vectors=vectors, tokens="word", provenance={})
 
 
-def scaled_by_definition(rows, words, k, scaling):
-    """CSLS as in the paper, in plain floats, one pair at a time."""
-    unit = rows / np.linalg.norm(rows.astype(float), axis=1, keepdims=True)
-    similarity = unit @ unit.T
-    r = {
-        y: np.mean(sorted((similarity[y, z] for z in words if z != y), reverse=True)[:scaling]) if scaling else 0.0
-        for y in words
-    }
-    return [
-        [x, *sorted((y for y in words if y != x), key=lambda y: r[y] - 2 * similarity[x, y])[: k - 1]]
-        for x in range(len(rows))
-    ]
-
-
-@pytest.mark.parametrize("scaling", [0, 1, 5])
-def test_neighbors_are_those_of_the_definition(scaling):
-    vectors = source().vectors
-    rows = np.rint(vectors * 40).astype(np.int8)
-    words = np.arange(3, len(rows))
-    assert nearest_words(rows, words, 20, scaling).tolist() == scaled_by_definition(rows, words.tolist(), 20, scaling)
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 4))
 def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, scaling):
     arrays = staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, scaling=scaling))
@@ -63,14 +41,6 @@ def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, scaling
     assert not np.isin(near[:, 1:], range(len(PUNCTUATION))).any()
     assert base.dtype == np.uint32
     assert base.min() >= 1
-
-
-def test_equal_vectors_are_ordered_by_id():
-    words = Source(
-        words=["a", "b", "c", "d", "e"], vectors=np.ones((5, 3), dtype=np.float32), tokens="word", provenance={}
-    )
-    near = staircase_arrays(words, settings=StaircaseSettings(4, scaling=2))["neighbours"]
-    assert near.tolist() == [[0, 1, 2, 3], [1, 0, 2, 3], [2, 0, 1, 3], [3, 0, 1, 2], [4, 0, 1, 2]]
 
 
 def test_length_of_a_vector_does_not_matter():

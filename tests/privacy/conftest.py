@@ -1,4 +1,4 @@
-"""The shipped bundle and its samples, for the tests that count draws, and small bundles for those that enumerate."""
+"""The shipped bundle with all mechanisms, and small bundles for the tests that enumerate."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import small_bundles
-from drawn_words import Sample, samples_of
 from privacy_bound import GEOMETRIES
 from textveil import Sanitizer
 from textveil.bundle import TextBundle
@@ -16,12 +15,6 @@ from textveil.bundle import TextBundle
 def sanitizer(english: Sanitizer) -> Sanitizer:
     """The built-in bundle, with the tables of SanText beside it."""
     return english
-
-
-@pytest.fixture(scope="module")
-def samples(sanitizer: Sanitizer) -> Callable[..., Sample]:
-    """Its samples by kind."""
-    return samples_of(sanitizer)
 
 
 @pytest.fixture(scope="module")

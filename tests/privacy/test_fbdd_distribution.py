@@ -21,7 +21,7 @@ import pytest
 import small_bundles
 from numpy.typing import NDArray
 from scipy.special import gammainc
-from scipy.stats import beta, chi2, norm
+from scipy.stats import chi2, norm
 from textveil import Sanitizer
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms import entropy
@@ -36,8 +36,6 @@ pytestmark = pytest.mark.statistical
 
 SIGNIFICANCE = 1e-9
 DRAWS = 150_000
-#: For each token, where losses of all pairs are looked at.
-FEWER_DRAWS = 40_000
 #: Words near each other and far away; 1 is never an output.
 PLANE = np.array(
     [[-127, 0], [-100, 40], [-60, -30], [-20, 25], [0, -70], [30, 5], [35, 60], [70, -45], [90, 20], [127, 80]]
@@ -173,13 +171,9 @@ def test_the_law_through_the_sanitizer(plane: TextBundle) -> None:
 NOISE_FAULTS = ("one exponential too few", "one exponential too many", "Gaussian noise", "3 % too small")
 
 
-def with_fault(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    monkeypatch.setattr(fbdd, "laplace_noise", faulty_fbdd.laplace_noise(fault))
-
-
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
 def test_a_fault_in_the_noise_is_seen(plane: TextBundle, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_fault(monkeypatch, fault)
+    monkeypatch.setattr(fbdd, "laplace_noise", faulty_fbdd.laplace_noise(fault))
     assert rejects(counts_of(law_of(plane, 4), 3), law_by_integral(plane, 4, 3, 4000))
 
 
@@ -228,39 +222,8 @@ def test_tokens_are_independent(plane: TextBundle, monkeypatch: pytest.MonkeyPat
 # Metric DP.
 
 
-def losses(law: Fbdd, pairs: list[tuple[int, int]], draws: int = DRAWS) -> float:
-    """The largest of ``ln Pr[y | x] - ln Pr[y | x'] - epsilon d(x, x')`` over pairs and outputs that is beyond chance.
-
-    Of each probability the limit of its confidence interval (Clopper and Pearson) that makes the loss small, at
-    ``SIGNIFICANCE`` each: above 0, the bound is broken; below 0, it may hold.
-    """
-    tokens = sorted({token for pair in pairs for token in pair})
-    counts = {token: counts_of(law, token, draws) for token in tokens}
-    worst = -math.inf
-    for first, second in pairs:
-        lower = beta.isf(1 - SIGNIFICANCE, counts[first], draws - counts[first] + 1)
-        upper = beta.isf(SIGNIFICANCE, counts[second] + 1, draws - counts[second])
-        seen = counts[first] > 0
-        loss = np.log(lower[seen]) - np.log(upper[seen]) - law.epsilon * law.metric.distance(first, second)
-        worst = max(worst, float(loss.max()))
-    return worst
-
-
-ALL_PAIRS = [(x, other) for x in range(11) for other in range(11) if x != other]
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 3, 8])
-def test_metric_dp_of_all_pairs(plane: TextBundle, epsilon: float) -> None:
-    """All words and ``<unk>``, and all outputs."""
-    assert losses(law_of(plane, epsilon), ALL_PAIRS, FEWER_DRAWS) <= 0
-
-
-def test_metric_dp_in_space(space: TextBundle) -> None:
-    assert losses(law_of(space, 3), ALL_PAIRS, FEWER_DRAWS) <= 0
-
-
 def test_the_bound_is_nearly_reached(plane: TextBundle) -> None:
-    """By the integral: so a distribution with less noise breaks it, and the test above is no matter of course."""
+    """By the integral, over all pairs and outputs: the bound holds, and a distribution with less noise breaks it."""
     assert plane.metric is not None
     laws = [law_by_integral(plane, 3, token, 4000) for token in range(11)]
     used = [
@@ -270,26 +233,6 @@ def test_the_bound_is_nearly_reached(plane: TextBundle) -> None:
         if x != other
     ]
     assert 0.85 < max(used) <= 1 + 1e-6
-
-
-@pytest.mark.parametrize("fault", ["one exponential too few", "Gaussian noise"])
-def test_noise_of_another_shape_breaks_metric_dp(
-    plane: TextBundle, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_fault(monkeypatch, fault)
-    assert losses(law_of(plane, 3), ALL_PAIRS, FEWER_DRAWS) > 0.5
-
-
-def test_a_larger_epsilon_than_stated_breaks_metric_dp(plane: TextBundle) -> None:
-    """Drawn at 4, judged at 3: as if the scale of the metric were off by a third."""
-    honest = law_of(plane, 4)
-    assert losses(honest, ALL_PAIRS, FEWER_DRAWS) <= 0
-
-    class Overstated(Fbdd):
-        def draw(self, inputs: Any, random_uint64: Any) -> Any:
-            return honest.draw(inputs, random_uint64)
-
-    assert losses(Overstated(honest.metric, honest.outputs, 3.0), ALL_PAIRS, FEWER_DRAWS) > 0
 
 
 def test_unknown_words_are_covered_without_noise_of_their_own(plane: TextBundle) -> None:

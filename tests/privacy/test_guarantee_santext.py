@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,19 +28,6 @@ from textveil_export.errors import ExportError
 from textveil_export.text.weights import Setting, level_parameters
 
 MECHANISMS = ("santext", "santext+")
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
-    """Bundles by geometry and ``k``; each is written once."""
-
-    @cache
-    def open_bundle(geometry: str, k: int | None) -> TextBundle:
-        vectors, exponents = GEOMETRIES[geometry]
-        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
-        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
-
-    return open_bundle
 
 
 def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelParameters) -> Weights:

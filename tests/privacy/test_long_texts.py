@@ -22,19 +22,19 @@ from whole_texts import TEXTS, write_bundle
 
 OPTIONS: list[dict[str, Any]] = [
     {},
-    {"visible": "none"},
-    {"kinds": False, "case": "drop"},
+    {"protect": "all"},
+    {"case": "drop"},
     {"sanitize_punctuation": True},
     {"deny": ["flu", "john's", "clinic"]},
     {"consistent": True, "consistent_cap": 10_000},
     *(
         {"consistent": True, "consistent_cap": cap, "split": True, **more}
         for cap, more in (
-            (1, {"visible": "none"}),
+            (1, {"protect": "all"}),
             (2, {}),
             (3, {"sanitize_punctuation": True}),
-            (5, {"visible": "none", "kinds": False}),
-            (40, {"visible": "none"}),
+            (5, {"protect": "all", "case": "drop"}),
+            (40, {"protect": "all"}),
         )
     ),
 ]
@@ -136,7 +136,7 @@ SHORT_AND_LONG: list[dict[str, Any]] = [
     {},
     {"fluent": True},
     {"sanitize_punctuation": True},
-    {"visible": "none", "kinds": False},
+    {"protect": "all"},
     {"consistent": True, "consistent_cap": 10**6},
     {"consistent": True, "consistent_cap": 300, "split": True},
     {"consistent": True, "consistent_cap": 300, "split": True, "fluent": True},

@@ -4,34 +4,23 @@ Checked with interval arithmetic, also a hair below the epsilons where one more 
 the code that make one such integer must fail.
 """
 
-import math
 from collections.abc import Callable
-from dataclasses import replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import pytest
-import small_bundles
 from dealt import deals_exactly
 from defined_weights import outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from intervals import iv
-from textveil import Sanitizer
+from planted import planted
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import Rows
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
-    """A small bundle, in which some words are never an output."""
-    folder = tmp_path_factory.mktemp("bundles") / "bundle"
-    points = small_bundles.scattered(18, 6, seed=11)
-    return Sanitizer(small_bundles.small_bundle(folder, points, k=2, exponents=("1.5", "3"))).bundle
 
 
 def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
@@ -105,25 +94,11 @@ def stays_below(randomized_response: Callable[..., RandomizedResponse], table: T
     return True
 
 
-ONE_UNIT = Decimal("0." + 58 * "9")
-
-
-def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., RandomizedResponse]:
-    """``krr`` written down again, with the integer that is made of ``exp(epsilon)`` times the tail left open."""
-
-    def randomized_response(cls: type[RandomizedResponse], table: Table, epsilon: Decimal) -> RandomizedResponse:
-        tail = 1 << 15
-        with localcontext(prec=60, rounding=ROUND_FLOOR):
-            own = int(integer_of(epsilon, tail))
-        return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
-
-    return randomized_response
-
-
-KRR_FAULTS: dict[str, Callable[[Decimal, int], Decimal]] = {
-    "exp is rounded up": lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value(ROUND_CEILING),
-    "exp is trusted to its last digit": lambda epsilon, tail: (epsilon.exp() * tail).to_integral_value(),
-    "exp is a float": lambda epsilon, tail: (Decimal(math.exp(epsilon)) * ONE_UNIT * tail).to_integral_value(),
+_OWN = "(epsilon.exp() * (1 - Decimal(10) ** -58) * tail)"
+KRR_FAULTS = {
+    "exp is rounded up": [("ROUND_FLOOR", '"ROUND_CEILING"')],
+    "exp is trusted to its last digit": [(_OWN, "(epsilon.exp() * tail)")],
+    "exp is a float": [("epsilon.exp()", "Decimal(float(epsilon)).exp()")],
 }
 
 
@@ -133,9 +108,8 @@ def test_krr_just_below_a_whole_number(bundle: TextBundle) -> None:
 
 @pytest.mark.parametrize("fault", KRR_FAULTS)
 def test_a_fault_in_krr_is_seen(bundle: TextBundle, fault: str) -> None:
-    table = bundle.table
-    assert stays_below(krr(lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value()), table)
-    assert not stays_below(krr(KRR_FAULTS[fault]), table)
+    of = planted(RandomizedResponse.of.__func__, *KRR_FAULTS[fault]).__func__
+    assert not stays_below(of, bundle.table)
 
 
 def test_random_is_uniform(bundle: TextBundle) -> None:

@@ -9,7 +9,6 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-import faulty_staircase
 import numpy as np
 import pytest
 from defined_staircase import defined_row
@@ -97,7 +96,6 @@ def check_draws(kind: type[Staircase]) -> None:
 
 def test_every_integer_goes_to_its_output() -> None:
     check_draws(Staircase)
-    check_draws(faulty(None))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -163,44 +161,6 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
     assert honest <= 1 + Fraction(factor(Decimal(2)), G) < largest_ratio(doubled)
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "message"),
-    [
-        ("neighbours", lambda a: a.astype(np.int64), "types"),
-        ("neighbours", lambda a: a[:-1], "shapes"),
-        ("neighbours", lambda a: a[:, :0], "shapes"),
-        ("neighbours", lambda a: np.where(a == 3, SYMBOLS, a).astype(np.uint16), "leaves the vocabulary"),
-        ("neighbours", lambda a: np.roll(a, 1, axis=1), "own word"),
-        ("base", lambda a: np.where(a == a.max(), 0, a).astype(np.uint32), "zero"),
-        ("base", lambda a: a.astype(np.int64), "types"),
-        ("base", lambda a: a[:-1], "shapes"),
-        ("roles", lambda a: a[:-1], "shapes"),
-        ("roles", lambda a: a + 64, "role"),
-    ],
-)
-def test_a_table_that_is_wrong_is_refused(name: str, change: Any, message: str) -> None:
-    sound = table(1)
-    arrays = tensors(sound.neighbors, sound.base)
-    with pytest.raises(BundleDamaged, match=message):
-        StaircaseTable.from_tensors({**arrays, name: change(arrays[name])}, SYMBOLS)
-
-
-@pytest.mark.parametrize(
-    ("of", "message"),
-    [
-        (level("0"), "out of range"),
-        (level("-1"), "out of range"),
-        (level("17"), "out of range"),
-        (level("2", Fraction(2)), "out of range"),
-        (level("2", Fraction(0)), "out of range"),
-        (level("2", Fraction(1, 2), Fraction(2)), "out of range"),
-    ],
-)
-def test_a_level_that_is_wrong_is_refused(of: StaircaseLevel, message: str) -> None:
-    with pytest.raises(BundleDamaged, match=message):
-        Staircase.of(table(1), of, OUTPUTS["every word"])
-
-
 def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
     with pytest.raises(BundleDamaged, match="no output"):
         Staircase.of(table(1), level(), np.zeros(SYMBOLS, bool))
@@ -211,7 +171,7 @@ def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
 
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
     with pytest.raises(BundleDamaged, match="claims less"):
-        built(SETTINGS[2], faulty_staircase.faulty("the factor is rounded up"))
+        built(SETTINGS[2], faulty("the factor is rounded up"))
 
 
 @pytest.mark.parametrize("epsilon", ["0.001", "1", "4", "6", "8", "10", "12", "16"])

@@ -6,21 +6,25 @@ bits. What could go wrong: ties that drop a neighbor, a float that rounds where 
 
 import math
 from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
+import small_bundles
+from defined_weights import outputs, squared_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 from numpy.typing import NDArray
+from textveil import Sanitizer
 from textveil.mechanisms import metric
 from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import scores
 from textveil_export.errors import ExportError
-from textveil_export.text.neighbors import nearest, smallest
+from textveil_export.text.neighbors import nearest
 from textveil_export.text.weights import GRID, Setting, level_parameters, score_weights
 
 
@@ -65,21 +69,6 @@ def test_neighbors_across_blocks() -> None:
     candidates = np.flatnonzero(generator.random(len(rows)) < 0.7)
     near, squares, median = nearest(rows, candidates, 12)
     assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows.tolist(), candidates.tolist(), 12)
-
-
-def test_ties_broken_another_way_are_seen() -> None:
-    """The sort that the neighbors are held against does see a table that orders ties by the larger id."""
-    rows = np.array([[0], [1], [-1], [1], [3]], dtype=np.int8)
-    candidates = np.arange(5)
-    ((_, squared),) = metric.squared_distances(rows, rows)
-
-    def faulty(squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int) -> tuple[NDArray[Any], ...]:
-        """Orders ties by the larger id: the columns are handed over in reverse."""
-        return smallest(squared[:, ::-1], candidates[::-1], k)
-
-    right = naive_nearest(rows.tolist(), candidates.tolist(), 2)
-    assert smallest(squared, candidates, 2)[0].tolist() == right[0]
-    assert faulty(squared, candidates, 2)[0].tolist() != right[0]
 
 
 def test_k_outside_its_range_is_refused() -> None:
@@ -135,6 +124,27 @@ def test_single_precision_beyond_its_limit_is_seen(monkeypatch: pytest.MonkeyPat
     assert wrong.tolist() != right.tolist()
 
 
+@pytest.mark.parametrize(
+    "geometry", [small_bundles.twins(26, 8, 22), small_bundles.lattice(), small_bundles.outlier(24, 23)]
+)
+def test_distances_of_the_statement(tmp_path: Path, geometry: NDArray[np.int64]) -> None:
+    """``Sanitizer.distance`` and ``Metric`` give the metric of the mechanism, ``<unk>`` included, in its unit."""
+    bundle = small_bundles.small_bundle(tmp_path / "bundle", geometry, k=2, exponents=("2",))
+    assert bundle.metric is not None
+    squared, sanitizer = list(map(list, squared_distances(bundle))), Sanitizer(bundle)
+    words, allowed = [*bundle.vocabulary, "quokka"], outputs(bundle, "santext")
+    pairs = sorted(squared[x][y] for x in allowed for y in allowed if x < y)
+    assert bundle.metric.median_squared == pairs[(len(pairs) - 1) // 2]
+    for x, first in enumerate(words):
+        for y, second in enumerate(words):
+            exact = Fraction(squared[x][y], bundle.metric.median_squared)
+            assert sanitizer.distance(first, second) == pytest.approx(math.sqrt(exact), rel=1e-15, abs=0)
+            assert bundle.metric.distance(x, y) == sanitizer.distance(first, second)
+            assert Fraction(float(bundle.metric.scaled(np.array([squared[x][y]]))[0])) ** 2 <= exact
+    first, second = (index.ravel() for index in np.indices((len(words), len(words))))
+    assert bundle.metric.squared(first, second).reshape(len(words), -1).tolist() == squared
+
+
 @given(
     st.lists(st.integers(0, 4 * 4096 * 127**2), min_size=1, max_size=20),
     st.integers(1, 4 * 4096 * 127**2),
@@ -150,14 +160,6 @@ def test_scores_beside_whole_numbers(root: int, offset: int, median: int) -> Non
     """Squared distances at which the score is about to change: floats would round some of them up."""
     square = max(0, -(-root * root * median // GRID**2) + offset)
     assert scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
-
-
-def test_scores_by_float_are_seen() -> None:
-    """``floor(grid * sqrt(d2 / median))`` in float64 is one too small where the root is whole: so the code is not."""
-    squared = np.arange(1, 200) ** 2 * 49
-    exact = scores(squared, 3, 49)
-    assert exact.tolist() == [3 * n for n in range(1, 200)]
-    assert np.floor(3 * np.sqrt(squared * (1 / 49))).astype(np.int64).tolist() != exact.tolist()
 
 
 def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]:

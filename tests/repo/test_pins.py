@@ -43,7 +43,6 @@ COMMANDS = {
     "textveil inspect": "hello -b {}",
     "textveil info": "{}",
     "textveil levels": "-b {}",
-    "textveil calibrate": "--bayes 0.5 -b {}",
     "textveil verify": "-b {}",
     "textveil encode": "--text hello -b []",
     "textveil classify": "-b [] nowhere",

@@ -62,7 +62,7 @@ def test_a_repeated_option_is_found_wherever_it_stands(capsys: pytest.CaptureFix
     for arguments in (
         ["-t", "secret", "--level", "weak", "--text", "other secret"],
         ["--text=secret", "-tsecret"],
-        ["--kinds", "-t", "secret", "--no-kinds"],
+        ["--header", "-t", "secret", "--no-header"],
     ):
         assert console.run(textveil, "textveil", ["sanitize", *arguments]) == 2
         said = capsys.readouterr().err

@@ -203,17 +203,24 @@ def test_a_sound_staircase_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "role"),
     [
-        *(("the", 1), ("the", 4), ("was", 1), ("'s", 2), ("'s", 8), (".", 8), ("john", 1), ("john", 2), ("monday", 2)),
+        *(("the", 1), ("was", 1), ("'s", 2), (".", 2), ("john", 1), ("john", 2), ("monday", 2)),
         *(("the", 16), ("'s", 32), (".", 32), ("john", 16), ("monday", 32), ("mark", 1), ("mark", 2)),
     ],
 )
 def test_outputs_that_are_wrong_are_seen(tmp_path: Path, word: str, role: int) -> None:
     """A function word where these are visible, a member of a kind, a clitic or a mark may not come out."""
-    words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 8 else (WORDS, ROLES)
+    words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 2 else (WORDS, ROLES)
     index = words.index(word)
     folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
     with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
         verify_text(open_bundle(folder))
+
+
+def test_bits_of_older_bundles_say_nothing(tmp_path: Path) -> None:
+    older = open_bundle(small_staircase(tmp_path / "older", roles=ROLES | np.uint8(12)))
+    verify_text(older)
+    plain = Sanitizer.load(small_staircase(tmp_path / "plain"))
+    assert Sanitizer(older).distribution("doctor") == plain.distribution("doctor")
 
 
 def test_a_rule_without_outputs_is_seen(tmp_path: Path) -> None:

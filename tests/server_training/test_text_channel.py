@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attacked_texts import matrix
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
 from small_staircase import small_staircase
 from textveil.errors import OptionError, UnknownMechanism
@@ -40,29 +41,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {folder.name: folder for folder in place.iterdir()}
 
 
-def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
-    """``Pr[M(x) = y]`` input by input from the mechanism's own weights, shape ``(inputs, symbols)``."""
-    mechanism = channel.plan.mechanism
-    coin: Any = getattr(mechanism, "coin", None)
-    drawn: Any = mechanism.channel_at(whole=False)
-    found = np.zeros((channel.unknown + 1, channel.unknown))
-    for x in range(channel.unknown + 1):
-        weights = drawn.weights_from(np.array([x]))[0]
-        found[x] = weights / weights.sum(dtype=np.float64)
-        if whole and coin is not None and channel.keepable[x]:
-            replaced = coin.threshold / 2**64
-            found[x] *= replaced
-            found[x, x] += 1 - replaced
-    return found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["words", "outlier", "pieces", "flattened"])
 @pytest.mark.parametrize("options", LAWS, ids=lambda options: "-".join(map(str, options.values())))
 def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: str, options: dict[str, Any]) -> None:
     channel = TextChannel(folders[kind], **options)
     for whole in (True, False):
-        truth = defined(channel, whole=whole)
+        truth = matrix(channel, whole=whole)
         blocks = channel.distribution(whole=whole).column_blocks(
             np.arange(channel.unknown), size=7
         )  # the last is short
@@ -71,7 +56,7 @@ def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: 
         np.testing.assert_allclose(found, truth, rtol=1e-12, atol=0)
         np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
     if options.get("replacement_probability") != "1" and options["mechanism"] == "santext+":
-        assert (defined(channel, whole=True) != defined(channel, whole=False)).any()
+        assert (matrix(channel, whole=True) != matrix(channel, whole=False)).any()
 
 
 def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) -> None:

@@ -14,7 +14,6 @@ COMMANDS = {
     "inspect": "Show what a word may become, with exact probabilities.",
     "info": "Show what a bundle is, what it promises and what not.",
     "levels": "List all levels: what they promise and do to words.",
-    "calibrate": "Find the level of santext+ or santext for a wish.",
     "verify": "Check a bundle on this device, and its bounds anew; or a receipt.",
     "encode": "Turn each text into one index, or a short vector with noise.",
     "classify": "Read what devices released: a label for each line, or counts.",

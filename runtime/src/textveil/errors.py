@@ -5,7 +5,7 @@ line: a position ("token 17 of 40", "input 2", "byte 512") says where, the code 
 opened is named by its file's name, and its rows by their numbers.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -61,115 +61,85 @@ __all__ = [
 class TextveilError(Exception):
     """Base of all named errors. ``code`` is stable across versions and safe to log."""
 
-    code = "textveil"
+    code: ClassVar[str] = "textveil"
+
+    def __init_subclass__(cls, code: str | None = None) -> None:
+        """Takes the code of an error: ``class Damaged(BundleError, code="damaged")``."""
+        super().__init_subclass__()
+        if code is not None:
+            cls.code = code
 
 
-class BundleError(TextveilError):
+class BundleError(TextveilError, code="bundle"):
     """A bundle cannot be used."""
 
-    code = "bundle"
 
-
-class BundleNotFound(BundleError):
+class BundleNotFound(BundleError, code="bundle-not-found"):
     """There is no bundle at the given place."""
 
-    code = "bundle-not-found"
 
-
-class BundleDamaged(BundleError):
+class BundleDamaged(BundleError, code="bundle-damaged"):
     """A file of the bundle is missing, truncated, altered or malformed."""
 
-    code = "bundle-damaged"
 
-
-class BundleTooLarge(BundleError):
+class BundleTooLarge(BundleError, code="bundle-too-large"):
     """A file of the bundle, or all of them, are larger than the caller allows, or than a reader can hold."""
 
-    code = "bundle-too-large"
 
-
-class BundleVersion(BundleError):
+class BundleVersion(BundleError, code="bundle-version"):
     """The bundle is of another version of the format than this release reads."""
 
-    code = "bundle-version"
 
-
-class WrongBundle(BundleError):
+class WrongBundle(BundleError, code="bundle-kind"):
     """A bundle of another kind than is needed: for text, of vectors or of an index."""
 
-    code = "bundle-kind"
 
-
-class ModelRefused(BundleError):
+class ModelRefused(BundleError, code="model-refused"):
     """The model of an encoder bundle holds, or asks for, something that this package does not run."""
 
-    code = "model-refused"
 
-
-class ModelNotPinned(BundleError):
+class ModelNotPinned(BundleError, code="model-not-pinned"):
     """A bundle runs a model, and its user named neither its identity nor its maker."""
 
-    code = "model-not-pinned"
 
-
-class NoStatistics(BundleError):
+class NoStatistics(BundleError, code="no-statistics"):
     """The bundle is sound, but does not tell what its levels do to words."""
 
-    code = "no-statistics"
 
-
-class IdentityMismatch(BundleError):
+class IdentityMismatch(BundleError, code="bundle-identity"):
     """The bundle is sound, but not the one the caller asked for."""
 
-    code = "bundle-identity"
 
-
-class NotTheMaker(BundleError):
+class NotTheMaker(BundleError, code="bundle-maker"):
     """The bundle is not signed by the maker whose key the caller pinned."""
 
-    code = "bundle-maker"
 
-
-class OptionError(TextveilError):
+class OptionError(TextveilError, code="option"):
     """An option has a value that this bundle or mechanism does not support."""
 
-    code = "option"
 
-
-class UnknownMechanism(OptionError):
+class UnknownMechanism(OptionError, code="unknown-mechanism"):
     """No mechanism has that name."""
 
-    code = "unknown-mechanism"
 
-
-class UnknownLevel(OptionError):
+class UnknownLevel(OptionError, code="unknown-level"):
     """The bundle has no such privacy level."""
 
-    code = "unknown-level"
 
-
-class WishNotMet(OptionError):
+class WishNotMet(OptionError, code="wish-not-met"):
     """No level of the bundle does what was asked of it."""
 
-    code = "wish-not-met"
 
-
-class EncoderUnavailable(TextveilError):
+class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
     """The library that runs encoders is not installed, or is a version that is not known to stay offline."""
 
-    code = "encoder-unavailable"
 
-
-class EncoderFailed(TextveilError):
+class EncoderFailed(TextveilError, code="encoder-failed"):
     """The model of an encoder bundle cannot be started, or fails on an input."""
 
-    code = "encoder-failed"
 
-
-class ExtraMissing(TextveilError):
+class ExtraMissing(TextveilError, code="extra-missing"):
     """A library that an extra of this package brings is not installed."""
-
-    code = "extra-missing"
 
     @classmethod
     def of(cls, extra: str, package: str) -> "ExtraMissing":
@@ -179,121 +149,83 @@ class ExtraMissing(TextveilError):
         )
 
 
-class TracingRefused(TextveilError):
+class TracingRefused(TextveilError, code="tracing"):
     """A text would be sanitized where something that records its input is looking on."""
 
-    code = "tracing"
 
-
-class ServeError(TextveilError):
+class ServeError(TextveilError, code="serve"):
     """The local service cannot be started as it was asked for."""
 
-    code = "serve"
 
-
-class ReleaseError(TextveilError):
+class ReleaseError(TextveilError, code="release"):
     """A released vector that was received does not fit the classifier."""
 
-    code = "release"
 
-
-class InputError(TextveilError):
+class InputError(TextveilError, code="input"):
     """The input cannot be read as text."""
 
-    code = "input"
 
-
-class DocumentTooLong(InputError):
+class DocumentTooLong(InputError, code="document-too-long"):
     """A document has more drawn words, names and numbers than consistent draws allow."""
 
-    code = "document-too-long"
 
-
-class BadRow(InputError):
+class BadRow(InputError, code="bad-row"):
     """A row of a table does not fit the table, or its texts cannot be read."""
 
-    code = "bad-row"
 
-
-class ColumnError(InputError):
+class ColumnError(InputError, code="column"):
     """A column or key that was asked for is not there, is there twice or has no texts, or none was asked for."""
 
-    code = "column"
 
-
-class FieldTooLong(InputError):
+class FieldTooLong(InputError, code="field-too-long"):
     """A field of a table is longer than the cap."""
 
-    code = "field-too-long"
 
-
-class FileChanged(InputError):
+class FileChanged(InputError, code="file-changed"):
     """A file was changed while it was read, or since it was sanitized."""
 
-    code = "file-changed"
 
-
-class LooksStructured(InputError):
+class LooksStructured(InputError, code="looks-structured"):
     """A file that was given as plain text looks like a table."""
 
-    code = "looks-structured"
 
-
-class ConfigurationError(OptionError):
+class ConfigurationError(OptionError, code="configuration"):
     """A configuration file cannot be used."""
 
-    code = "configuration"
 
-
-class WorkerFailed(TextveilError):
+class WorkerFailed(TextveilError, code="worker"):
     """A process that sanitizes was ended from outside, or met an error that is not one of ours."""
 
-    code = "worker"
 
-
-class ClusterError(TextveilError):
+class ClusterError(TextveilError, code="cluster"):
     """There is no Ray cluster to work on, or it would tell others what it does."""
 
-    code = "cluster"
 
-
-class EntropyFailed(TextveilError):
+class EntropyFailed(TextveilError, code="entropy"):
     """The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released."""
 
-    code = "entropy"
 
-
-class EngineFailed(TextveilError):
+class EngineFailed(TextveilError, code="engine"):
     """The regular expressions of this Python, or of the package regex, cut a known text wrong. Nothing was read."""
 
-    code = "engine"
 
-
-class OutputError(TextveilError):
+class OutputError(TextveilError, code="output"):
     """The output cannot be written."""
 
-    code = "output"
 
-
-class LedgerError(TextveilError):
+class LedgerError(TextveilError, code="ledger"):
     """The ledger cannot be opened, read or written; nothing was released."""
 
-    code = "ledger"
 
-
-class LedgerBusy(LedgerError):
+class LedgerBusy(LedgerError, code="ledger-busy"):
     """Another process kept the ledger locked for too long; nothing was released."""
 
-    code = "ledger-busy"
 
-
-class LedgerDamaged(LedgerError):
+class LedgerDamaged(LedgerError, code="ledger-damaged"):
     """The file is not a ledger, or its contents contradict each other."""
 
-    code = "ledger-damaged"
 
-
-class BudgetError(LedgerError):
+class BudgetError(LedgerError, code="budget"):
     """A release would go beyond the budget of its scope; nothing was released.
 
     Attributes:
@@ -303,8 +235,6 @@ class BudgetError(LedgerError):
         budget_delta: The delta of its budget, likewise.
         scope: The scope, as the caller named it. It is as private as the caller means it, and not in the message.
     """
-
-    code = "budget"
 
     def __init__(
         self,
@@ -325,28 +255,20 @@ class BudgetError(LedgerError):
         return BudgetError(message, **vars(self))
 
 
-class KeyFileError(TextveilError):
+class KeyFileError(TextveilError, code="key"):
     """A key file is missing, can be read by others, lies where it must not, or belongs to something else."""
 
-    code = "key"
 
-
-class CryptoUnavailable(TextveilError):
+class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
     """The library for encryption and signatures is not installed."""
 
-    code = "crypto-unavailable"
 
-
-class ReceiptError(TextveilError):
+class ReceiptError(TextveilError, code="receipt"):
     """A receipt is malformed, was altered, or is of another output."""
 
-    code = "receipt"
 
-
-class ResumeError(OutputError):
+class ResumeError(OutputError, code="resume"):
     """An output folder cannot be gone on with."""
-
-    code = "resume"
 
 
 class MixedKinds(TypeError):

@@ -127,7 +127,7 @@ class TextChannel:
     @property
     def weighted(self) -> bool:
         """Whether the distribution is known, and not from draws only (``fbdd``)."""
-        return self.plan.mechanism.weighted
+        return self.plan.terms.mechanism != "fbdd"
 
     @cached_property
     def keepable(self) -> NDArray[np.bool_]:

@@ -211,29 +211,6 @@ def test_what_no_program_can_be_made_from(prior: list[float], epsilon: float, de
         reference([[1, 2, 3], [4, 5, 6]], 1)
 
 
-def releases(scale: float, draws: int, dimension: int) -> tuple[float, float]:
-    """Accuracy of a made-up release with Laplace noise, and its ceiling at whole-text epsilon 1.
-
-    Two equal classes lie at opposite corners of the box, so that the L1 distance is the dimension.
-    """
-    generator = np.random.default_rng(20)
-    truth = generator.integers(0, 2, draws)
-    noisy = (2 * truth[:, None] - 1) / 2 + generator.laplace(scale=scale, size=(draws, dimension))
-    return float(((noisy.clip(-0.5, 0.5).sum(axis=1) > 0) == truth).mean()), ceiling([1, 1], 1.0)
-
-
-def test_an_accuracy_above_the_ceiling_is_found() -> None:
-    """Noise for one coordinate (scale 1 / epsilon) instead of all sixteen, as the published claim has it, is caught.
-
-    Its accuracy is above .9 where .731 is the ceiling; honest noise (scale 16 / epsilon) stays below with the same
-    4,000 decisions, whose standard error is .007.
-    """
-    accuracy, bound = releases(1.0, 4000, 16)
-    assert exceeds(accuracy, 4000, bound)
-    accuracy, bound = releases(16.0, 4000, 16)
-    assert not exceeds(accuracy, 4000, bound)
-
-
 def test_slack_is_four_standard_errors() -> None:
     error = standard_error(0.7, 2500)
     assert error == pytest.approx(sqrt(0.7 * 0.3 / 2500))

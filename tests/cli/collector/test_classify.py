@@ -12,33 +12,17 @@ from textveil_cli.collector import IndexServer
 SECRET = "Zorblaxia 48213977"
 
 
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    return write_index(tmp_path / "bundle")
-
-
-@pytest.fixture
-def run(here: Callable) -> Callable[..., tuple[int, str, str]]:
-    """Runs ``textveil``; gives exit code, standard output and standard error."""
-
-    def start(*arguments: object) -> tuple[int, str, str]:
-        ran = here(*map(str, arguments))
-        return ran.code, ran.out.decode(), ran.err.decode()
-
-    return start
-
-
-def test_from_texts_to_labels_and_counts(run: Callable, bundle: Path, tmp_path: Path) -> None:
+def test_from_texts_to_labels_and_counts(run: Callable, index_bundle: Path, tmp_path: Path) -> None:
     texts, released = tmp_path / "texts.txt", tmp_path / "released.txt"
     texts.write_text(f"the market\n\n{SECRET}\n" + "goal " * 40 + "\n", "utf-8")
-    code, out, err = run("encode", "-b", bundle, texts, "-o", released)
+    code, out, err = run("encode", "-b", index_bundle, texts, "-o", released)
     assert (code, out) == (0, "")
     assert "4 documents; one of 3 indices, channel counts: epsilon 4 for any two texts" in err
     assert "for this device only: 1 longer than the model takes" in err
     lines = released.read_text().splitlines()
     assert len(lines) == 4
     assert all(len(one.encode()) <= 60 for one in lines)
-    code, out, _ = run("classify", "-b", bundle, released)
+    code, out, _ = run("classify", "-b", index_bundle, released)
     assert code == 0
     assert [row.split("\t")[0] for row in out.splitlines()] == [LABELS[int(one[0])] for one in lines]
 
@@ -51,9 +35,9 @@ def released_lines(tmp_path: Path, bundle: Path, *arrived: int, channel: str = "
     return tmp_path / "lines.txt"
 
 
-def test_counts_are_a_table_that_says_what_it_means(run: Callable, bundle: Path, tmp_path: Path) -> None:
-    file = released_lines(tmp_path, bundle, 200, 500, 300)
-    code, out, err = run("classify", "-b", bundle, file, "--counts")
+def test_counts_are_a_table_that_says_what_it_means(run: Callable, index_bundle: Path, tmp_path: Path) -> None:
+    file = released_lines(tmp_path, index_bundle, 200, 500, 300)
+    code, out, err = run("classify", "-b", index_bundle, file, "--counts")
     assert code == 0
     assert out.splitlines() == [
         "label     decided as        texts of this label",
@@ -66,7 +50,7 @@ def test_counts_are_a_table_that_says_what_it_means(run: Callable, bundle: Path,
     assert told[1].endswith("mistakes included; the range covers the noise")
     assert told[2].endswith("covers the noise, the model's mistakes and the limited number of held-out texts (62)")
     assert len(told) == 3
-    code, out, err = run("classify", "-b", bundle, file, "--counts", "--json")
+    code, out, err = run("classify", "-b", index_bundle, file, "--counts", "--json")
     rows = [json.loads(row) for row in out.splitlines()]
     assert [row["label"] for row in rows] == list(LABELS)
     assert err == ""
@@ -128,11 +112,11 @@ def test_codes_that_are_not_labels_have_a_table_of_their_own(run: Callable, tmp_
     assert sum(row["texts_of_label"]["count"] for row in rows[3:]) == pytest.approx(1000)
 
 
-def test_both_ends_name_the_bundle_alike(run: Callable, bundle: Path, tmp_path: Path) -> None:
+def test_both_ends_name_the_bundle_alike(run: Callable, index_bundle: Path, tmp_path: Path) -> None:
     released = tmp_path / "released.txt"
-    assert run("encode", "--bundle", bundle, "--text", "goal", "-o", released)[0] == 0
-    assert run("classify", "--bundle", bundle, released)[0] == 0
-    code, _, err = run("classify", "-b", bundle, released, released)
+    assert run("encode", "--bundle", index_bundle, "--text", "goal", "-o", released)[0] == 0
+    assert run("classify", "--bundle", index_bundle, released)[0] == 0
+    code, _, err = run("classify", "-b", index_bundle, released, released)
     assert (code, "unexpected argument" in err) == (2, True)
 
 

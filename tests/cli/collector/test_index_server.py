@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_index import LABELS, released_line, write_index
+from small_index import LABELS, released_line
 from textveil.errors import ReleaseError
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer, correction
@@ -13,13 +13,8 @@ SECRET = "Zorblaxia 48213977"
 ODD = ("", " ", "\ud800", SECRET, "market " * 500)
 
 
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    return write_index(tmp_path / "bundle")
-
-
-def test_what_devices_release_is_received(bundle: Path) -> None:
-    encoder, server = IndexEncoder.load(bundle), IndexServer.load(bundle)
+def test_what_devices_release_is_received(index_bundle: Path) -> None:
+    encoder, server = IndexEncoder.load(index_bundle), IndexServer.load(index_bundle)
     for text in (*ODD, "market"):
         for channel, epsilon in (("counts", "1"), ("counts", "4"), ("accuracy", "1")):
             release = encoder.encode(text, channel=channel, epsilon=epsilon)
@@ -52,16 +47,16 @@ def test_what_devices_release_is_received(bundle: Path) -> None:
         ("2\tID\t1\taccuracy", "never releases"),
     ],
 )
-def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None:
-    server = IndexServer.load(bundle)
+def test_what_is_no_released_line(index_bundle: Path, text: str, message: str) -> None:
+    server = IndexServer.load(index_bundle)
     with pytest.raises(ReleaseError, match=message) as raised:
         server.receive(text.replace("ID", server.bundle.identity[:12]), 7)
     assert str(raised.value).startswith("line 7: ")
     assert "Zorblax" not in str(raised.value)
 
 
-def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path) -> None:
-    server = IndexServer.load(bundle)
+def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(index_bundle: Path) -> None:
+    server = IndexServer.load(index_bundle)
     found = server.counts([server.receive(released_line(server, 0, "1", "accuracy"), 1)])
     assert found.decided.counts == found.of_labels.counts == ()
     assert "channel accuracy at epsilon 1 cannot tell all codes" in str(found.decided.refused)
@@ -70,9 +65,9 @@ def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path
         server.counts([])
 
 
-def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
+def test_counts_are_unbiased_and_their_variance_too(index_bundle: Path) -> None:
     """Exact: the mean of the estimates over every outcome of two texts, weighted by its probability."""
-    server = IndexServer.load(bundle)
+    server = IndexServer.load(index_bundle)
     staircase = server.bundle.level("counts", "1")
     matrix, weights = staircase.matrix, correction(staircase)
     np.testing.assert_allclose(matrix @ weights, np.eye(3), atol=1e-12)
@@ -91,8 +86,8 @@ def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
     np.testing.assert_allclose(variance, second - mean**2, atol=1e-9)
 
 
-def test_counts_of_two_levels_add_up(bundle: Path) -> None:
-    server = IndexServer.load(bundle)
+def test_counts_of_two_levels_add_up(index_bundle: Path) -> None:
+    server = IndexServer.load(index_bundle)
     first, second = (server.receive(released_line(server, 0, epsilon), 1) for epsilon in ("1", "4"))
     for kind in ("decided", "of_labels"):
         together, *apart = (

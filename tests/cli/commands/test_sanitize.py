@@ -38,18 +38,21 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert ran.text.startswith("The ")
     assert ran.text.endswith(".\n")
     assert "zorblax" not in ran.text + ran.message
+    assert "other words drawn at 8.5 nats each. The text as a whole is not protected." in ran.message
+    ran = here("sanitize", "-b", bundle, "--statement", file)
     assert "8.5 nats per drawn mention" in ran.message
-    ran = here("sanitize", "-b", bundle, "--visible", "none", "--no-kinds", "--json", "-q", file)
+    ran = here("sanitize", "-b", bundle, "--protect", "all", "--json", "-q", file)
     statement = json.loads(ran.text)["statement"]
     assert ran.err == b""
     assert "function words" not in statement["visible"]
-    assert statement["kinds"] is False
+    assert statement["protect"] == "all"
+    assert statement["summary"].startswith("8.5 nats per drawn mention. ")
 
 
 def test_words_that_fit(here: Callable[..., Any], file: Path, tmp_path: Path) -> None:
     follows = small_staircase(tmp_path / "follows", context=random_context(1))
-    for options in ([], ["--consistent"], ["--visible", "none"], ["--sanitize-punctuation"]):
-        ran = here("sanitize", "-b", follows, "--fluent", "--document", "file", *options, file)
+    for options in ([], ["--consistent"], ["--protect", "all"], ["--sanitize-punctuation"]):
+        ran = here("sanitize", "-b", follows, "--fluent", "--statement", "--document", "file", *options, file)
         assert ran.code == 0
         assert "drawn to fit what is visible and what was drawn before, for no more nats" in ran.message
         assert "zorblax" not in ran.text + ran.message
@@ -58,7 +61,7 @@ def test_words_that_fit(here: Callable[..., Any], file: Path, tmp_path: Path) ->
 
 REFUSED = [
     (["--fluent"], "this bundle has no context.safetensors, so its base cannot follow the text (fluent)"),
-    (["--visible", "x"], "visible must be one of function-words, none"),
+    (["--protect", "x"], "protect must be one of names, words, all"),
     (["--level", "x"], "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"),
     (["--split"], "a cap and a split belong to consistent draws"),
     (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
@@ -182,7 +185,7 @@ def test_a_preview(here: Callable[..., Any], bundle: Path, file: Path) -> None:
     assert "2 tokens: 0 stay visible, 1 shows its kind, 1 is drawn (1 of them unknown)\n" in one
     colored = here("preview", "-b", bundle, "--color", "--text", "the zorblax")
     assert colored.text.startswith("\x1b[1mthe\x1b[0m \x1b[35mzorblax\x1b[0m\n")
-    assert here("preview", "-b", bundle, "--text", "the", "--visible", "x").code == 1
+    assert here("preview", "-b", bundle, "--text", "the", "--protect", "x").code == 1
     bare = here("preview", "-b", bundle, "--sanitize-punctuation", "--text", "The zorblax!").text
     assert bare.endswith("Visible too: the number and order of words.\n")
 
@@ -205,8 +208,8 @@ def test_no_text_is_released_without_its_mapping(here: Callable[..., Any], bundl
 
 
 def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle: Path) -> None:
-    for word, mentions in (("John", "0 drawn mentions = 0"), ("doctor", "1 drawn mention = 8"), ("zorblax", "1 drawn")):
-        assert f" x {mentions}" in here("inspect", "-b", bundle, word).text
+    for word, drawn in (("John", "0 other words"), ("doctor", "1 other word"), ("zorblax", "1 other word")):
+        assert f" {drawn} drawn at 8.5 nats" in here("inspect", "-b", bundle, word).text
 
 
 SMALL = Path(__file__).parents[3] / "artifacts" / "english-v3"
@@ -226,9 +229,8 @@ def test_no_canary_comes_out_of_the_small_english_bundle() -> None:
     ):
         for options in (
             {},
-            {"visible": "none"},
+            {"protect": "all"},
             {"consistent": True},
-            {"kinds": False},
             {"sanitize_punctuation": True},
         ):
             result = sanitizer.sanitize(f"The {canary} said, (“{canary}”).", **options)  # type: ignore[arg-type]

@@ -70,7 +70,6 @@ def test_names_on_the_command_line_are_not_said(cli: Callable, tmp_path: Path) -
         ["--csv", "--column", "note", path, "--encoding", SECRET],
         ["--csv", "--column", "note", path, "--delimiter", SECRET],
         ["--csv", "--column", "note", path, "--quarantine", f"{SECRET}/x"],
-        ["--csv", "--column", "note", path, "--config", SECRET],
         ["--csv", "--column", "note", path, "--document", SECRET],
         ["--csv", "--column", "note", path, "--consistent", "--document-key", SECRET],
     ):

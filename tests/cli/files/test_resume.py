@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_cli.files import RECORD, Quarantine
+from textveil.errors import ResumeError
+from textveil_cli.files import RECORD, Quarantine, Record
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
 TABLE = b"id,note\n1,the doctor\n"
@@ -81,3 +82,17 @@ def test_a_quarantine_that_was_replaced_meanwhile_is_not_removed(tmp_path: Path)
     assert (tmp_path / "bad").exists()
     Quarantine(tmp_path / "bad", resume=True).close()
     assert not (tmp_path / "bad").exists()
+
+
+def test_one_run_at_a_time_writes_to_a_folder(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = Record(out, "settings", resume=False)
+    for more in ([], ["--resume"]):
+        ran = tables(folder, "-o", out, *more)
+        assert (ran.code, ran.out) == (1, b"")
+        assert ran.message.startswith("textveil: resume: another run writes to the output folder: ")
+    assert [path.name for path in out.iterdir()] == [RECORD]
+    first.close()
+    with pytest.raises(ResumeError, match="other options"):  # which leaves the folder to others again
+        Record(out, "others", resume=True)
+    assert tables(folder, "-o", out).code == 0

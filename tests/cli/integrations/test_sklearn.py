@@ -34,7 +34,7 @@ def test_texts_are_sanitized_without_a_fit() -> None:
 
 
 def test_parameters_copies_and_a_pipeline() -> None:
-    sanitizer = TextSanitizer(level="strongest", kinds=False)
+    sanitizer = TextSanitizer(level="strongest", protect="words")
     copy = clone(sanitizer)
     assert copy.get_params() == sanitizer.get_params()
     assert copy.set_params(level="weak").level == "weak"

@@ -145,9 +145,9 @@ def test_attributes_of_the_whole_document_stay() -> None:
 def test_options_are_those_of_the_component() -> None:
     from textveil_cli.integrations.spacy import make_component
 
-    options = {"level": "strongest", "visible": ["function-words"], "deny": ["invoice"], "kinds": False}
+    options = {"level": "strongest", "protect": "all", "deny": ["invoice"]}
     terms = pipeline(**options).get_pipe("textveil").rewriter.terms
-    assert (terms.level, terms.visible, terms.kinds) == ("strongest", "function-words", False)
+    assert (terms.level, terms.protect) == ("strongest", "all")
     assert set(Options.__annotations__) <= set(inspect.signature(make_component).parameters)
 
 

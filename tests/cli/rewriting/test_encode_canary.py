@@ -2,13 +2,12 @@
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from overridden import overridden
-from small_encoders import LINE, SECRET, pinned
+from small_encoders import SECRET, pinned
 
 
 def test_what_was_cut_is_told_on_standard_error_alone(encode: Callable, tmp_path: Path) -> None:
@@ -66,12 +65,3 @@ def test_internal_errors_do_not_tell(encode: Callable, monkeypatch: pytest.Monke
     assert ran.code == 1
     assert "orblaxia" not in ran.message
     assert ran.message.count("\n") == 1
-
-
-def test_bad_bytes_are_named_and_earlier_lines_stay(encode: Callable, tmp_path: Path) -> None:
-    path = tmp_path / "bad.txt"
-    path.write_bytes(b"the doctor\nnurse\nzzz \xff canary\nof\n")
-    ran = encode(path)
-    assert ran.code == 1
-    assert re.fullmatch(LINE * 2, ran.out)
-    assert ran.message == "textveil: input: input 1 of 1: not UTF-8 at byte 21\n"

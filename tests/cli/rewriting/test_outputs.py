@@ -186,7 +186,21 @@ def test_no_file_of_an_output_folder_is_one_of_the_ledger(here: HERE, place: Pat
     (place / "in").mkdir()
     shutil.copy("in.txt", place / "in" / name)
     more = [] if role == "the key of the ledger" else ["--ledger-key", key]
-    command = ["sanitize", "-b", "bundle", "--plain", "in/*", "-o", "out", "--ledger", ledger, *more]
+    command = [
+        "sanitize",
+        "-b",
+        "bundle",
+        "--plain",
+        f"in/{name}",
+        "in.txt",
+        "--workers",
+        "2",
+        "-o",
+        "out",
+        "--ledger",
+        ledger,
+        *more,
+    ]
     said = refused(here, place, command, "")
     assert said == f"textveil: output: --output is also {role}; nothing was written\n"
 

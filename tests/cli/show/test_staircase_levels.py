@@ -23,16 +23,16 @@ def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
 def kept(sanitizer: Sanitizer, word: str, **law: Any) -> list[float]:
     """How often a word comes out as itself, in a slot of each case where it is drawn."""
     cases = [word, word.title(), word.upper()]
-    drawn = [case for case in cases if sanitizer.preview(case, visible=law["visible"])[0][1] == "drawn"]
+    drawn = [case for case in cases if sanitizer.preview(case, protect=law["protect"])[0][1] == "drawn"]
     return [float(sanitizer.distribution(case, **law).probability(word)) for case in drawn]
 
 
 @pytest.mark.parametrize("bundle", ["small", "cased"])
 def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> None:
     small: Sanitizer = request.getfixturevalue(bundle)
-    for visible, kinds in (("function-words", True), ("none", True), ("none", False)):
-        for level, summary in zip(LEVELS, staircase_summaries(small.bundle, visible=visible, kinds=kinds), strict=True):
-            law = {"level": level["name"], "visible": visible, "kinds": kinds}
+    for protect in ("words", "all"):
+        for level, summary in zip(LEVELS, staircase_summaries(small.bundle, protect=protect), strict=True):
+            law = {"level": level["name"], "protect": protect}
             outputs = small.distribution("qwyx", **law).words
             words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
             shares = [share for word in words for share in kept(small, word, **law)]

@@ -9,8 +9,7 @@ Where the document leaves a choice to the asker, it follows the options of docs/
 """
 
 from .bundle import open_bundle, recompute_row, score
-from .context import in_context
-from .draws import draw_slots, draw_staircase, equal_mentions, find_law, sanitize_batch, uniform_below
+from .draws import draw_staircase, find_law, sanitize_batch, uniform_below
 from .rewrite import rewrite_batch
 from .skeleton import Skeleton, check_lists
 from .staircase import allowed_outputs, read_staircase, staircase_row
@@ -19,11 +18,8 @@ __all__ = [
     "Skeleton",
     "allowed_outputs",
     "check_lists",
-    "draw_slots",
     "draw_staircase",
-    "equal_mentions",
     "find_law",
-    "in_context",
     "open_bundle",
     "read_staircase",
     "recompute_row",

@@ -106,12 +106,12 @@ def draw_staircase(
 def draw_slots(
     staircase: Staircase,
     level: dict[str, str],
-    rule: tuple[bool, bool],
+    visible: bool,
     mentions: list[tuple[int, bool]],
     take: Callable[[int], list[int]],
 ) -> list[int]:
     """One output for each mention, an input and whether its slot is in lower case: first the slots that are not."""
-    sets = [allowed_outputs(staircase, *rule, lower) for lower in (False, True)]
+    sets = [allowed_outputs(staircase, visible, lower) for lower in (False, True)]
     if sets[0] == sets[1]:
         return draw_staircase(staircase, level, sets[0], [x for x, _ in mentions], take)
     drawn = [0] * len(mentions)
@@ -121,20 +121,6 @@ def draw_slots(
         for place, y in zip(places, found, strict=True):
             drawn[place] = y
     return drawn
-
-
-def equal_mentions(mentions: list[tuple[int, str, int, bool]]) -> list[tuple[int, bool]]:
-    """One draw for equal mentions of a document: its input, and whether all the slots that it stands in are lower.
-
-    A mention is the number of its document, the string or symbol by which it is equal to others, its input, and
-    whether its slot is in lower case. Draws are in the order of their first mentions.
-    """
-    slots: dict[tuple[int, str], list[bool]] = {}
-    inputs: dict[tuple[int, str], int] = {}
-    for document, string, x, lower in mentions:
-        slots.setdefault((document, string), []).append(lower)
-        inputs[document, string] = x
-    return [(x, all(slots[which])) for which, x in inputs.items()]
 
 
 def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[int]:

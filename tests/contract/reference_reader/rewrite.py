@@ -79,7 +79,7 @@ def draw_in_contexts(
             before += 1
         if before % RUN:
             around[1] = outputs[draw_of[text, i - 1]]
-        lower = allowed_outputs(staircase, rule.visible, rule.kinds, draw.cases == {"lower"})
+        lower = allowed_outputs(staircase, rule.visible, draw.cases == {"lower"})
         there = in_context(staircase, tuple(around))
         outputs += draw_staircase(there, level, lower, [draw.token.symbol], take, order)
     return outputs
@@ -127,7 +127,7 @@ def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], wor
         symbols = draw_in_contexts(bundle, rule, read, level, draws[MENTION], take)
     else:
         slots = [(draw.token.symbol, draw.cases == {"lower"}) for draw in draws[MENTION]]
-        symbols = draw_slots(staircase, level, (rule.visible, rule.kinds), slots, take)
+        symbols = draw_slots(staircase, level, rule.visible, slots, take)
     lists = [rule.outputs[draw.token.kind] for draw in draws[MEMBER]]
     chosen = uniform_below([len(outputs) for outputs in lists], take)
     drawn = [bundle.spellings[symbol][0] for symbol in symbols]

@@ -37,15 +37,14 @@ class Token:
 class Skeleton:
     """The rule of one request.
 
-    Options, all of which may be missing: visible ("function-words" or "none"), kinds, deny, case, and
-    sanitize_punctuation.
+    Options, all of which may be missing: protect ("words" or "all"), deny, case, and sanitize_punctuation.
     """
 
     def __init__(self, bundle: Bundle, options: dict[str, Any]) -> None:
         check(bundle.staircase is not None, "a bundle without a staircase")
         self.bundle, self.lists = bundle, bundle.staircase
-        self.visible = options.get("visible", self.lists.defaults["visible"]) == "function-words"
-        self.kinds = options.get("kinds", True)
+        default = {"function-words": "words", "none": "all"}[self.lists.defaults["visible"]]
+        self.visible = options.get("protect", default) == "words"
         self.bare = options.get("sanitize_punctuation", False)
         self.drop_case = self.bare or options.get("case") == "drop"
         self.denied = {key for entry in options.get("deny", ()) for key in denied_keys(entry)}
@@ -68,7 +67,7 @@ class Skeleton:
 
     def string(self, string: str) -> Token:
         """The token of a string."""
-        if len(string) > LONGEST_WORD or not self.kinds or not self.of_shape:
+        if len(string) > LONGEST_WORD or not self.of_shape:
             return self.unknown("lower", string)
         kind = self.of_shape[shape_of(string)]
         return Token(MEMBER, "lower", kind=kind, equal=(kind, key_of(string)))
@@ -76,7 +75,7 @@ class Skeleton:
     def stem(self, stem: str, starts: bool) -> Token:
         """The token of a word without its clitics."""
         key, case = key_of(stem), case_pattern(stem)
-        for kind, needs_capital in self.by_list.get(key, []) if self.kinds else []:
+        for kind, needs_capital in self.by_list.get(key, []):
             if not (needs_capital and case == "lower"):
                 return Token(MEMBER, case, kind=kind, equal=(kind, key))
         if not self.visible or key not in self.lists.function_words:

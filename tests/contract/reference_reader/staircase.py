@@ -107,10 +107,10 @@ def total_of(level: dict[str, str], mass: int) -> int:
     return UNIT * mass + factor_of(level) * budget_of(level, mass)
 
 
-def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool, lower: bool = False) -> set[int]:
+def allowed_outputs(staircase: Staircase, visible: bool, lower: bool = False) -> set[int]:
     """The symbols that may come out under a rule of the skeleton, or in slots of lower case."""
-    bit = {(True, True): 1, (False, True): 2, (True, False): 4, (False, False): 8}[visible, kinds]
-    if lower and kinds and any(role >= 16 for role in staircase.roles):
+    bit = 1 if visible else 2
+    if lower and any(role >= 16 for role in staircase.roles):
         bit = 16 if visible else 32
     return {y for y, role in enumerate(staircase.roles) if role & bit}
 

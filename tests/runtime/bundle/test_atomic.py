@@ -239,7 +239,8 @@ def write_folder(path: Path, content: bytes) -> None:
 
 
 def write_once(path: Path, content: bytes) -> None:
-    atomic.write_new(path, content)
+    with atomic_bytes(path, private=True, replace=False) as file:
+        file.write(content)
 
 
 WRITERS = {"file": write_file, "folder": write_folder, "new file": write_once}

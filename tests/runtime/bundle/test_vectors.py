@@ -41,10 +41,11 @@ def refused(folder: Path, error: type[BundleError] = BundleDamaged) -> str:
 
 def test_a_sound_bundle_opens(tiny_encoder: Path) -> None:
     bundle = open_bundle(tiny_encoder, VectorBundle)
-    assert bundle.model_bytes == (tiny_encoder / "model.onnx").read_bytes()
-    assert bundle.model.size == len(bundle.model_bytes)
-    assert str(bundle.model_bytes[:9]) not in repr(bundle)
-    assert (bundle.max_tokens, bundle.lowercase, len(bundle.vocabulary)) == (16, True, len(VOCABULARY))
+    parts = bundle.extractor
+    assert parts.model == (tiny_encoder / "model.onnx").read_bytes()
+    assert bundle.outline.size == len(parts.model)
+    assert str(parts.model[:9]) not in repr(bundle)
+    assert (parts.max_tokens, parts.lowercase, len(parts.vocabulary)) == (16, True, len(VOCABULARY))
     assert [level.epsilon for level in bundle.levels] == ["1", "4", "8"]
     assert bundle.default_level.epsilon == "4"
     assert all((level.mode, level.dimension, level.grid, level.delta) == ("l1", 4, 64, None) for level in bundle.levels)

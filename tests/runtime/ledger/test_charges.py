@@ -26,8 +26,7 @@ TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
         ({}, "25.5"),  # doctor, zorblax, Doctor; kinds cost nothing
         ({"level": "strong"}, "18"),
         ({"consistent": True}, "17"),  # doctor once
-        ({"visible": "none"}, "59.5"),
-        ({"visible": "none", "kinds": False}, "76.5"),
+        ({"protect": "all"}, "59.5"),
         ({"sanitize_punctuation": True}, "25.5"),
         ({"deny": ["John", "5"]}, "42.5"),
     ],

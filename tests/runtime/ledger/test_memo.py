@@ -84,8 +84,7 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "epsilon": [{"epsilon": 8}, {"mechanism": "krr", "epsilon": 2}, {"mechanism": "fbdd", "epsilon": 2}],
     "level": [{"level": "strong"}],
     "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
-    "visible": [{"visible": "none"}],
-    "kinds": [{"kinds": False}],
+    "protect": [{"protect": "all"}],
     "consistent": [{"consistent": True}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
     "split": [{"consistent": True, "split": True}],
@@ -107,8 +106,7 @@ def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
     defaults = {
         "mechanism": "staircase",
         "level": "weak",
-        "visible": ("function-words",),
-        "kinds": True,
+        "protect": "words",
         "case": "carry",
     }
     assert english.canonical_options(**defaults) == english.canonical_options()  # type: ignore[arg-type]

@@ -35,27 +35,23 @@ def test_what_holds_arrays_is_told_apart_by_identity(found: type) -> None:
     assert (found.__eq__, found.__hash__) == (object.__eq__, object.__hash__)
 
 
-@pytest.mark.parametrize(
-    ("rule", "bit"),
-    [((True, True), 1), ((False, True), 2), ((True, False), 4), ((False, False), 8)],
-)
-def test_bits_of_roles(rule: tuple[bool, bool], bit: int) -> None:
-    """docs/format.md, "The staircase": with kinds, slots in lower case have bits of their own."""
-    visible, kinds = rule
-    assert output_role(visible=visible, kinds=kinds) == bit
-    assert output_role(visible=visible, kinds=kinds, lower=True) == (bit << 4 if kinds else bit)
+@pytest.mark.parametrize(("visible", "bit"), [(True, 1), (False, 2)])
+def test_bits_of_roles(visible: bool, bit: int) -> None:
+    """docs/format.md, "The staircase": slots in lower case have bits of their own."""
+    assert output_role(visible=visible) == bit
+    assert output_role(visible=visible, lower=True) == bit << 4
 
 
 def test_only_a_symbol_with_the_role_comes_out() -> None:
     roles = np.array([0, 1, 2, 3, 4, 15], np.uint8)
     table = StaircaseTable(np.arange(6, dtype=np.uint16)[:, None], np.ones(6, np.uint32), roles)
-    assert table.outputs(visible=True, kinds=True).tolist() == [False, True, False, True, False, True]
-    assert table.outputs(visible=False, kinds=True).tolist() == [False, False, True, True, False, True]
-    assert table.outputs(visible=True, kinds=True, lower=True).tolist() == [False, True, False, True, False, True]
+    assert table.outputs(visible=True).tolist() == [False, True, False, True, False, True]
+    assert table.outputs(visible=False).tolist() == [False, False, True, True, False, True]
+    assert table.outputs(visible=True, lower=True).tolist() == [False, True, False, True, False, True]
     cased = replace(table, roles=roles | np.uint8(16))
-    assert cased.outputs(visible=True, kinds=True, lower=True).all()
-    assert cased.outputs(visible=True, kinds=True).tolist() == [False, True, False, True, False, True]
-    assert not cased.outputs(visible=False, kinds=True, lower=True).any()
+    assert cased.outputs(visible=True, lower=True).all()
+    assert cased.outputs(visible=True).tolist() == [False, True, False, True, False, True]
+    assert not cased.outputs(visible=False, lower=True).any()
 
 
 @pytest.mark.parametrize("row", [0, 1, 2047, 2048, 2999])

@@ -64,7 +64,7 @@ OPTIONS = {
     "punctuation": ("--sanitize-punctuation",),
     "split": ("--consistent", "--split"),
     "a file": ("--document", "file"),
-    "all drawn": ("--visible", "none", "--no-kinds"),
+    "all drawn": ("--protect", "all"),
 }
 
 

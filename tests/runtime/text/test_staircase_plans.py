@@ -29,12 +29,14 @@ def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
 
 # --- options -------------------------------------------------------------------------------------------------------
 
-CHOICES = "visible must be one of function-words, none"
+CHOICES = "protect must be one of names, words, all"
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    *(({"visible": wrong}, CHOICES) for wrong in ("x", "", ("x",), ["none", "function-words"], 5, True, [5])),
+    *(({"protect": wrong}, CHOICES) for wrong in ("x", "", "none", "function-words", "Words")),
+    *(({"protect": wrong}, "protect is text") for wrong in (("words",), ["words"], 5, True)),
+    ({"protect": "names"}, "this bundle has no lists for the rung names"),
     *(
         ({name: wrong}, f"{name} is true or false")
-        for name in ("consistent", "kinds", "sanitize_punctuation", "fluent")
+        for name in ("consistent", "sanitize_punctuation", "fluent")
         for wrong in ("no", "false", 0, 1, [])
     ),
     ({"consistent": True, "split": "no"}, "split is true or false"),
@@ -80,20 +82,20 @@ def test_levels_go_by_name_and_epsilon(small: Sanitizer) -> None:
     assert small.terms(level="strong").epsilon == 6
 
 
-@pytest.mark.parametrize("visible", ["none", (), [], ("none",), {"none"}])
-def test_what_is_visible_has_several_spellings(small: Sanitizer, visible: Any) -> None:
-    assert small.terms(visible=visible) == small.terms(visible="none")
-    assert small.terms(visible=["function-words"]) == small.terms(visible=None) == small.terms()
+def test_the_rung_is_the_default_of_the_bundle(small: Sanitizer, tmp_path: Path) -> None:
+    assert small.terms(protect="words") == small.terms(protect=None) == small.terms()
+    other = Sanitizer.load(small_staircase(tmp_path, visible="none"))
+    assert (small.terms().protect, other.terms().protect) == ("words", "all")
 
 
 @pytest.mark.parametrize(
-    "options", [{"visible": "none"}, {"kinds": True}, {"consistent": True}, {"consistent_cap": 5}, {"split": False}]
+    "options", [{"protect": "all"}, {"protect": "names"}, {"consistent": True}, {"consistent_cap": 5}, {"split": False}]
 )
 @pytest.mark.parametrize("mechanism", ["santext+", "santext", "krr", "random"])
 def test_options_of_the_staircase_belong_to_it_alone(tiny: Sanitizer, mechanism: str, options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=f"^{mechanism.replace('+', '.')} does not take {next(iter(options))}: "):
         tiny.sanitize("doctor", mechanism=mechanism, **options)
-    assert tiny.terms(mechanism="santext", visible=None) == tiny.terms(mechanism="santext")
+    assert tiny.terms(mechanism="santext", protect=None) == tiny.terms(mechanism="santext")
 
 
 def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, tiny: Sanitizer) -> None:
@@ -123,7 +125,7 @@ def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
             small.distribution(wrong)
     with pytest.raises(OptionError, match=r"^this word is a function word: it stays visible"):
         small.distribution("the")
-    assert small.distribution("the", visible="none").symbol == "the"
+    assert small.distribution("the", protect="all").symbol == "the"
     assert small.distribution("The").symbol == "<unk>"
 
 
@@ -135,7 +137,6 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     assert cased.distribution("Doctor", sanitize_punctuation=True) == lower
     assert cased.distribution("doctor", consistent=True) == lower
     assert cased.distribution("Doctor", consistent=True) == title
-    assert cased.distribution("doctor", kinds=False) == cased.distribution("Doctor", kinds=False)
     assert cased.distribution("Mark").symbol == "<given-name>"
     assert cased.distribution("mark").symbol == "mark"
 
@@ -147,8 +148,6 @@ def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path
     assert set(lower.words) - set(title.words) == {"mark"}
     assert lower.words == sanitizer.distribution("doctor").words
     assert lower.weights != sanitizer.distribution("doctor").weights
-    mechanism: Any = sanitizer._plan({"fluent": True, "kinds": False}).mechanism
-    assert mechanism.lower is mechanism.strict
 
 
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
@@ -164,7 +163,7 @@ def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
 # --- statements ----------------------------------------------------------------------------------------------------
 
 
-def test_the_line_to_the_letter(small: Sanitizer) -> None:
+def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     result = small.sanitize("The doctor, John: zorblax, nurse 5", consistent=True)
     assert result.statement.summary() == (
         "8.5 nats per distinct drawn word. Visible as they are: function words, punctuation and white space, case, "
@@ -178,16 +177,61 @@ def test_the_line_to_the_letter(small: Sanitizer) -> None:
     assert one.startswith("1 nat per drawn mention. ")
     assert "within the 1 nat. " in one
     assert "Whole text: 1 x 1 drawn mention = 1 nat: " in one
-    other = small.sanitize("the doctor", visible="none", kinds=False, level="strong", case="drop").statement.summary()
-    assert "listed name" not in other
-    assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, the number ")
+    other = small.sanitize("the doctor", protect="all", level="strong", case="drop").statement.summary()
+    assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, kinds, the ")
     assert "Whole text: 6 x 2 drawn mentions = 12 nats" in other
+
+
+@pytest.mark.parametrize(
+    ("options", "tokens", "line"),
+    [
+        ({}, 4, "Shown: function words. Replaced: names, numbers. 4 other words drawn at 8.5 nats each."),
+        ({"protect": "all"}, 9, "Shown: punctuation. Replaced: names, numbers. 9 other words drawn at 8.5 nats each."),
+        ({"level": "strong"}, 1, "Shown: function words. Replaced: names, numbers. 1 other word drawn at 6 nats."),
+        ({}, 0, "Shown: function words. Replaced: names, numbers. 0 other words drawn at 8.5 nats each."),
+        (
+            {"consistent": True},
+            1200,
+            "Shown: function words. Replaced: names, numbers. 1,200 other distinct words drawn at 8.5 nats each.",
+        ),
+        (
+            {"protect": "all", "sanitize_punctuation": True},
+            2,
+            "Shown: the number and order of words. Replaced: names, numbers, punctuation. "
+            "2 other words drawn at 8.5 nats each.",
+        ),
+    ],
+)
+def test_the_line_to_the_letter(small: Sanitizer, options: dict[str, Any], tokens: int, line: str) -> None:
+    statement = small.terms(**options).statement(tokens)
+    assert statement.line() == statement.to_dict()["line"] == f"{line} The text as a whole is not protected."
+
+
+@pytest.mark.parametrize(
+    ("options", "tokens", "line"),
+    [
+        ({"mechanism": "krr", "epsilon": 2.5}, 3, "3 tokens drawn at epsilon 2.5 each (pure local DP)."),
+        (
+            {"mechanism": "fbdd", "epsilon": 2},
+            1,
+            "1 token drawn at epsilon 2 d (textbook metric DP, floating point; d is the distance of two words).",
+        ),
+    ],
+)
+def test_the_line_of_what_draws_everything(tiny: Sanitizer, options: dict[str, Any], tokens: int, line: str) -> None:
+    said = tiny.terms(**options).statement(tokens).line()
+    assert said == f"Shown: punctuation. {line} The text as a whole is not protected."
+    bare = tiny.terms(mechanism="random", sanitize_punctuation=True).statement(tokens).line()
+    drawn = "1 token" if tokens == 1 else f"{tokens} tokens"
+    assert bare == f"Shown: the number and order of words. {drawn} drawn uniformly, whatever the text says."
+    kept = tiny.terms(mechanism="santext+").statement(tokens).line()
+    assert kept.startswith("Shown: punctuation, common words that a coin keeps. ")
 
 
 def test_the_fields_of_a_statement(small: Sanitizer) -> None:
     statement = small.sanitize("The doctor and John").statement
     fields = statement.to_dict()
-    assert {key: fields[key] for key in fields if key not in ("not_protected", "near")} == {
+    assert {key: fields[key] for key in fields if key not in ("not_protected", "near", "line", "summary")} == {
         "mechanism": "staircase",
         "level": "usual",
         "epsilon": 8.5,
@@ -196,10 +240,10 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
         "share": "1/25",
         "guess_gain": 31.8,
         "largest_odds": 4915,
+        "protect": "words",
         "visible": [
             "function words", "punctuation and white space", "case", "kinds", "the number and order of words",
         ],
-        "kinds": True,
         "consistent": False,
         "fluent": False,
         "mentions": 2,

@@ -73,7 +73,7 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     bundle = english.bundle
     assert english.terms().mechanism == bundle.default_mechanism == "staircase"
     assert english.terms().level == bundle.default_staircase_level == "weak"
-    assert english.terms().visible == bundle.default_visible == "function-words"
+    assert english.terms().protect == bundle.default_protect == "words"
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
     assert terms.level == english.bundle.default_level == "moderate"

@@ -14,8 +14,8 @@ from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 from textveil_training.channels import recalls
-from textveil_training.data import LabeledText
-from textveil_training.encoder.extractors import codes_of
+from textveil_training.data import Example
+from textveil_training.encoder.extractors import TrainedExtractor
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
 from textveil_training.encoder.task import divided
 from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
@@ -68,7 +68,7 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
     assert held_out is not None
     assert held_out.labels == bundle.labels
     assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"]
-    rows = [LabeledText(row["text"], row["topic"]) for row in DictReader(StringIO(csv()))]
+    rows = [Example((row["text"],), row["topic"]) for row in DictReader(StringIO(csv()))]
     task, encoder = divided(rows), IndexEncoder.load(made)
     wanted = np.zeros((2, 2), dtype=int)
     for part in (task.calibration, task.test):
@@ -114,7 +114,7 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
 
 def test_figures_are_expectations_over_the_draw() -> None:
     task = divided(
-        [LabeledText(f"text {label} number {n}", label) for label in ("a", "b") for n in range(60)],
+        [Example((f"text {label} number {n}",), label) for label in ("a", "b") for n in range(60)],
     )
     confusion = np.array([[6.0, 2.0], [1.0, 3.0]])
     channels = fit_channels(confusion, ("1", "4"), lambda *_: None)
@@ -136,7 +136,8 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     encoder = IndexEncoder.load(made)
     bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
     assert isinstance(bundle.extractor, StaticParts)
-    codes = codes_of(texts, bundle.extractor, bundle.weight, bundle.bias, lambda *_: None)
+    trained = TrainedExtractor(parts=bundle.extractor, weight=bundle.weight, bias=bundle.bias, provenance={})
+    codes = trained.codes(texts, lambda *_: None)
     assert codes.tolist() == [encoder.secret_code(text) for text in texts]
 
 

@@ -70,10 +70,8 @@ def test_scored_pairs_by_score_or_by_class(place: Path, run: Run, classes: bool)
     ("rows", "format_name", "code", "said"),
     [
         ("0\tgood\n\tquokkasecret\n", "tsv", "data-no-label", "rows.txt, line 2"),
-        ("0\tgood\nquokkasecret\n", "tsv", "data-columns", "rows.txt, line 2"),
         ("0\tquokkasecret\n" * 60, "tsv", "class-empty", "one class"),
         ("0\tquokkasecret\n", "tsv", "data-split", "too few"),
-        (HEADER + "1\tquokkasecret\tb\tmuch\tNEUTRAL\n", "sick", "data-score", "rows.txt, line 2"),
         ("sentence\tlabel\n" + "quokkasecret\t1\n" * 60, "sst2", "class-empty", "class 1 of 2"),
         ("quokkasecret\n" * 60, "text", "data-no-label", "no label"),
     ],

@@ -1,10 +1,9 @@
-"""The command ``textveil-train``: what holds for all of its commands, tried with one of them."""
+"""The command ``textveil-train``: that it is the console of `textveil`, with commands of its own."""
 
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,6 @@ SST2 = "sentence\tlabel\na fine film\t1\nno\t0\n"
 COMMAND = "sanitize-corpus"
 
 
-@pytest.fixture(autouse=True)
-def _signals_as_they_were() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """A command takes the default action on a closed pipe; the process of the tests must not."""
-    number = getattr(signal, "SIGPIPE", None)
-    before = None if number is None else signal.getsignal(number)
-    yield
-    if number is not None:
-        signal.signal(number, before)
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["attack", "--help"], [COMMAND, "--help"]])
 def test_help(run: Run, arguments: list[str]) -> None:
     code, out, err = run(*arguments)
@@ -37,16 +26,9 @@ def test_help(run: Run, arguments: list[str]) -> None:
         assert all(name in "".join(out.split()) for name in FORMATS)
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--version", "CANARY"], ["--version", COMMAND]])
-def test_the_version(run: Run, arguments: list[str]) -> None:
-    assert run(*arguments) == (0, f"textveil-train {__version__}\n", "")
+def test_the_version(run: Run) -> None:
+    assert run("--version") == (0, f"textveil-train {__version__}\n", "")
     assert "--version" in run("--help")[1]
-
-
-def test_without_a_command_the_help_is_the_message(run: Run) -> None:
-    code, out, err = run()
-    assert (code, out) == (2, "")
-    assert err.strip() == run("--help")[1].strip()
 
 
 @pytest.mark.parametrize(
@@ -54,17 +36,10 @@ def test_without_a_command_the_help_is_the_message(run: Run) -> None:
     [
         (["CANARY"], ""),
         (["attack", "CANARY"], ""),
-        (["--CANARY"], ""),
-        (["--version=CANARY"], ""),
-        (["-C"], ""),
         ([COMMAND, "--CANARY"], ""),
-        ([COMMAND, "--fromat", "CANARY"], ""),
-        ([COMMAND, "CANARY", "--format"], ""),
-        ([COMMAND, "--json=CANARY"], ""),
         ([COMMAND, "-o", "out", "--format", "sst2"], "INPUT"),
         ([COMMAND, "CANARY", "-o", "out"], "--format"),
         ([COMMAND, "CANARY", "-o", "out", "--format", "CANARY"], "--format"),
-        ([COMMAND, "CANARY", "-o", "out", "--format="], "--format"),
     ],
 )
 def test_a_usage_error_repeats_no_argument(run: Run, canary: str, arguments: list[str], named: str) -> None:
@@ -109,19 +84,3 @@ def test_the_command_line_loads_no_training_library() -> None:
     script = "import sys, textveil_training.cli; print({'torch', 'transformers'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment())
     assert done.stdout.strip() == "set()"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error there")
-def test_a_closed_pipe_is_no_traceback(write: Write, tmp_path: Path) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        process(COMMAND, write(SST2), "--format", "sst2", "-o", tmp_path / "out", "--quiet"),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        env=environment() | {"PYTHONUNBUFFERED": ""},
-    )
-    os.close(writing)
-    assert (done.returncode != 0, done.stderr) == (True, "")

@@ -86,8 +86,8 @@ def test_all_but_the_texts_is_carried(write: Write, sanitized: Sanitized, tmp_pa
     assert after.startswith("\ufeff".encode()) == before.startswith("\ufeff".encode())
     marked = [found.removeprefix("\ufeff".encode()) for found in (after, before)]
     assert carried(marked[0], name) == carried(marked[1], name)
-    labels = [(example.label, getattr(example, "attributes", None)) for example in load(name, path)]
-    assert [(e.label, getattr(e, "attributes", None)) for e in load(name, tmp_path / "out" / path.name)] == labels
+    labels = [(example.label, example.attributes) for example in load(name, path)]
+    assert [(e.label, e.attributes) for e in load(name, tmp_path / "out" / path.name)] == labels
 
 
 def test_headings_and_objects_keep_their_shape(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:

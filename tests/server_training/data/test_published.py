@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import FORMATS, AttributedText, Example, LabeledPair, LabeledText, ScoredPair, load
+from textveil_training.data import FORMATS, Example, load
 from textveil_training.data.published import SECTIONS, SEPARATOR
 from textveil_training.errors import (
     DataError,
@@ -38,6 +38,7 @@ GOOD = {
 }
 
 cells = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"])).filter(str.strip)
+one, two = st.tuples(cells), st.tuples(cells, cells)
 scores = st.integers(1000, 5000).map(lambda thousandths: thousandths / 1000)
 indices = st.sets(st.integers(0, 4), min_size=1).map(lambda found: tuple(sorted(found)))
 
@@ -51,24 +52,24 @@ def lines_of(name: str, rows: list[Example]) -> str:
         for place, text in zip(columns.texts, row.texts, strict=True):
             cells[place] = text
         if columns.label is not None:
-            cells[columns.label] = row.label or ""
+            cells[columns.label] = row.label
         if columns.score is not None:
-            cells[columns.score] = str(getattr(row, "score", ""))
+            cells[columns.score] = str(row.score)
         if columns.indices is not None:
-            cells[columns.indices] = " ".join(map(str, getattr(row, "attributes", ())))
+            cells[columns.indices] = " ".join(map(str, row.attributes))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)
 
 
 JUDGMENTS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 EXAMPLES = {
-    "sst2": st.builds(LabeledText, cells, st.sampled_from(("0", "1"))),
-    "qnli": st.builds(LabeledPair, cells, cells, st.sampled_from(("entailment", "not_entailment"))),
-    "sick": st.builds(ScoredPair, first=cells, second=cells, score=scores, label=st.sampled_from(JUDGMENTS)),
-    "medsts": st.builds(ScoredPair, first=cells, second=cells, score=scores, label=st.none()),
-    "tsv": st.builds(LabeledText, cells, cells),
+    "sst2": st.builds(Example, one, st.sampled_from(("0", "1"))),
+    "qnli": st.builds(Example, two, st.sampled_from(("entailment", "not_entailment"))),
+    "sick": st.builds(Example, two, st.sampled_from(JUDGMENTS), scores),
+    "medsts": st.builds(Example, two, score=scores),
+    "tsv": st.builds(Example, one, cells),
 }
-ATTRIBUTED = st.builds(AttributedText, cells, st.sampled_from("0123"), indices)
+ATTRIBUTED = st.builds(Example, one, st.sampled_from("0123"), attributes=indices)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -82,9 +83,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, name:
 
 
 @pytest.mark.slow
-@given(
-    splits=st.tuples(*[st.lists(st.builds(AttributedText, cells, st.sampled_from("0123"), indices), min_size=1)] * 3)
-)
+@given(splits=st.tuples(*[st.lists(ATTRIBUTED, min_size=1)] * 3))
 def test_splits_in_one_file_are_read(
     tmp_path_factory: pytest.TempPathFactory, splits: tuple[list[Example], ...]
 ) -> None:
@@ -96,11 +95,11 @@ def test_splits_in_one_file_are_read(
 
 def test_quotes_are_characters_and_line_ends_may_be_those_of_windows(write: Write) -> None:
     assert list(load("sst2", write(SST2 + 'a "fine film\t1\n"of saucy \t0\n'))) == [
-        LabeledText('a "fine film', "1"),
-        LabeledText('"of saucy ', "0"),
+        Example(('a "fine film',), "1"),
+        Example(('"of saucy ',), "0"),
     ]
     path = write((SICK + "6\tno boy\ta kid\t3.3\tNEUTRAL\n").replace("\n", "\r\n"))
-    assert list(load("sick", path)) == [ScoredPair(first="no boy", second="a kid", score=3.3, label="NEUTRAL")]
+    assert list(load("sick", path)) == [Example(("no boy", "a kid"), "NEUTRAL", 3.3)]
 
 
 @pytest.mark.parametrize(
@@ -184,5 +183,5 @@ def test_missing_splits(write: Write, refuses: Refuses, split: str | None) -> No
 @pytest.mark.parametrize("name", ["trustpilot", "blog"])
 def test_two_attributes_or_none(write: Write, refuses: Refuses, name: str) -> None:
     path = write(f"5 stars\ta\t\n{END}4\tb\t1\n{END}1\tc\t0 1\n{END}")
-    assert [getattr(row, "attributes", None) for row in load(name, path)] == [(), (1,), (0, 1)]
+    assert [row.attributes for row in load(name, path)] == [(), (1,), (0, 1)]
     refuses(InvalidAttributes, load(name, write(f"5\ta\t2\n{END}")), 1)

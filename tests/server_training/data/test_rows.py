@@ -81,12 +81,6 @@ def test_a_byte_order_mark_counts_in_the_offset(write: Write, refuses: Refuses, 
     assert f"byte {error.byte}" in str(error)
 
 
-def test_utf16_is_refused_at_its_first_byte(write: Write, refuses: Refuses, canary: str) -> None:
-    error = refuses(InvalidUtf8, read_lines(write(canary.encode("utf-16"))), 1)
-    assert isinstance(error, InvalidUtf8)
-    assert error.byte == 0
-
-
 def test_an_empty_file_is_refused(write: Write, refuses: Refuses) -> None:
     refuses(EmptyData, read_lines(write("")))
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import Document, LabeledText
-from textveil_training.data.tables import read_json_lines, read_table
+from textveil_training.data import Example
+from textveil_training.data.tables import read_table
 from textveil_training.errors import (
     DataError,
     DataOptionError,
@@ -61,13 +61,13 @@ def test_tsv_is_not_quoted_and_columns_may_be_numbers(tmp_path: Path) -> None:
 )
 def test_texts_without_labels(tmp_path: Path, name: str, content: str, text: str) -> None:
     (tmp_path / name).write_text(content)
-    assert list(read_table(tmp_path / name, text, None)) == [LabeledText("a", "")]
+    assert list(read_table(tmp_path / name, text, None)) == [Example(("a",))]
 
 
 def test_errors_are_raised_while_reading(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text,topic\nfine,a\n,b\n")
     rows = read_table(tmp_path / "a.csv", "text", "topic")
-    assert next(rows) == LabeledText("fine", "a")
+    assert next(rows) == Example(("fine",), "a")
     with pytest.raises(MissingText, match="line 3"):
         next(rows)
 
@@ -136,15 +136,15 @@ Refuses = Callable[..., DataError]
 cells = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: text.strip())
 
 
-@given(rows=st.lists(st.builds(LabeledText, cells, cells), min_size=1), ascii_only=st.booleans())
+@given(rows=st.lists(st.builds(Example, st.tuples(cells), cells), min_size=1), ascii_only=st.booleans())
 def test_json_reads_what_is_written(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[LabeledText], ascii_only: bool
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Example], ascii_only: bool
 ) -> None:
-    path = tmp_path_factory.mktemp("jsonl") / "rows.txt"
+    path = tmp_path_factory.mktemp("jsonl") / "rows.jsonl"
     objects = ({"text": row.text, "label": row.label} for row in rows)
     path.write_bytes("".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in objects).encode())
-    assert list(read_json_lines(path, "text", "label")) == rows
-    assert list(read_json_lines(path, "text", None)) == [Document(row.text) for row in rows]
+    assert list(read_table(path, "text", "label")) == rows
+    assert list(read_table(path, "text", None)) == [Example(row.texts) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -169,4 +169,4 @@ def test_json_reads_what_is_written(
 )
 def test_malformed_rows_of_json(tmp_path: Path, refuses: Refuses, canary: str, row: str, kind: type[DataError]) -> None:
     (tmp_path / "rows.txt").write_text('{"text": "a", "label": 0}\n' + row.format(canary) + "\n")
-    refuses(kind, read_json_lines(tmp_path / "rows.txt", "text", "label"), 2)
+    refuses(kind, read_table(tmp_path / "rows.txt", "text", "label", ".jsonl"), 2)

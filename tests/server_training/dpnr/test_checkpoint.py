@@ -16,32 +16,10 @@ from textveil_training.engine.encoders import load_encoder
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
 from textveil_training.hashes import sha256
-from tiny_training import sentences, write_encoder
+from tiny_training import clean_description, description, sentences, write_encoder
 
-PRIVATE = Description(
-    mode="l1",
-    dimension=3,
-    head_hidden=4,
-    pooling="mean",
-    max_tokens=32,
-    labels=("weather", "kitchen"),
-    lowercase=True,
-    levels=("1", "4"),
-    delta=None,
-    word_dropout="0.1",
-)
-CLEAN = Description(
-    mode="none",
-    dimension=0,
-    head_hidden=None,
-    pooling="mean",
-    max_tokens=32,
-    labels=("weather", "kitchen"),
-    lowercase=True,
-    levels=(),
-    delta=None,
-    word_dropout="0",
-)
+PRIVATE = description(dimension=3, head_hidden=4, word_dropout="0.1")
+CLEAN = clean_description()
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +29,11 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def written(encoder: Path, tmp_path: Path) -> Callable[[Description], tuple[Model, Path]]:
-    def write(description: Description) -> tuple[Model, Path]:
+    def write(of: Description) -> tuple[Model, Path]:
         torch.manual_seed(1)
         extractor, vocabulary, _ = load_encoder(str(encoder), 0.1)
-        model = build(extractor, description, classifier_hidden=5, dropout=0.1).eval()
-        write_checkpoint(tmp_path / "checkpoint", model, description, vocabulary)
+        model = build(extractor, of, classifier_hidden=5, dropout=0.1).eval()
+        write_checkpoint(tmp_path / "checkpoint", model, of, vocabulary)
         return model, tmp_path / "checkpoint"
 
     return write
@@ -96,14 +74,14 @@ def test_the_format(written: Written) -> None:
     assert shapes == {"hidden.weight": (5, 4), "hidden.bias": (5,), "out.weight": (2, 5), "out.bias": (2,)}
 
 
-@pytest.mark.parametrize("description", [PRIVATE, CLEAN])
-def test_what_is_read_computes_the_same(written: Written, description: Description) -> None:
-    model, folder = written(description)
+@pytest.mark.parametrize("of", [PRIVATE, CLEAN])
+def test_what_is_read_computes_the_same(written: Written, of: Description) -> None:
+    model, folder = written(of)
     again, found = read_checkpoint(folder)
-    assert found == description
+    assert found == of
     tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
     ids, mask = tokenizer.batch([tokenizer.words(text) for _, text, _ in sentences()[:5]])
-    log_epsilon = None if description.mode == "none" else torch.zeros(1, 1)
+    log_epsilon = None if of.mode == "none" else torch.zeros(1, 1)
     with torch.inference_mode():
         first, second = (one.classifier(one.represented(one.pooled(ids, mask)), log_epsilon) for one in (model, again))
     assert torch.equal(first, second)
@@ -188,7 +166,7 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
         one = model.pooled(*tokenizer.batch([tokenizer.words(texts[3])]))[0]
     assert features[3].numpy() == pytest.approx(one.numpy(), abs=1e-5)
     path = tmp_path / "features-train.safetensors"
-    write_features(path, features, torch.zeros(len(texts), 2), split, "encoder")
+    write_features(path, features, split, "encoder")
     assert torch.equal(read_features(path, split, "encoder"), features)
     with pytest.raises(CheckpointError, match="other texts or by another encoder"):
         read_features(path, split, "another")

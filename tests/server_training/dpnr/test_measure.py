@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.measure import measured, release_parameters, released
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
+from tiny_training import clean_description, description
 
 TEXTS = 4000
 
@@ -20,21 +20,6 @@ class NoEncoder(torch.nn.Module):
 
     class config:
         hidden_size = 1
-
-
-def description(mode: str = "l1", dimension: int = 1, delta: str | None = None) -> Description:
-    return Description(
-        mode=mode,
-        dimension=dimension,
-        head_hidden=None,
-        pooling="mean",
-        max_tokens=32,
-        labels=("left", "right"),
-        lowercase=True,
-        levels=("1", "4"),
-        delta=delta,
-        word_dropout="0",
-    )
 
 
 @pytest.fixture(scope="module")
@@ -101,27 +86,15 @@ def test_what_is_released_lies_on_the_grid(split: Split) -> None:
 def test_without_privacy_accuracy_is_a_count(split: Split) -> None:
     features = (split.labels * 2.0 - 1)[:, None].clone()
     features[:400] *= -1
-    clean = Description(
-        mode="none",
-        dimension=0,
-        head_hidden=None,
-        pooling="mean",
-        max_tokens=32,
-        labels=("left", "right"),
-        lowercase=True,
-        levels=(),
-        delta=None,
-        word_dropout="0",
-    )
-    found = measured(model("none"), clean, features, split)
+    found = measured(model("none"), clean_description(), features, split)
     assert found["accuracy"] == 0.9
     assert found["confusion"] == [[1800.0, 200.0], [200.0, 1800.0]]
 
 
 def test_a_large_box_has_a_coarser_grid() -> None:
-    assert release_parameters(description("box", 4), "1").grid == 1024
-    assert release_parameters(description("box", 384), "0.5").grid == 16
-    assert release_parameters(description("l2", 384, "1e-6"), "1").grid == 1024
+    assert release_parameters(description(mode="box", dimension=4), "1").grid == 1024
+    assert release_parameters(description(mode="box", dimension=384), "0.5").grid == 16
+    assert release_parameters(description(mode="l2", dimension=384, delta="1e-6"), "1").grid == 1024
 
 
 def test_masks_share_the_draws(split: Split) -> None:

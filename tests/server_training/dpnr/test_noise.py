@@ -6,10 +6,10 @@ import pytest
 import torch
 from scipy import stats
 from textveil.mechanisms.noise.vector import noise_for
-from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.measure import release_parameters
 from textveil_training.dpnr.noise import bounded, noisy, sensitivity
 from textveil_training.dpnr.noise_levels import NoiseLevels
+from tiny_training import description
 
 MODES = ["l1", "l2", "box"]
 
@@ -88,21 +88,10 @@ def test_mode_none_adds_nothing() -> None:
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 def test_training_meets_the_noise_that_the_device_adds(mode: str, delta: str | None) -> None:
     levels = ("1", "3", "8")
-    description = Description(
-        mode=mode,
-        dimension=4,
-        head_hidden=None,
-        pooling="mean",
-        max_tokens=64,
-        labels=("a", "b"),
-        lowercase=True,
-        levels=levels,
-        delta=delta,
-        word_dropout="0",
-    )
+    of = description(mode=mode, dimension=4, levels=levels, delta=delta)
     noise = NoiseLevels(mode, 4, [float(level) for level in levels], float(delta or 0))
     for level in levels:
-        parameters = release_parameters(description, level)
+        parameters = release_parameters(of, level)
         variance = noise_for(parameters).variance
         scale = float(parameters.scale) if variance is None else math.sqrt(variance)
         found, log_epsilon = noise.at(torch.zeros(1, 4), float(level), 100_000, torch.Generator().manual_seed(5))

@@ -297,21 +297,6 @@ def test_a_start_of_another_architecture(place: Path) -> None:
         run(place, private_recipe(dimension=3, placed_epochs=1), "narrow", start=wide)
 
 
-def test_a_state_of_another_run_or_a_damaged_one(place: Path) -> None:
-    def stop(stage: str, done: int, total: int) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        private(place, "stopped", stop)
-    with pytest.raises(CheckpointError, match="unfinished"):
-        private(place, "stopped")
-    with pytest.raises(ResumeError, match="another recipe"):
-        run(place, private_recipe(num_epochs=3), "stopped", start=place / "clean", resume=True)
-    (place / "stopped" / STATE).write_bytes(b"\x10" * 100)
-    with pytest.raises(ResumeError, match="damaged"):
-        run(place, private_recipe(), "stopped", start=place / "clean", resume=True)
-
-
 def test_a_class_without_training_examples(place: Path, tmp_path: Path) -> None:
     lines = (place / "sentences.txt").read_text().splitlines()
     path = tmp_path / "less.txt"

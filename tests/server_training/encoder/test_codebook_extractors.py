@@ -15,7 +15,6 @@ from textveil_training.encoder.kept_parts import unfinished
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.teacher import teacher_vectors
 from tiny_training import write_classes, write_encoder
-from written_files import content
 
 Run = Callable[..., tuple[int, str, str]]
 ROWS, CODES = 1500, 8
@@ -98,34 +97,6 @@ def test_a_bundle_has_the_model_and_no_label(
     vectors = teacher_vectors(texts, MinilmSettings(encoder=str(data / "encoder"), max_tokens=16), lambda *_: None)
     expected = (vectors @ bundle.weight.T + bundle.bias).argmax(axis=1)
     assert np.mean([encoder.secret_code(text) for text in texts] == expected) >= 0.9
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_goes_on_to_the_same_bundle(
-    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, output = tmp_path / "whole" / "b", tmp_path / "b"
-    whole.parent.mkdir()
-    assert run(*given(data, whole))[0] == 0
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(f"{MODULE}.learn_codebook", interrupted)
-        code, _, err = run(*given(data, output))
-    assert (code, "--resume goes on" in err) == (130, True)
-    assert [path.name for path in unfinished(output).glob("*.safetensors")] == ["vectors.safetensors"]
-    assert "other data or other settings" in run(*given(data, output, "--seed", 1, "--resume"))[2]
-    with monkeypatch.context() as patched:
-        patched.setattr(f"{MODULE}.teacher_vectors", None)  # not asked again
-        patched.setattr("textveil_training.encoder.extractors.TrainedExtractor.codes", interrupted)
-        assert run(*given(data, output, "--resume"))[0] == 130
-    assert (unfinished(output) / "minilm.safetensors").is_file()
-    monkeypatch.setattr(f"{MODULE}.exported", None)  # nor is it exported again
-    assert run(*given(data, output, "--resume"))[0] == 0
-    assert content(output) == content(whole)
-    assert not unfinished(output).exists()
 
 
 @pytest.mark.parametrize(

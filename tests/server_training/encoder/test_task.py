@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import LabeledText
+from textveil_training.data import Example
 from textveil_training.data.grouped_split import divide, fold, group_texts
 from textveil_training.encoder.task import MIN_CLASS_TEXTS, divided
 from textveil_training.errors import ClassError
@@ -76,9 +76,9 @@ def test_the_division_does_not_depend_on_the_order() -> None:
     assert {texts[n] for n in one["test"]} == {texts[::-1][n] for n in other["test"]}
 
 
-def rows(*sizes: int, prefix: str = "text") -> list[LabeledText]:
+def rows(*sizes: int, prefix: str = "text") -> list[Example]:
     return [
-        LabeledText(f"{prefix} {label} number {number}", f"label {label}")
+        Example((f"{prefix} {label} number {number}",), f"label {label}")
         for label, size in enumerate(sizes)
         for number in range(size)
     ]
@@ -98,7 +98,7 @@ def test_a_task_is_divided_and_labels_keep_their_names() -> None:
 
 def test_what_is_too_close_to_a_given_test_text_is_left_out() -> None:
     given_test = rows(3, 3, prefix="other")
-    copies = [LabeledText("Other 0, number 1!", "label 0"), LabeledText("so: other 1 number 2 it is", "label 1")]
+    copies = [Example(("Other 0, number 1!",), "label 0"), Example(("so: other 1 number 2 it is",), "label 1")]
     task = divided([*rows(60, 60), *copies], given_test)
     assert task.left_out == 2
     assert task.test.texts == tuple(row.text for row in given_test)
@@ -112,12 +112,12 @@ def test_what_is_too_close_to_a_given_test_text_is_left_out() -> None:
         ([], None, "0 different labels"),
         (rows(*[1] * 257), None, "257 different labels"),
         (rows(50, 2), None, f"class 2 of 2 has 2 texts: {MIN_CLASS_TEXTS} are needed"),
-        ([*rows(90, 0), *[LabeledText(LONG, "copied")] * 40], None, "class 1 of 2 has no text in the part for"),
+        ([*rows(90, 0), *[Example((LONG,), "copied")] * 40], None, "class 1 of 2 has no text in the part for"),
         (rows(50, 50), rows(0, 0, 3), "1 labels of the test file are not in the training file"),
         (rows(50, 50), rows(3, 0), "class 2 of 2 has no text in the part for test"),
     ],
 )
-def test_labels_that_make_no_task(found: list[LabeledText], test: list[LabeledText] | None, message: str) -> None:
+def test_labels_that_make_no_task(found: list[Example], test: list[Example] | None, message: str) -> None:
     with pytest.raises(ClassError, match=message):
         divided(found, test)
 

@@ -1,18 +1,28 @@
 """The loop of every training: rates that fall to the last step, stages that cannot be, losses that are no numbers."""
 
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from small_pretraining import run
 from textveil_training.engine import loop
 from textveil_training.engine.loop import Loop, Position
 from textveil_training.engine.stage import Stage, Update
 from textveil_training.errors import LossError
+
+
+def stage_of(
+    optimizer: torch.optim.Optimizer, loss: Any, batches: Callable[[Any], list[torch.Tensor]], **changes: Any
+) -> Stage:
+    """A stage of one epoch without warmup."""
+    parts: dict[str, Any] = {"name": "s", "modules": {}, "num_epochs": 1, "measure": lambda: {"dev": 0.0}}
+    parts |= {"warmup": 0.0, "clip_norm": 1.0, "batches": batches, "updates": [Update(optimizer, loss)]}
+    return Stage(**parts | changes)
+
+
+def loop_of(stage: Stage, state: Path, **options: Any) -> Loop:
+    return Loop([stage], **{"seed": 0, "state": state, "run_key": "", "on_epoch": lambda *_: None} | options)
 
 
 def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,34 +37,14 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
         return parameter.sum() * 0
 
     sizes = iter([3, 3, 1])
-    stage = Stage(
-        name="s",
-        modules={},
-        num_epochs=3,
-        batches=lambda generator: [torch.zeros(1)] * next(sizes),
-        updates=[Update(optimizer, loss)],
-        measure=lambda: {"dev": 0.0},
-        warmup=0.0,
-        clip_norm=1.0,
-        steps=7,
-        steps_per_epoch=3,
-    )
+    cut = {"num_epochs": 3, "steps": 7, "steps_per_epoch": 3}
+    stage = stage_of(optimizer, loss, lambda generator: [torch.zeros(1)] * next(sizes), **cut)
     seen: list[Position] = []
-    Loop(
-        [stage], seed=0, state=tmp_path / "state", run_key="", on_epoch=lambda position, best: seen.append(position)
-    ).run()
+    loop_of(stage, tmp_path / "state", on_epoch=lambda position, best: seen.append(position)).run()
     assert rates == pytest.approx([(7 - step) / 7 for step in range(7)])
     assert len(seen) == 3
     sizes = iter([3, 3, 1])
-    other = Loop(
-        [stage],
-        seed=0,
-        state=tmp_path / "other",
-        run_key="",
-        on_epoch=lambda position, best: None,
-        writes=False,
-        agree=lambda flag: True,
-    )
+    other = loop_of(stage, tmp_path / "other", writes=False, agree=lambda flag: True)
     with pytest.raises(KeyboardInterrupt):
         other.run()
     assert other.position.batch == 1
@@ -81,17 +71,8 @@ def rates_of_a_run(folder: Path, steps: int, warmup: float, peak: float = 2.0) -
         rates.append(optimizer.param_groups[0]["lr"] / peak)
         return parameter.sum()
 
-    stage = Stage(
-        name="s",
-        modules={},
-        num_epochs=1,
-        batches=lambda generator: [torch.zeros(1)] * steps,
-        updates=[Update(optimizer, loss)],
-        measure=lambda: {"dev": 0.0},
-        warmup=warmup,
-        clip_norm=1.0,
-    )
-    Loop([stage], seed=0, state=folder / "state", run_key="", on_epoch=lambda position, best: None).run()
+    stage = stage_of(optimizer, loss, lambda generator: [torch.zeros(1)] * steps, warmup=warmup)
+    loop_of(stage, folder / "state").run()
     assert len(rates) == steps
     return rates
 
@@ -125,37 +106,6 @@ def test_a_wrong_rate_is_seen(fault: str, tmp_path: Path, monkeypatch: pytest.Mo
         test_the_rate_rises_from_the_first_step_on(tmp_path, *RISES[0])
 
 
-@pytest.mark.parametrize("broken_at", [None, 7])
-def test_the_rate_falls_to_its_end_however_often_is_measured(
-    pretraining: Path, monkeypatch: pytest.MonkeyPatch, broken_at: int | None
-) -> None:
-    """12 steps, measured after every 5: epochs of 5, 5 and 2 steps; also when the run is taken up within one."""
-    rates: list[float] = []
-    taken = loop._step  # pyright: ignore[reportPrivateUsage]
-
-    def step(stage: Stage, batch: torch.Tensor, rate: float) -> float:
-        rates.append(rate)
-        return taken(stage, batch, rate)
-
-    monkeypatch.setattr(loop, "_step", step)
-    told: list[tuple[int, int]] = []
-
-    def report(stage: str, done: int, total: int) -> None:
-        told.append((done, total))
-        if len(told) == broken_at:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    options: dict[str, Any] = {"raw": True, "steps": 12, "measure_every": 5, "warmup": 0.0, "report": report}
-    name = f"fives-{broken_at}"
-    if broken_at is not None:
-        with pytest.raises(KeyboardInterrupt):
-            run(pretraining, name, **options)
-    record = run(pretraining, name, resume=broken_at is not None, **options)
-    assert told == [(done, 12) for done in range(1, 13)]
-    assert rates == pytest.approx([(12 - done) / 12 for done in range(12)])
-    assert len(record["epochs"]) == 3
-
-
 def test_steps_and_epochs_that_do_not_fit_are_refused() -> None:
     parts: dict[str, Any] = {"batches": None, "updates": [], "measure": None, "warmup": 0.0, "clip_norm": 1.0}
     for wrong in (
@@ -181,18 +131,9 @@ def test_a_loss_that_is_no_number_ends_the_run_before_the_weights_are_spoilt(
 ) -> None:
     weight = torch.nn.Parameter(torch.ones(1))
     fine, bad = torch.zeros(1), torch.ones(1)
-    stage = Stage(
-        name="s",
-        modules={},
-        num_epochs=1,
-        batches=lambda generator: [fine, bad],
-        updates=[Update(torch.optim.SGD([weight], lr=1.0), lambda b: loss(weight) if b.item() else weight.sum())],
-        measure=lambda: {"dev": 0.0},
-        warmup=0.0,
-        clip_norm=1.0,
-    )
-    run = Loop([stage], seed=0, state=tmp_path / "state", run_key="", on_epoch=lambda position, best: None)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    stage = stage_of(optimizer, lambda b: loss(weight) if b.item() else weight.sum(), lambda generator: [fine, bad])
     with pytest.raises(LossError, match=f"{said}: a smaller learning rate may help") as caught:
-        run.run()
+        loop_of(stage, tmp_path / "state").run()
     assert "\n" not in str(caught.value)
     assert weight.item() == pytest.approx(0.0, abs=1e-5)  # the good step was done

@@ -125,7 +125,7 @@ def test_wikitext_is_read_as_it_was_written() -> None:
 
 def arguments_of(pretraining: Path, name: str, *more: object) -> list[object]:
     texts, bundle, encoder = (pretraining / part for part in ("texts.txt", "bundle", "encoder"))
-    settings = ["--steps", 2, "--batch-size", 8, "--held-out", 20, "--max-tokens", 32, "--start", encoder]
+    settings = ["--steps", 2, "--batch-size", 8, "--held-out-percent", 20, "--max-tokens", 32, "--start", encoder]
     arguments = ["pretrain", "--data", f"{texts}:text", "-o", pretraining / name, *settings, "--bundle", bundle]
     return overridden(arguments, more)
 

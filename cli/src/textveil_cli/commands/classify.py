@@ -1,15 +1,15 @@
 """``textveil classify``: what a server does with what devices send."""
 
 import json
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
-from textveil.bundle import IndexBundle, VectorBundle, default_encoder, open_bundle
+from textveil.bundle import IndexBundle, VectorBundle, open_bundle
 from textveil.errors import OptionError
+from textveil.vector import IndexEncoder
 
 from textveil_cli.collector import Decision, IndexServer, VectorClassifier
-from textveil_cli.console import opened, read_lines
+from textveil_cli.console import lines_of
 from textveil_cli.options import EncoderOptions
 from textveil_cli.show.counts import show_counts
 
@@ -41,16 +41,21 @@ def classify(
     Counts are corrected for the noise (decided as) and, with what the bundle says of held-out texts, for the model's
     mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
-    opened_bundle = open_bundle(bundle.bundle or default_encoder(), VectorBundle, IndexBundle, **bundle.must_be.pins)
+    folder, pins = bundle.bundle, bundle.must_be.pins
+    if folder is None:  # of the default one the identity is known
+        opened_bundle = IndexEncoder.load(**pins).bundle
+    else:
+        opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
+    numbered = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
     if isinstance(opened_bundle, VectorBundle):
         if counts:
             raise OptionError("--counts is for bundles that release an index")
         classifier = VectorClassifier(opened_bundle)
-        for number, line in _numbered(file):
+        for number, line in numbered:
             _print(classifier.classify_line(line, number), as_json)
         return
     server = IndexServer(opened_bundle)
-    received = (server.receive(line, number) for number, line in _numbered(file))
+    received = (server.receive(line, number) for number, line in numbered)
     if counts:
         show_counts(server.bundle, server.counts(received), as_json)
         return
@@ -61,14 +66,3 @@ def classify(
 def _print(decision: Decision, as_json: bool) -> None:
     score = decision.scores[decision.label]
     print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{score:.4f}", flush=True)
-
-
-def _numbered(file: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, from 1."""
-    number = 0
-    name = "standard input" if file == "-" else "the input"
-    with opened(file, name) as (descriptor, _):
-        for lines, _, _ in read_lines(descriptor, name):
-            for line in lines:
-                number += 1
-                yield number, line

@@ -9,7 +9,6 @@ from textveil.release import Statement
 from textveil.vector import Encoder, IndexEncoder, load_encoder
 
 from textveil_cli.options import (
-    ConfigOption,
     EncoderOptions,
     InputOptions,
     LedgerOptions,
@@ -17,10 +16,8 @@ from textveil_cli.options import (
     ReceiptOptions,
     TableOptions,
     refuse_overwriting,
-    say_configured,
 )
-from textveil_cli.rewriting.encoding import EncodeRun, encode_all
-from textveil_cli.rewriting.ledgers import ReceiptFile, run_ledger
+from textveil_cli.rewriting.encoding import Encoding, encode_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,19 +62,13 @@ class ReleaseOptions:
 
 
 def encode(
-    context: typer.Context,
     inputs: InputOptions,
     bundle: EncoderOptions,
     release: ReleaseOptions,
     table: TableOptions,
     output: OutputOptions,
-    whole_statement: Annotated[
-        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
-    ] = False,
-    *,
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
-    config: ConfigOption = None,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
 
@@ -91,18 +82,10 @@ def encode(
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
     encoder, options, promised = release.of(bundle)  # before any file is touched
-    refuse_overwriting([*paths, config], ledger, receipt, encoder.bundle.path, ("--output", output.output))
-    run = EncodeRun(
-        inputs=inputs,
-        output=output,
-        selection=selection,
-        refuses_tables=table.format is None,
-        whole=ledger.memo,
-        said=str(promised) if whole_statement else promised.summary(),
-    )
-    receipts = ReceiptFile(receipt, promised)
-    charged = run_ledger(ledger)
-    encode_all(run, encoder, options, receipts, charged)
+    refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
+    opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
+    encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged)
+    said = str(promised) if output.statement else promised.summary()
+    encode_all(encoding, inputs, selection, output, said=said, refuses_tables=table.format is None, whole=ledger.memo)
     if charged is not None:
         charged.say(output.quiet)
-    say_configured(context, output.quiet)

@@ -7,16 +7,8 @@ from typing import Annotated
 import typer
 from textveil.release import counted
 
-from textveil_cli.console import named, opened, output_to, read_lines
-from textveil_cli.options import (
-    BundleOptions,
-    ConfigOption,
-    InputOptions,
-    LevelOptions,
-    ShownOptions,
-    options_of,
-    say_configured,
-)
+from textveil_cli.console import lines_of, output_to
+from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, options_of
 
 #: Terminal colors: what stays, kinds, drawn words, unknown words.
 _COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
@@ -25,14 +17,12 @@ _LISTED = 30
 
 
 def preview(
-    context: typer.Context,
     inputs: InputOptions,
     bundle: BundleOptions,
     shown: ShownOptions,
     color: Annotated[
         bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
     ] = None,
-    config: ConfigOption = None,
 ) -> None:
     """Show what of a text stays visible; nothing is drawn.
 
@@ -45,9 +35,10 @@ def preview(
     parts = sanitizer.terms(**options).statement(0).to_dict()["visible"]
     counts: Counter[str] = Counter()
     words, kinds = Counter[str](), Counter[str]()
+    texts = [line for lines, _, _ in lines_of(paths) for line in lines] if inputs.text is None else [inputs.text]
     with output_to(None) as write:
         colored = sys.stdout.isatty() if color is None else color
-        for document in _texts(inputs.text, paths):
+        for document in texts:
             for piece, what in sanitizer.preview(document, **options):
                 role = what if what in ("gap", "visible", "drawn", "unknown") else "kind"
                 counts[role] += 1
@@ -58,16 +49,6 @@ def preview(
                 write(_marked(piece, what, role, colored))
             write("\n")
         write("\n" + _summary(counts, words, kinds, parts))
-    say_configured(context)
-
-
-def _texts(text: str | None, paths: list[str]) -> list[str]:
-    found = [] if text is None else [text]
-    for path, name in named(paths):
-        with opened(path, name) as (descriptor, _):
-            for lines, _, _ in read_lines(descriptor, name):
-                found += lines
-    return found
 
 
 def _marked(piece: str, what: str, role: str, colored: bool) -> str:

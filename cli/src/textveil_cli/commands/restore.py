@@ -8,7 +8,7 @@ from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.text.restore import MOST_BYTES, Restorer
 
-from textveil_cli.console import named, opened, output_to, read_lines
+from textveil_cli.console import lines_of, output_to
 from textveil_cli.options import InputOptions, PrivateOutput
 
 
@@ -37,7 +37,5 @@ def restore(
     with output_to(output, private=True) as write:
         if inputs.text is not None:
             write(restorer.restore(inputs.text) + "\n")
-        for path, name in named(paths):
-            with opened(path, name) as (descriptor, _):
-                for lines, ended, _ in read_lines(descriptor, name):
-                    write(restorer.restore("\n".join(lines)) + ("\n" if ended else ""))
+        for lines, ended, _ in lines_of(paths):
+            write(restorer.restore("\n".join(lines)) + ("\n" if ended else ""))

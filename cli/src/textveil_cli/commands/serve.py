@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from textveil.bundle import Kept
@@ -13,9 +13,11 @@ from textveil.vector import Encoder, IndexEncoder, load_encoder
 from textveil_cli.console import say_unless
 from textveil_cli.console.groups import Of
 from textveil_cli.options import BundleOptions, LedgerOptions, PinOptions, TextOptions
-from textveil_cli.rewriting.ledgers import RunLedger, run_ledger
 from textveil_cli.serve import Address, Limits, Releases, make_app
 from textveil_cli.serve import serve as run
+
+if TYPE_CHECKING:
+    from textveil_cli.charges import RunLedger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,14 +106,14 @@ def serve(
 ) -> None:
     """Serve other programs of this device over HTTP.
 
-    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info, /health and /openapi.json tell the
-    rest. All requests are released under the options given here. No text is logged, and none is stored: with --memo
+    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info and /health tell the rest.
+    All requests are released under the options given here. No text is logged, and none is stored: with --memo
     outputs are, encrypted. It ends when it is interrupted or terminated, and finishes what it is answering.
     """
     options = how.options()
     address.refuse_overwriting(ledger, bundle.bundle)
     limits, where = Limits(body_bytes=body_bytes, seconds=seconds), address.address()
-    charges = run_ledger(ledger, scope_per_request=scope_per_request)
+    charges = ledger.opened(scope_per_request=scope_per_request)
     releases = _releases(bundle.sanitizer(), options, encoder, charges, scope_per_request)
 
     def report(line: str) -> None:
@@ -123,7 +125,7 @@ def serve(
 
 
 def _releases(
-    sanitizer: Sanitizer, options: Options, encoder: ServedEncoder, charges: RunLedger | None, scoped: bool
+    sanitizer: Sanitizer, options: Options, encoder: ServedEncoder, charges: "RunLedger | None", scoped: bool
 ) -> Releases:
     """What is served. With a ledger, every draw is charged before it leaves."""
     promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served

@@ -8,8 +8,19 @@ if TYPE_CHECKING:
     from textveil_cli.console.command import SETTINGS, Command, command_line
     from textveil_cli.console.exits import run
     from textveil_cli.console.groups import grouped
-    from textveil_cli.console.lines import Lines, Write, all_lines, named, opened, output_to, read_lines, read_words
-    from textveil_cli.console.messages import say, say_unless
+    from textveil_cli.console.lines import (
+        Lines,
+        Write,
+        all_lines,
+        lines_of,
+        named,
+        opened,
+        output_to,
+        read_lines,
+        read_words,
+        say,
+        say_unless,
+    )
     from textveil_cli.console.progress import bytes_bar, progress_bars
 
 __all__ = [
@@ -21,6 +32,7 @@ __all__ = [
     "bytes_bar",
     "command_line",
     "grouped",
+    "lines_of",
     "named",
     "opened",
     "output_to",
@@ -32,4 +44,4 @@ __all__ = [
     "say_unless",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "messages", "exits", "command", "groups", "lines", "progress")
+__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "groups", "progress")

@@ -8,12 +8,13 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
+from difflib import SequenceMatcher
 from typing import Any
 
 import typer
 from textveil.errors import OutputError, TextveilError
 
-from textveil_cli.console.messages import say
+from textveil_cli.console.lines import say
 
 _USAGE = {
     "NoSuchOption": "unknown option",
@@ -89,8 +90,9 @@ def _usage(error: Any) -> str:
 def _meant(error: Any) -> list[str]:
     """Our own commands or options that look like what was typed, which is not said."""
     options = getattr(error, "possibilities", None)
-    if options:
-        return sorted(options)
+    if options:  # click compares them with their dashes, which all have in common
+        typed = str(getattr(error, "option_name", "")).lstrip("-")
+        return sorted(each for each in options if SequenceMatcher(None, typed, each.lstrip("-")).ratio() > 1 / 2)
     commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
     _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
     return sorted(name for name in commands if f"'{name}'" in guessed)

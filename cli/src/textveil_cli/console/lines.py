@@ -1,4 +1,4 @@
-"""Plain text in and out of commands: files and standard streams, with errors that name them without their content."""
+"""Plain text in and out of commands: files, standard streams and messages; errors name them without their content."""
 
 import codecs
 import os
@@ -10,14 +10,25 @@ from pathlib import Path
 
 from textveil.errors import InputError, OutputError
 
-from textveil_cli.console.messages import say
-
 Write = Callable[[str], None]
 #: Lines, whether the last of them ended with a line feed, and bytes consumed.
 Lines = tuple[list[str], bool, int]
 
 #: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
 _READ_BYTES = 1 << 20
+
+
+def say(message: str) -> None:
+    """Prints a line on standard error, where no data goes; if nobody reads it, that is no reason to stop."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(message, file=sys.stderr, flush=True)
+
+
+def say_unless(message: str, quiet: bool) -> None:
+    """Prints a message of ``textveil`` on standard error, unless it is to be quiet."""
+    if not quiet:
+        say(f"textveil: {message}")
 
 
 @contextmanager
@@ -93,6 +104,13 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     finally:
         with suppress(OSError):
             os.close(descriptor)
+
+
+def lines_of(paths: Sequence[str]) -> Iterator[Lines]:
+    """Yields the lines of all inputs, as they arrive: see ``read_lines``."""
+    for path, name in named(paths):
+        with opened(path, name) as (descriptor, _):
+            yield from read_lines(descriptor, name)
 
 
 def read_words(path: Path | None, option: str) -> list[str]:

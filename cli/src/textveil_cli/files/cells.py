@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from textveil.errors import BadRow, OptionError
 
+from textveil_cli.console import Lines
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.rows import Row, blocks
 from textveil_cli.files.run import LAYOUTS
@@ -11,8 +12,8 @@ from textveil_cli.files.selection import Selection
 from textveil_cli.files.streams import Reading
 
 
-def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[tuple[list[str], int]]:
-    """Yields the texts of a column as they arrive, with the bytes that were read; an empty cell is an empty text.
+def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[Lines]:
+    """Yields the texts of a column as they arrive, as ``read_lines`` does; an empty cell is an empty text.
 
     Args:
         file: The file.
@@ -29,13 +30,13 @@ def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[tuple
     if selection.format == "parquet":
         with open(file.descriptor, "rb", closefd=False) as whole:
             for block in ParquetTable(whole, name, selection).blocks():
-                yield [text or "" for text in block.cells[0]], 0
+                yield [text or "" for text in block.cells[0]], True, 0
         return
     for block in blocks(LAYOUTS[selection.format](selection, name), file.chunks(), selection, name):
         if block.bad:
             bad = block.bad[0]
             raise BadRow(f"{name}, row {bad.number:,} (line {bad.line:,}): {bad.reason}")
-        yield [_only(row, name) for row in block.rows if row.number], file.consumed
+        yield [_only(row, name) for row in block.rows if row.number], True, file.consumed
 
 
 def _only(row: Row, name: str) -> str:

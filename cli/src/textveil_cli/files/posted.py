@@ -11,9 +11,9 @@ from textveil.ledger import (
     Entry,
     Ledger,
     Posted,
-    TextSource,
     canonical_bytes,
     document_bytes,
+    text_source,
 )
 from textveil.text import Options, Sanitizer
 
@@ -47,7 +47,7 @@ class BlockLedger:
         budget: Budget | None = None,
     ) -> None:
         self._ledger, self._scope, self._budget = ledger, scope, budget
-        self._options = canonical_bytes(TextSource(sanitizer, options).canonical_options())
+        self._options = canonical_bytes(text_source(sanitizer, options).options)
         terms = sanitizer.terms(**options)
         self._statement = lru_cache(maxsize=4096)(terms.statement)
         self.documents = self.before = 0

@@ -18,6 +18,11 @@ from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import RECORD, Source
 from textveil_cli.files.streams import version_of
 
+try:
+    import fcntl
+except ImportError:  # Windows has none
+    fcntl = None
+
 VERSION = 1
 _BEGIN = f'{{"version": {VERSION}, "settings": "'.encode()
 
@@ -75,7 +80,8 @@ class Record:
         resume: Whether an earlier run is gone on with.
 
     Raises:
-        ResumeError: The folder is not empty and the run is a new one, or the earlier run had other settings.
+        ResumeError: The folder is not empty and the run is a new one, or the earlier run had other settings; or
+            another run writes there.
         OutputError: The folder cannot be written to.
     """
 
@@ -85,6 +91,13 @@ class Record:
         self._torn = b""
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(folder)
+            self._begin(folder, resume)
+        except OSError as error:
+            raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
+
+    def _begin(self, folder: Path, resume: bool) -> None:
+        try:
             written = [name for _, _, names in os.walk(folder) for name in names]
             there = os.path.lexists(self._path)
             if there and (resume or written == [RECORD]):
@@ -102,9 +115,11 @@ class Record:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
             self._descriptor = os.open(self._path, flags, 0o600)
             if not self._finished and not os.fstat(self._descriptor).st_size:
-                self._append({"version": VERSION, "settings": settings})
-        except OSError as error:
-            raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
+                self._append({"version": VERSION, "settings": self._settings})
+        except BaseException:
+            if self._lock is not None:
+                os.close(self._lock)
+            raise
 
     def finished(self, source: Source, target: Path) -> Counts | None:
         """Returns what was rewritten of a file that is finished, ``None`` for others.
@@ -136,8 +151,10 @@ class Record:
         self._append({"finished": promised})
 
     def close(self) -> None:
-        """Leaves the file closed."""
+        """Leaves the file closed, and the folder to other runs."""
         os.close(self._descriptor)
+        if self._lock is not None:
+            os.close(self._lock)
 
     def _entries(self) -> list[dict[str, Any]]:
         """Reads the entries that were written to their end, and changes nothing.
@@ -171,3 +188,23 @@ class Record:
             os.fsync(self._descriptor)
         except OSError as error:
             raise OutputError(f"the record cannot be written: {os.strerror(error.errno or 0)}") from error
+
+
+def _locked(folder: Path) -> int | None:
+    """Returns what keeps other runs out of a folder while it is open; ``None`` where the system has no such locks.
+
+    Raises:
+        ResumeError: Another run has it.
+    """
+    if fcntl is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise ResumeError("another run writes to the output folder: wait for its end, or name another") from None
+    except OSError:  # no locks on this file system
+        os.close(descriptor)
+        return None
+    return descriptor

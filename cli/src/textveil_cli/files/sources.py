@@ -1,6 +1,5 @@
-"""The files of a run: found in folders and by patterns, each with the place of its output."""
+"""The files of a run: named or found in folders, each with the place of its output."""
 
-import glob
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -51,9 +50,8 @@ class Sources:
 def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -> Sources:
     """Finds the files that a command line names.
 
-    Files, folders, and patterns such as ``data/**/*.csv``. In a folder these are all files of the format, packed or
-    not, but hidden ones. Links are followed. The output of a folder or a pattern, or of several files, is a folder of
-    the same shape.
+    Files and folders. In a folder these are all files of the format, packed or not, but hidden ones. Links are
+    followed. The output of a folder, or of several files, is a folder of the same shape.
 
     Args:
         inputs: What the command line names; ``-`` is standard input.
@@ -83,13 +81,6 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
                     left_out += 1
         elif os.path.exists(given):
             found.append((Path(given), os.path.basename(given)))
-        elif glob.has_magic(given):
-            several = True
-            base = _base(given)
-            paths = [path for path in sorted(glob.glob(given, recursive=True)) if not os.path.isdir(path)]
-            if not paths:
-                raise InputError(f"{name}: no file fits the pattern")
-            found += [(Path(path), os.path.relpath(path, base)) for path in paths]
         else:  # what is not there may be a text where a path belongs, and is not named
             raise InputError(f"{name}: no readable file there")
     folder = output if output is not None and (several or os.path.isdir(output)) else None
@@ -141,16 +132,6 @@ def _ends(path: str, format_name: str) -> bool:
     for packed in PACKED if format_name != "parquet" else ():
         lower = lower.removesuffix(packed)
     return lower.endswith(FORMATS[format_name])
-
-
-def _base(pattern: str) -> str:
-    """The folder that a pattern begins with, before anything that stands for several names."""
-    parts: list[str] = []
-    for part in Path(pattern).parts[:-1]:
-        if glob.has_magic(part):
-            break
-        parts.append(part)
-    return os.path.join(*parts) if parts else "."
 
 
 def _refuse_inside(given: str, output: Path | None) -> None:

@@ -37,7 +37,7 @@ class TextveilOperator(Operator):
     What Presidio found counts: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a city, of an
     ``NRP`` a nationality, of an ``ORGANIZATION`` a firm.
 
-    Its parameters are the arguments of ``Rewriter``. Inside a span no word stays visible unless ``visible`` says so: a
+    Its parameters are the arguments of ``Rewriter``. Inside a span no word stays visible unless ``protect`` says so: a
     detector that finds *Will* means the name.
 
     Privacy:
@@ -74,7 +74,7 @@ def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str
     A member becomes any other one, without a look at it. So nothing that comes out depends on the words replaced here.
     """
     terms = rewriter.terms
-    if not terms.kinds:
+    if terms.protect is None:
         return text
     parts: list[str] = []
     member, after_gap = members[0], True
@@ -89,6 +89,6 @@ def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str
 def _rewriter(params: dict[str, Any] | None) -> Rewriter:
     given = {name: value for name, value in (params or {}).items() if name != "entity_type"}
     rewriter = Rewriter(**given)
-    if rewriter.terms.mechanism == "staircase" and "visible" not in given:
-        return Rewriter(**given, visible="none")
+    if rewriter.terms.mechanism == "staircase" and "protect" not in given:
+        return Rewriter(**given, protect="all")
     return rewriter

@@ -32,8 +32,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
         epsilon: Label of a level.
         level: Name of a level.
-        visible: What stays as it is.
-        kinds: Whether names and numbers become others of their kind.
+        protect: The rung of the ladder, ``"words"`` or ``"all"``.
         fluent: Whether words are drawn to fit the text.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too.
@@ -49,8 +48,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         mechanism: str | None = None,
         epsilon: float | str | None = None,
         level: str | None = None,
-        visible: str | None = None,
-        kinds: bool | None = None,
+        protect: str | None = None,
         fluent: bool | None = None,
         case: str | None = None,
         sanitize_punctuation: bool | None = None,
@@ -62,8 +60,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         self.mechanism = mechanism
         self.epsilon = epsilon
         self.level = level
-        self.visible = visible
-        self.kinds = kinds
+        self.protect = protect
         self.fluent = fluent
         self.case = case
         self.sanitize_punctuation = sanitize_punctuation

@@ -101,8 +101,7 @@ def make_component(
     epsilon: Any = None,
     level: str | None = None,
     replacement_probability: Any = None,
-    visible: Any = None,
-    kinds: bool | None = None,
+    protect: str | None = None,
     consistent: bool | None = None,
     consistent_cap: int | None = None,
     split: bool | None = None,
@@ -126,8 +125,7 @@ def make_component(
         epsilon: Label of a level.
         level: Name of a level.
         replacement_probability: SanText+'s ``p``.
-        visible: What stays as it is.
-        kinds: Whether names and numbers become others of their kind.
+        protect: The rung of the ladder, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn mentions of a document with ``consistent``.
         split: Whether a longer one is released in parts.

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_cli.options.bundle import BundleArgument, BundleOptions, EncoderOptions, PinOptions
-    from textveil_cli.options.configuration import ConfigOption, configured, say_configured
     from textveil_cli.options.files import (
         InputOptions,
         JsonOption,
@@ -16,15 +14,23 @@ if TYPE_CHECKING:
         RowOptions,
         RunOptions,
         TableOptions,
-        refuse_overwriting,
     )
-    from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions
-    from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions, TextOptions, options_of
+    from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions, refuse_overwriting
+    from textveil_cli.options.text import (
+        BundleArgument,
+        BundleOptions,
+        DrawOptions,
+        EncoderOptions,
+        LevelOptions,
+        PinOptions,
+        ShownOptions,
+        TextOptions,
+        options_of,
+    )
 
 __all__ = [
     "BundleArgument",
     "BundleOptions",
-    "ConfigOption",
     "DrawOptions",
     "EncoderOptions",
     "InputOptions",
@@ -42,10 +48,8 @@ __all__ = [
     "ShownOptions",
     "TableOptions",
     "TextOptions",
-    "configured",
     "options_of",
     "refuse_overwriting",
-    "say_configured",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "bundle", "text", "ledger", "files", "configuration")
+__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files")

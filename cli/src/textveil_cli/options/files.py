@@ -1,7 +1,6 @@
 """What is read and where it goes: inputs, columns and keys of tables, a run over many files, and the output."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -9,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 from textveil.errors import OptionError
 
-from textveil_cli.options.ledger import LedgerOptions, ReceiptOptions
-
 if TYPE_CHECKING:
+    from textveil import PrivacyStatement
+
     from textveil_cli.files import Selection
 
 _SIZE = re.compile(r"(\d{1,12})([kMG]?)B?")
@@ -61,7 +60,14 @@ class OutputOptions:
         bool,
         typer.Option("--json", help="A JSON object per document, with its statement. Of tables: the run's statement."),
     ] = False
+    statement: Annotated[
+        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
+    ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
+
+    def said(self, statement: "PrivacyStatement") -> str:
+        """Returns the statement of a text as it is asked for: one line, or in full."""
+        return statement.summary() if self.statement else statement.line()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,32 +231,6 @@ class RunOptions:
     def given(self) -> bool:
         """Whether any of these is asked for."""
         return self.quarantine is not None or self.workers > 1 or self.resume
-
-
-def refuse_overwriting(
-    reads: Sequence[str | Path | None],
-    ledger: LedgerOptions,
-    receipt: ReceiptOptions,
-    bundle: Path | None,
-    *written: tuple[str, Path | None],
-) -> None:
-    """Raises ``OutputError`` if a file that is to be written is one that is read, a key, a ledger, or another output.
-
-    Args:
-        reads: What is read; ``-`` is standard input.
-        ledger: The ledger and its keys.
-        receipt: The receipt, which is written, and its key.
-        bundle: Folder of the bundle.
-        written: What is written, by option.
-    """
-    keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
-    outputs = [*written, ("--receipt", receipt.receipt)]
-    if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
-        return
-    from textveil.bundle import Kept
-
-    inputs = [path for path in reads if path is not None]
-    Kept(inputs, keys, ledger.ledger, ledger.ledger_key, bundle).refuse(*outputs)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,17 @@
 """What is charged, and what is written down of a promise: the ledger, its budget, its memo, and receipts."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
+from textveil.errors import OptionError
+
+if TYPE_CHECKING:
+    from textveil.release import Statement
+
+    from textveil_cli.charges import ReceiptFile, RunLedger
 
 LedgerKey = Annotated[
     Path | None,
@@ -42,6 +49,38 @@ class LedgerOptions:
         typer.Option(help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
     ] = None
 
+    def opened(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "RunLedger | None":
+        """Opens the ledger; ``None`` where none is named.
+
+        Args:
+            scope_column: The column that names the scope of each row.
+            scope_per_request: Whether a request may name its scope.
+
+        Raises:
+            OptionError: Options of a ledger without one, or a memo without a key.
+            LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
+        """
+        if self.ledger is None:
+            given = (scope_column, self.ledger_key, self.scope, self.budget, self.budget_delta, self.memo_key)
+            if self.memo or scope_per_request or any(option is not None for option in given):
+                raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
+            return None
+        if self.memo != (self.memo_key is not None):
+            raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
+        if self.scope is not None and scope_column is not None:
+            raise OptionError("--scope and --scope-column exclude each other")
+        if self.budget is None and self.budget_delta is not None:
+            raise OptionError("--budget-delta goes with --budget")
+        from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
+
+        from textveil_cli.charges import RunLedger
+
+        delta = "0" if self.budget_delta is None else self.budget_delta
+        limit = None if self.budget is None else Budget(self.budget, delta=delta)
+        named_by = "request" if scope_per_request else None if scope_column is None else "row"
+        ledger = Ledger(self.ledger, key=self.ledger_key, memo_key=self.memo_key)
+        return RunLedger(ledger, DEFAULT_SCOPE if self.scope is None else self.scope, limit, named_by)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptOptions:
@@ -55,3 +94,49 @@ class ReceiptOptions:
         Path | None,
         typer.Option(help="With --receipt: the secret key; made at first use. One for each recipient."),
     ] = None
+
+    def opened(
+        self, statement_of: "Callable[[int], Statement]", table: Mapping[str, object] | None = None
+    ) -> "ReceiptFile | None":
+        """Begins the receipt; ``None`` where none is named.
+
+        Args:
+            statement_of: What is promised of a document of so many tokens.
+            table: What of a table is rewritten.
+
+        Raises:
+            OptionError: It has no key, or the key no receipt.
+        """
+        if (self.receipt is None) != (self.receipt_key is None):
+            raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
+        if self.receipt is None or self.receipt_key is None:
+            return None
+        from textveil_cli.charges import ReceiptFile
+
+        return ReceiptFile(self.receipt, self.receipt_key, statement_of, table)
+
+
+def refuse_overwriting(
+    reads: Sequence[str | Path | None],
+    ledger: LedgerOptions,
+    receipt: ReceiptOptions,
+    bundle: Path | None,
+    *written: tuple[str, Path | None],
+) -> None:
+    """Raises ``OutputError`` if a file that is to be written is one that is read, a key, a ledger, or another output.
+
+    Args:
+        reads: What is read; ``-`` is standard input.
+        ledger: The ledger and its keys.
+        receipt: The receipt, which is written, and its key.
+        bundle: Folder of the bundle.
+        written: What is written, by option.
+    """
+    keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
+    outputs = [*written, ("--receipt", receipt.receipt)]
+    if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
+        return
+    from textveil.bundle import Kept
+
+    inputs = [path for path in reads if path is not None]
+    Kept(inputs, keys, ledger.ledger, ledger.ledger_key, bundle).refuse(*outputs)

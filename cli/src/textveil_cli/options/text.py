@@ -1,15 +1,97 @@
-"""How text is rewritten: the mechanism and its level, what stays visible, and how words are drawn."""
+"""Which bundle, and how text is rewritten: the mechanism and its level, what stays visible, and how words are drawn."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
+from textveil.bundle import MAX_BUNDLE_BYTES, Pins
+from textveil.errors import OptionError
 
-from textveil_cli.console.lines import read_words
+from textveil_cli.console import read_words
 
 if TYPE_CHECKING:
-    from textveil.text import Options
+    from textveil.text import Options, Sanitizer
+
+BundleArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="BUNDLE", help="Folder of a bundle, as --bundle; the built-in English one if left out."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinOptions:
+    """What a bundle must be: every command that opens one takes these."""
+
+    heading: ClassVar[str] = "Bundle"
+    expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")] = (
+        None
+    )
+    maker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY", help="Refuse the bundle unless the owner of this public key signed it (64 digits)."
+        ),
+    ] = None
+    max_bundle_bytes: Annotated[
+        int, typer.Option(min=1, show_default=False, help=f"Refuse a larger bundle; {MAX_BUNDLE_BYTES:,} if left out.")
+    ] = MAX_BUNDLE_BYTES
+
+    @property
+    def pins(self) -> Pins:
+        """What whatever opens the bundle is told."""
+        return Pins(expect_id=self.expect_id, maker=self.maker, max_bytes=self.max_bundle_bytes)
+
+    @property
+    def named(self) -> bool:
+        """Whether the bundle is to be a certain one."""
+        return self.expect_id is not None or self.maker is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleOptions:
+    """The bundle of a command that rewrites text, or looks at what does."""
+
+    heading: ClassVar[str] = "Bundle"
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
+    ] = None
+    must_be: PinOptions
+
+    def sanitizer(self, folder: Path | None = None) -> "Sanitizer":
+        """Opens the bundle, or that of another folder, which must be the same.
+
+        Raises:
+            BundleError: It cannot be used, or is not what it must be.
+        """
+        from textveil.text import Sanitizer
+
+        return Sanitizer.load(self.bundle if folder is None else folder, **self.must_be.pins)
+
+    def or_argument(self, argument: Path | None) -> Path | None:
+        """Returns the folder that a command is about, named after it or by ``--bundle``.
+
+        Raises:
+            OptionError: Both are given.
+        """
+        if argument is not None and self.bundle is not None:
+            raise OptionError("a bundle is named once: after the command, or by --bundle")
+        return self.bundle if argument is None else argument
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderOptions:
+    """The bundle of a command that turns texts into vectors or indices, or reads them."""
+
+    heading: ClassVar[str] = "Bundle"
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
+        ),
+    ] = None
+    must_be: PinOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +126,13 @@ class LevelOptions:
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these."""
+        """Returns what ``Sanitizer`` takes of these.
+
+        Raises:
+            OptionError: The mechanism has no default level, and none is given.
+        """
+        if self.mechanism in ("krr", "fbdd") and self.epsilon is None:
+            raise OptionError(f"--epsilon is needed with --mechanism {self.mechanism}, which has no default level")
         return dict(vars(self))
 
 
@@ -53,15 +141,11 @@ class ShownOptions:
     """What of a text stays visible."""
 
     heading: ClassVar[str] = "What stays visible"
-    visible: Annotated[
+    protect: Annotated[
         str | None,
-        typer.Option(help="staircase: what stays as it is: function-words (the built-in bundle's default) or none."),
-    ] = None
-    kinds: Annotated[
-        bool | None,
         typer.Option(
-            "--kinds/--no-kinds",
-            help="staircase: names, places, numbers and the like become others of their kind (the default).",
+            help="staircase: words (the built-in bundle's default) shows function words, all draws them too. Names and "
+            "numbers become others of their kind. names is for bundles with lists for it.",
         ),
     ] = None
     deny: Annotated[
@@ -82,7 +166,7 @@ class ShownOptions:
             InputError: The list of words cannot be read.
         """
         words = {"deny": read_words(self.deny, "--deny"), "sanitize_punctuation": self.sanitize_punctuation}
-        return words | _said({"visible": self.visible, "kinds": self.kinds})
+        return words | _said({"protect": self.protect})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textveil.release import counted
 from textveil.vector import Encoder, IndexEncoder, IndexRelease, VectorRelease
@@ -18,7 +18,9 @@ from textveil_cli.files import (
     refusing_tables,
 )
 from textveil_cli.options import InputOptions, OutputOptions
-from textveil_cli.rewriting.ledgers import ReceiptFile, RunLedger
+
+if TYPE_CHECKING:
+    from textveil_cli.charges import ReceiptFile, RunLedger
 
 Release = VectorRelease | IndexRelease
 # About ten milliseconds of work for each line: a bar is worth its place long before that of ``sanitize``.
@@ -26,93 +28,94 @@ _BAR_FROM_BYTES = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncodeRun:
-    """A run of ``textveil encode``, as its command line describes it.
+class Encoding:
+    """What encodes documents, charges them, and looks on.
 
     Attributes:
-        inputs: What is read.
-        output: Where it goes, and what is said.
-        selection: What of a table is encoded; lines of plain text.
-        refuses_tables: Whether plain text that looks like a table is refused.
-        whole: Whether all lines of an input are one request to a memo.
-        said: What is said of the promise.
+        encoder: What encodes.
+        options: Its options.
+        receipt: The receipt of the output; ``None`` without one.
+        charged: Charges what is drawn; ``None`` without a ledger.
     """
 
-    inputs: InputOptions
-    output: OutputOptions
-    selection: Selection
-    refuses_tables: bool
-    whole: bool
-    said: str
+    encoder: Encoder | IndexEncoder
+    options: dict[str, Any]
+    receipt: "ReceiptFile | None"
+    charged: "RunLedger | None"
+
+    def of(self, texts: list[str]) -> Iterator[Release]:
+        """Yields releases, one after the other; with a ledger all before the first is given, in one transaction."""
+        releases: Iterable[Release] = (self.encoder.encode(text, **self.options) for text in texts)
+        if self.charged is not None:
+            releases = self.charged.encode(self.encoder, texts, self.options)
+        for release in releases:
+            if self.receipt is not None:
+                self.receipt.add([release])
+            yield release
 
 
 def encode_all(
-    run: EncodeRun,
-    encoder: Encoder | IndexEncoder,
-    options: dict[str, Any],
-    receipts: ReceiptFile,
-    charged: RunLedger | None,
+    encoding: Encoding,
+    inputs: InputOptions,
+    selection: Selection,
+    output: OutputOptions,
+    *,
+    said: str,
+    refuses_tables: bool,
+    whole: bool,
 ) -> None:
     """Encodes all documents of a run, and says what was promised.
 
     Args:
-        run: The run.
-        encoder: What encodes.
-        options: Its options.
-        receipts: Looks on.
-        charged: Charges what is drawn; ``None`` without a ledger.
+        encoding: What encodes.
+        inputs: What is read.
+        selection: What of a table is encoded; lines of plain text.
+        output: Where it goes, and what is said.
+        said: What is said of the promise.
+        refuses_tables: Whether plain text that looks like a table is refused.
+        whole: Whether all lines of an input are one request to a memo.
 
     Raises:
         TextveilError: An input cannot be read, an output not written, or a draw is refused.
     """
-
-    def released(texts: list[str]) -> Iterable[Release]:
-        """One after the other; with a ledger all before the first is given, in one transaction."""
-        if charged is not None:
-            return charged.encode(encoder, texts, options)
-        return (encoder.encode(text, **options) for text in texts)
-
-    quiet, to_file = run.output.quiet, run.output.output is not None
-    with output_to(run.output.output) as write_output:
-        write = receipts.through(write_output)
-        if run.inputs.text is not None:
+    quiet, receipt = output.quiet, encoding.receipt
+    with output_to(output.output) as write:
+        write = write if receipt is None else receipt.through(write)
+        if inputs.text is not None:
             tally = _Tally()
-            for release in released([run.inputs.text]):
-                receipts.add([release])
-                tally.write(release, write, run.output.as_json)
-            say_unless(run.said, quiet)
+            for release in encoding.of([inputs.text]):
+                tally.write(release, write, output.as_json)
+            say_unless(said, quiet)
             tally.say_notes(quiet)
-        for path, name in named(run.inputs.paths):
+        for path, name in named(inputs.paths):
             tally, before = _Tally(), 0
-            if run.refuses_tables:
+            if refuses_tables:
                 refuse_tables_by_name(path, name)
             with (
                 opened(path, name) as (descriptor, size),
-                bytes_bar("encoding", size, _BAR_FROM_BYTES, quiet=quiet, to_file=to_file) as advance,
+                bytes_bar("encoding", size, _BAR_FROM_BYTES, quiet=quiet, to_file=output.output is not None) as advance,
             ):
-                read = _documents(run, descriptor, path, name)
-                for lines, _, consumed in all_lines(read) if run.whole else read:
-                    for done, release in enumerate(released(lines), 1):
-                        receipts.add([release])
-                        tally.write(release, write, run.output.as_json)
+                if selection.format == "lines":
+                    read = _lines(descriptor, name, refuses_tables)
+                else:
+                    read = read_cells(Reading(descriptor, name, packed_as(path)), selection, name)
+                for lines, _, consumed in all_lines(read) if whole else read:
+                    for done, release in enumerate(encoding.of(lines), 1):
+                        tally.write(release, write, output.as_json)
                         advance(before + (consumed - before) * done // len(lines))
                     before = consumed
-            say_unless(f"{name}: {tally}{f'; {run.said}' if tally.documents else ''}", quiet)
+            say_unless(f"{name}: {tally}{f'; {said}' if tally.documents else ''}", quiet)
             tally.say_notes(quiet)
-        receipts.write()
+        if receipt is not None:
+            receipt.write()
 
 
-def _documents(run: EncodeRun, descriptor: int, path: str, name: str) -> Iterator[Lines]:
-    """Yields the documents of one input: its lines, or the cells of a column."""
-    if run.selection.format != "lines":
-        for cells, consumed in read_cells(Reading(descriptor, name, packed_as(path)), run.selection, name):
-            yield cells, True, consumed
-        return
+def _lines(descriptor: int, name: str, refuses_tables: bool) -> Iterator[Lines]:
     look = refusing_tables(name)
-    for lines, ended, consumed in read_lines(descriptor, name):
-        if run.refuses_tables:
-            look(lines)
-        yield lines, ended, consumed
+    for found in read_lines(descriptor, name):
+        if refuses_tables:
+            look(found[0])
+        yield found
 
 
 class _Tally:

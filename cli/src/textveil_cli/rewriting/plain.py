@@ -3,31 +3,18 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError, OutputError
 from textveil.release import counted
 from textveil.text import Options, Result, Sanitizer
 
-from textveil_cli.console import (
-    Lines,
-    Write,
-    all_lines,
-    named,
-    opened,
-    output_to,
-    read_lines,
-    say,
-    say_unless,
-)
-from textveil_cli.options import InputOptions, OutputOptions
+from textveil_cli.console import Lines, Write, all_lines, named, opened, output_to, read_lines, say, say_unless
+from textveil_cli.rewriting.asked import Asked
 
 if TYPE_CHECKING:
     from textveil.text import Terms
-
-    from textveil_cli.rewriting.ledgers import ReceiptFile, RunLedger
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000
@@ -37,116 +24,91 @@ _PIECE = 1 << 20
 #: Inputs of fewer bytes are done before a bar could be read.
 _BAR_FROM_BYTES = 20_000_000
 
-
-@dataclass(frozen=True, kw_only=True)
-class PlainRun:
-    """A run over plain text, as a command line describes it.
-
-    Attributes:
-        inputs: What is read.
-        output: Where it goes, and what is said.
-        document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
-        keep_mapping: Where the mapping of the one document goes.
-        whole: Whether all lines of an input are one request to a memo.
-        plain: Whether it is plain text, though it looks like a table.
-        sanitizer: The sanitizer.
-        options: Options of the draws.
-    """
-
-    inputs: InputOptions
-    output: OutputOptions
-    document: str | None
-    keep_mapping: Path | None
-    whole: bool
-    plain: bool
-    sanitizer: Sanitizer
-    options: Options
-
-    def require_mapping(self) -> None:
-        """Raises ``OptionError`` if a mapping is to be of several inputs, ``OutputError`` if it cannot be written."""
-        mapping = self.keep_mapping
-        if mapping is not None and len(self.inputs.paths) > 1:
-            raise OptionError(_ONE_DOCUMENT)
-        if mapping is not None and not os.access(Path(os.path.realpath(mapping)).parent, os.W_OK):
-            raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
-
-
 Draw = Callable[[list[str]], list[Result]]
+Look = Callable[[list[str]], None]
 
 
-def sanitize_plain(run: PlainRun, receipts: "ReceiptFile", charged: "RunLedger | None") -> None:
+def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None:
     """Sanitizes plain text as the command line says, and states what was promised.
 
     Args:
-        run: The run.
-        receipts: Looks on.
-        charged: Charges what is drawn; ``None`` without a ledger.
+        asked: The command line.
+        sanitizer: The sanitizer.
+        options: Options of the draws.
 
     Raises:
         TextveilError: An input cannot be read, an output not written, or a draw is refused.
     """
+    mapping, output = asked.keep_mapping, asked.output.output
+    if mapping is not None and len(asked.inputs.paths) > 1:
+        raise OptionError(_ONE_DOCUMENT)
+    if mapping is not None and not os.access(Path(os.path.realpath(mapping)).parent, os.W_OK):
+        raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
+    asked.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
+    receipt = asked.receipt.opened(sanitizer.terms(**options).statement)
+    charged = asked.ledger.opened()
+    warn: Look = (lambda lines: None) if asked.output.quiet else LanguageWarning(sanitizer, options)
 
     def draw(texts: list[str]) -> list[Result]:
         if charged is None:
-            drawn = run.sanitizer.sanitize_batch(texts, **run.options)
+            drawn = sanitizer.sanitize_batch(texts, **options)
         else:
-            drawn = charged.sanitize(run.sanitizer, texts, run.options)
-        receipts.add(drawn)
-        if run.keep_mapping is not None:  # first: a text without its mapping could only be had back by a second release
-            _write_mapping(run.keep_mapping, drawn)
+            drawn = charged.sanitize(sanitizer, texts, options)
+        if receipt is not None:
+            receipt.add(drawn)
+        if mapping is not None:  # first: a text without its mapping could only be had back by a second release
+            _write_mapping(mapping, drawn)
         return drawn
 
-    with output_to(run.output.output) as write_output:
-        write = receipts.through(write_output)
-        if run.inputs.text is not None:
-            _sanitize_text(run, run.inputs.text, draw, write)
+    with output_to(output) as write:
+        write = write if receipt is None else receipt.through(write)
+        if asked.inputs.text is not None:
+            _sanitize_text(asked, asked.inputs.text, draw, warn, write)
         else:
-            _sanitize_inputs(run, draw, write)
-        receipts.write()
+            _sanitize_inputs(asked, draw, warn, write)
+        if receipt is not None:
+            receipt.write()
+    if charged is not None:
+        charged.say(asked.output.quiet)
 
 
-def _sanitize_text(run: PlainRun, text: str, draw: Draw, write: Write) -> None:
+def _sanitize_text(asked: Asked, text: str, draw: Draw, warn: Look, write: Write) -> None:
     (result,) = draw([text])
-    if not run.output.quiet:
-        LanguageWarning(run.sanitizer, run.options)([text])
-    for piece in _rendered([result], run.output.as_json, ended=True):
+    warn([text])
+    for piece in _rendered([result], asked.output.as_json, ended=True):
         write(piece)
-    say_unless(result.statement.summary(), run.output.quiet)
+    say_unless(asked.output.said(result.statement), asked.output.quiet)
 
 
-def _sanitize_inputs(run: PlainRun, draw: Draw, write: Write) -> None:
+def _sanitize_inputs(asked: Asked, draw: Draw, warn: Look, write: Write) -> None:
     from textveil_cli.console import bytes_bar
-    from textveil_cli.files import refuse_tables_by_name
+    from textveil_cli.files import refuse_tables_by_name, refusing_tables
 
-    ended, quiet = True, run.output.quiet
-    for path, name in named(run.inputs.paths):
+    ended, quiet, one = True, asked.output.quiet, asked.keep_mapping is not None
+    for path, name in named(asked.inputs.paths):
         if not ended:  # the last line of one input and the first of the next are two documents
             write("\n")
-        if not run.plain:
+        look = refusing_tables(name)
+        if not asked.table.plain:
             refuse_tables_by_name(path, name)
-        tally = _Tally()
+        tally, to_file = _Tally(), asked.output.output is not None
         with (
             opened(path, name) as (descriptor, size),
-            bytes_bar(
-                "sanitizing", size, _BAR_FROM_BYTES, quiet=quiet, to_file=run.output.output is not None
-            ) as advance,
+            bytes_bar("sanitizing", size, _BAR_FROM_BYTES, quiet=quiet, to_file=to_file) as advance,
         ):
-            documents = sanitize_lines(
-                run.sanitizer,
-                descriptor,
-                name,
-                document=run.document,
-                whole=run.whole or run.keep_mapping is not None,
-                look=_looking(run, name),
-                draw=draw,
-                **run.options,
-            )
-            for results, ended, consumed in documents:
-                for piece in _rendered(results, run.output.as_json, ended=ended):
+            documents = _documents(descriptor, name, asked)
+            for lines, ended, consumed in all_lines(documents) if one or asked.ledger.memo else documents:
+                if one and len(lines) > 1:
+                    raise OptionError(_ONE_DOCUMENT)
+                if not asked.table.plain:
+                    look(lines)
+                warn(lines)
+                results = draw(lines)
+                for piece in _rendered(results, asked.output.as_json, ended=ended):
                     write(piece)
                 tally.add(results)
                 advance(consumed)
-        say_unless(f"{name}: {tally}", quiet)
+        say_unless(f"{name}: {tally.said(asked)}", quiet)
 
 
 class _Tally:
@@ -163,34 +125,11 @@ class _Tally:
         self.tokens += sum(result.tokens for result in results)
         self.terms = results[0].terms if results else self.terms
 
-    def __str__(self) -> str:
+    def said(self, asked: Asked) -> str:
+        """Returns how many documents there were, and the statement of all of them."""
         if self.terms is None:
             return "no documents"
-        return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
-
-
-def _looking(run: PlainRun, name: str) -> Callable[[list[str]], None]:
-    """Returns what looks at documents before they are drawn, and charged."""
-    from textveil_cli.files import refusing_tables
-
-    looks: list[Callable[[list[str]], None]] = []
-    if run.keep_mapping is not None:
-        looks.append(_refuse_several)
-    if not run.plain:
-        looks.append(refusing_tables(name))
-    if not run.output.quiet:
-        looks.append(LanguageWarning(run.sanitizer, run.options))
-
-    def look(documents: list[str]) -> None:
-        for one in looks:
-            one(documents)
-
-    return look
-
-
-def _refuse_several(documents: list[str]) -> None:
-    if len(documents) > 1:
-        raise OptionError(_ONE_DOCUMENT)
+        return f"{counted(self.documents, 'document')}. {asked.output.said(self.terms.statement(self.tokens))}"
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:
@@ -201,9 +140,9 @@ def _write_mapping(path: Path, results: list[Result]) -> None:
                 write(result.mapping.to_json())
 
 
-def _documents(descriptor: int, name: str, document: str | None, consistent: bool) -> Iterator[Lines]:
+def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
     """Yields the documents of one input: its lines, or all of it."""
-    if document == "file":
+    if asked.rows.document == "file":
         found = list(read_lines(descriptor, name))
         text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in found)
         if text:
@@ -212,7 +151,7 @@ def _documents(descriptor: int, name: str, document: str | None, consistent: boo
     seen = 0
     for lines, ended, consumed in read_lines(descriptor, name):
         seen += len(lines)
-        if consistent and document is None and seen > 1:
+        if asked.how.draw.consistent and asked.rows.document is None and seen > 1:
             raise OptionError("--consistent on several lines: say --document line or --document file")
         yield lines, ended, consumed
 
@@ -230,43 +169,6 @@ class LanguageWarning:
         self._said = True
         if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:
             say("textveil: over half of the drawn words are unknown: is this bundle for the language of the text?")
-
-
-def sanitize_lines(
-    sanitizer: Sanitizer,
-    descriptor: int,
-    name: str,
-    *,
-    document: str | None = None,
-    whole: bool = False,
-    look: Callable[[list[str]], None] | None = None,
-    draw: Callable[[list[str]], list[Result]] | None = None,
-    **options: Unpack[Options],
-) -> Iterator[tuple[list[Result], bool, int]]:
-    """Sanitizes everything that can be read from a file descriptor, line by line or as one document.
-
-    Args:
-        sanitizer: The sanitizer.
-        descriptor: An open file descriptor; read until its end, not closed.
-        name: What errors call the input ("input 1").
-        document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
-        whole: Whether all lines are read before the first is sanitized: they are one request to a memo.
-        look: Called with the documents before they are sanitized.
-        draw: What sanitizes documents in place of the sanitizer: with a ledger, say.
-        options: As in ``Sanitizer.sanitize``.
-
-    Yields:
-        Results of the lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
-
-    Raises:
-        InputError: As ``read_lines``.
-        OptionError: Draws are consistent, there are several lines, and it is not said what a document is.
-    """
-    documents = _documents(descriptor, name, document, bool(options.get("consistent")))
-    for lines, ended, consumed in all_lines(documents) if whole else documents:
-        if look is not None:
-            look(lines)
-        yield sanitizer.sanitize_batch(lines, **options) if draw is None else draw(lines), ended, consumed
 
 
 def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:

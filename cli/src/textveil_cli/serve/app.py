@@ -1,4 +1,4 @@
-"""The application: four paths and the document that describes them.
+"""The application: four paths (docs/serve.md).
 
 What a request asks for runs in threads. Nothing of a body is logged, stored or said in an error.
 """
@@ -29,7 +29,6 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("serve", "starlette and uvicorn") from error
 
-from textveil_cli.serve.openapi import describe
 from textveil_cli.serve.requests import read_asked
 
 Work = Callable[..., Sequence[Any]]
@@ -88,9 +87,6 @@ class _Service:
             "scope_per_request": self.releases.scoped,
             "limits": {"body_bytes": self.limits.body_bytes, "texts": self.limits.texts},
         }
-
-    async def openapi(self, request: Request) -> dict[str, Any]:
-        return describe(self.limits, encodes=self.releases.encode is not None, scoped=self.releases.scoped)
 
     async def sanitize(self, request: Request) -> dict[str, Any]:
         def shown(result: Any) -> dict[str, Any]:
@@ -172,7 +168,6 @@ def make_app(
     asked: list[tuple[str, str, Callable[[Request], Awaitable[dict[str, Any]]]]] = [
         ("GET", HEALTH, service.health),
         ("GET", "/info", service.info),
-        ("GET", "/openapi.json", service.openapi),
         ("POST", "/sanitize", service.sanitize),
     ]
     if releases.encode is not None:

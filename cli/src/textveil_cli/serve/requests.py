@@ -17,7 +17,7 @@ _PATIENCE = 16
 _SHAPE = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
 _SCOPED = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "scope": "..." or without'
 #: Characters of the name of a scope.
-MOST_OF_A_SCOPE = 1_000
+_MOST_OF_A_SCOPE = 1_000
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked
 
 
 def _scope(named: Any) -> str:
-    if not isinstance(named, str) or not 0 < len(named) <= MOST_OF_A_SCOPE or not _is_unicode(named):
-        message = f"a scope is a string of 1 to {MOST_OF_A_SCOPE:,} characters"
+    if not isinstance(named, str) or not 0 < len(named) <= _MOST_OF_A_SCOPE or not _is_unicode(named):
+        message = f"a scope is a string of 1 to {_MOST_OF_A_SCOPE:,} characters"
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
     return named
 

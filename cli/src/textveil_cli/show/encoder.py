@@ -13,6 +13,7 @@ def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
     """Describes an encoder bundle: what it is, what its levels promise and what was measured."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_statement(bundle, level).to_dict()} for level in bundle.levels]
+    parts = bundle.extractor
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
         "identity": bundle.identity,
@@ -22,10 +23,10 @@ def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
         "mode": default.mode,
         "dimension": default.dimension,
         "grid": default.grid,
-        "max_tokens": bundle.max_tokens,
-        "pieces": len(bundle.vocabulary),
-        "model_bytes": bundle.model.size,
-        "operators": bundle.model.operators,
+        "max_tokens": parts.max_tokens,
+        "pieces": len(parts.vocabulary),
+        "model_bytes": bundle.outline.size,
+        "operators": bundle.outline.operators,
         "measured": manifest.get("measured"),
         "levels": levels,
     }
@@ -36,7 +37,7 @@ def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
         f"{facts['name']}: an encoder, {default.mode}, vectors of length {default.dimension}",
         f"identity   {bundle.identity}",
         f"license    {facts['licence']}",
-        f"model      {bundle.model.size / 1e6:.1f} MB; {facts['pieces']:,} pieces; at most {bundle.max_tokens} tokens",
+        f"model      {bundle.outline.size / 1e6:.1f} MB; {facts['pieces']:,} pieces; at most {parts.max_tokens} tokens",
         *([f"labels     {', '.join(map(str, labels))}"] if isinstance(labels, list) else []),
         "",
         "for any two texts    for one word, at word dropout",

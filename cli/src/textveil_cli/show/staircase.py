@@ -24,7 +24,7 @@ def staircase_facts(bundle: TextBundle) -> dict[str, Any]:
     return {
         "notion": NOTION,
         "default_level": bundle.default_staircase_level,
-        "default_visible": bundle.default_visible,
+        "default_protect": bundle.default_protect,
         "kinds": [kind.name for kind in bundle.skeleton.kinds],
         "levels": [asdict(level) for level in staircase_summaries(bundle)],
     }
@@ -36,7 +36,7 @@ def staircase_lines(bundle: TextBundle) -> list[str]:
     kinds = ", ".join(kind.name for kind in bundle.skeleton.kinds)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""
     return [
-        f"staircase{default}; visible: {bundle.default_visible}",
+        f"staircase{default}; protect: {bundle.default_protect}",
         f"{'level':<10}{'nats':>5}{'odds':>12}{'guess':>10}{'near':>7}"
         f"{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
         *(_line(level, level.level == bundle.default_staircase_level) for level in staircase_summaries(bundle)),

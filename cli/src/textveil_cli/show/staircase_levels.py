@@ -40,15 +40,12 @@ class StaircaseSummary:
     kept_most: float
 
 
-def staircase_summaries(
-    bundle: TextBundle, *, visible: str | None = None, kinds: bool = True
-) -> list[StaircaseSummary]:
+def staircase_summaries(bundle: TextBundle, *, protect: str | None = None) -> list[StaircaseSummary]:
     """Returns the levels of a bundle's staircase, strictest first.
 
     Args:
         bundle: A bundle with a staircase.
-        visible: What stays visible; the bundle's default if left out.
-        kinds: Whether kinds are drawn from their lists.
+        protect: The rung of the ladder; the bundle's default if left out.
 
     Raises:
         UnknownMechanism: The bundle has no staircase.
@@ -56,7 +53,7 @@ def staircase_summaries(
     plans = StaircasePlans(bundle)
     found = []
     for level in bundle.staircase_levels:
-        plan = plans.plan({"level": level.name, "visible": visible, "kinds": kinds})
+        plan = plans.plan({"level": level.name, "protect": protect or bundle.default_protect})
         told = plan.terms.promise.facts(plan.terms)
         assert isinstance(plan.mechanism, SlotStaircase)  # fluent is not asked for
         kept = most_kept(plan.mechanism)

@@ -6,7 +6,6 @@ from typing import Any
 
 from textveil.bundle import TextBundle
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.bundle.statistics import Recovery
 from textveil.release import round_up
 from textveil.text import LevelSummary, Options, Sanitizer, epsilon_text, summaries
 
@@ -59,26 +58,12 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
         f"identity   {facts['identity']}",
         f"license    {facts['licence']}. {facts['attribution']}",
     ]
-    if bundle.staircase is not None:
-        lines += ["", *staircase_lines(bundle)]
+    if bundle.mechanisms:
+        lines += ["", levels_table(bundle)]
     if bundle.names is not None:
         lines += ["", *names_lines(bundle)]
     if not bundle.levels:
         return "\n".join(lines)
-    lines += [
-        "",
-        bundle.default_table_mechanism,
-        "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
-    ]
-    for level in levels:
-        does = level[bundle.default_table_mechanism]
-        share = does["unchanged_median"]
-        marker = "   default" if level["default"] else ""
-        bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
-        lines.append(
-            f"{level['name']:<11} {epsilon_text(does['epsilon']):>7}  {does['epsilon_kind']:<20} "
-            f"{does['epsilon_textbook']:>8.4g}  {bound(does['epsilon_pure_ldp']):>8}  {bar}{marker}"
-        )
     probability = float(bundle.default_replacement_probability)
     lines += [
         "",
@@ -120,37 +105,6 @@ def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
     return "\n".join([*lines, *_COLUMNS])
 
 
-def chosen_level(bundle: TextBundle, level: LevelSummary, *, as_json: bool = False) -> str:
-    """Describes a level: the options that choose it, what it promises and what it does."""
-    if as_json:
-        return json.dumps({"options": level.options, **asdict(level)}, ensure_ascii=False)
-    does = level.measures
-    assert does is not None  # a level is chosen by its statistics
-    pure = "" if level.epsilon_pure_ldp is None else f"; at most {bound(level.epsilon_pure_ldp)} whatever the distance"
-    inputs = "1 input" if does.likely_inputs == 1 else f"{does.likely_inputs:,g} inputs"
-    word = "a sensitive word" if level.mechanism == "santext+" else "a word"
-    lines = [
-        level.options,
-        "",
-        f"epsilon {epsilon_text(level.epsilon)} per token and unit of distance ({level.epsilon_kind}){pure}",
-        f"A word stays unchanged with probability {does.unchanged:.3g} (median over words).",
-        f"5 % of words do less often than {does.unchanged_low:.3g}, 5 % more often than {does.unchanged_high:.3g}, "
-        f"none more often than {does.unchanged_most:.3g}.",
-        f"A word may become {does.likely_outputs:,g} words (95 % of the mass; median over words).",
-        f"An output may well come from {inputs} (at least 1 % as likely as the likeliest; median).",
-        f"An observer who knows this bundle and how common words are, but not the context, guesses {word}",
-        f"  without any release    {does.recovery_without_release:.1%}",
-        *(f"  from {_releases(number):<18}{_recovery(recovery)}" for number, recovery in does.recovery.items()),
-    ]
-    if does.recovery_with_kept_words is not None:
-        kept = 1 - float(bundle.default_replacement_probability)
-        lines.append(
-            f"and any word, if common ones are kept with probability {kept:g}, from 1 release "
-            f"{share(does.recovery_with_kept_words)}"
-        )
-    return "\n".join(lines)
-
-
 def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
     """Lists the likeliest replacements of a word, with exact probabilities and distances."""
     found = sanitizer.distribution(word, **options)
@@ -164,7 +118,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         for output, share in found.likeliest(count)
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
-    of_a_kind = terms.kinds and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
+    of_a_kind = terms.protect is not None and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
     promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is no drawn mention
     others = len(found.words) - len(rows)
     if as_json:
@@ -183,7 +137,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     elif of_a_kind:
         header += " (drawn from the public list of this kind, whatever the word is)"
     width = max(len(row["word"]) for row in rows)
-    lines = [header, promised.summary(), "", f"{'becomes':<{width}}  probability  distance"]
+    lines = [header, promised.line(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
         distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
         lines.append(
@@ -237,16 +191,6 @@ def _level_line(level: LevelSummary, default: bool) -> str:
             f"{does.min_entropy:>9.2f}{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
         )
     return line + ("  default" if default else "")
-
-
-def _releases(number: int) -> str:
-    return "1 release" if number == 1 else f"{number} releases"
-
-
-def _recovery(recovery: Recovery) -> str:
-    if recovery.low == recovery.high:
-        return share(recovery.rate)
-    return f"{share(recovery.rate)} (simulated; 95 % interval {share(recovery.low)} to {share(recovery.high)})"
 
 
 def _bar(share: float) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Integers, Metric
-from textveil.mechanisms import Progress as Steps
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Ids, blocks, each_block
@@ -69,24 +68,16 @@ class AllScores:
         """Returns the scores of all inputs to some outputs, shape ``(n, inputs)``."""
         return self.scores[outputs]
 
-    def of_pairs(self, inputs: Ids, outputs: Ids) -> NDArray[np.uint16]:
-        """Returns the score of each pair. The arguments are broadcast against each other."""
-        return self.scores[inputs, outputs]
-
-    def totals(self, weights: Integers, base: Integers, progress: Steps | None = None) -> Integers:
+    def totals(self, weights: Integers, base: Integers) -> Integers:
         """Returns ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input, exact, shape ``(inputs,)``.
 
         Args:
             weights: ``W``, for every score up to ``largest``.
             base: ``q``, shape ``(symbols,)``.
-            progress: Called with inputs done and inputs in all.
         """
-
-        def told(stage: str, done: int, total: int) -> None:
-            if progress is not None:
-                progress(done, total)
-
-        return np.concatenate(self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, told))
+        return np.concatenate(
+            self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, no_progress)
+        )
 
     def once(self, key: bytes, make: Callable[[], Any]) -> Any:
         """Returns what was made under a key before, or makes it: what is about distances alone serves every level."""

@@ -73,8 +73,8 @@ def certify_rows(
     if unsound.any():
         return f"row {start + int(np.argmax(unsound))}: its ids are not distinct symbols with its own first"
     table = StaircaseTable(neighbors, base, roles)
-    for visible, kinds, lower in product((True, False), repeat=3):
-        outputs = table.outputs(visible=visible, kinds=kinds, lower=lower)
+    for visible, lower in product((True, False), repeat=2):
+        outputs = table.outputs(visible=visible, lower=lower)
         for level in levels if outputs.any() else ():
             try:
                 staircase = Staircase.of(table, level, outputs)

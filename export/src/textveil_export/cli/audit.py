@@ -42,5 +42,5 @@ def _staircases(path: Path, pins: Pins) -> list[Staircase]:
     table = bundle.staircase
     if table is None:
         raise SamplerFault("this bundle has no staircase to draw from")
-    outputs = table.outputs(visible=bundle.default_visible != "none", kinds=True)
+    outputs = table.outputs(visible=bundle.default_protect == "words")
     return [Staircase.of(table, level, np.asarray(outputs)) for level in bundle.staircase_levels]

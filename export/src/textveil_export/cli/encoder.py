@@ -121,7 +121,7 @@ def encoder(
     found = contents.manifest["measured"]
     for epsilon, accuracy in {"none": found["accuracy_without_noise"], **found["accuracy_by_epsilon"]}.items():
         print(f"epsilon {epsilon:<5} accuracy {accuracy['int8']:.4f} (float32 {accuracy['float32']:.4f})")
-    print(f"{output}: {found['int8']['recipe']}, model of {written.bundle.model.size:,} bytes")
+    print(f"{output}: {found['int8']['recipe']}, model of {written.bundle.outline.size:,} bytes")
     print(f"identity {written.bundle.identity}")
 
 

@@ -23,7 +23,7 @@ def statistics(
 ) -> None:
     """Measure what every level does to words, and write it into the bundle.
 
-    textveil levels and calibrate print it. The identity of the bundle changes. An interruption leaves the bundle as it
+    textveil levels prints it. The identity of the bundle changes. An interruption leaves the bundle as it
     was, or without statistics.
     """
     opened = open_bundle(bundle, TextBundle, **must_be.pins)

@@ -117,7 +117,7 @@ class SanTextOptions:
     ] = 1.0
     default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL
     statistics: Annotated[
-        bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
+        bool, typer.Option(help="Measure what the levels do to words, for textveil levels; minutes.")
     ] = True
 
     def levels(self) -> tuple[Levels | None, Levels | None, str]:

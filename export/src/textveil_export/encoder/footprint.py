@@ -24,10 +24,11 @@ _CHILD = """
 import json, pathlib, resource, sys
 from textveil import Encoder
 encoder = Encoder.load(sys.argv[1], expect_id=sys.argv[3])
-plain = (piece for piece in encoder.bundle.vocabulary if piece.isascii() and piece.isalpha() and piece.islower())
+parts = encoder.bundle.extractor
+plain = (piece for piece in parts.vocabulary if piece.isascii() and piece.isalpha() and piece.islower())
 word = next(plain, "a")
 for tokens in json.loads(sys.argv[2]):
-    if tokens <= encoder.bundle.max_tokens:
+    if tokens <= parts.max_tokens:
         encoder.encode(" ".join([word] * (tokens - 2)))
 status = pathlib.Path("/proc/self/status")
 if status.exists():

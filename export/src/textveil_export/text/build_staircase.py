@@ -28,7 +28,7 @@ LEVELS = (
     StaircaseLevel(name="weak", epsilon=Decimal(10), share=Fraction(1, 2000), own_share=Fraction(1, 2)),
     StaircaseLevel(name="weakest", epsilon=Decimal(12), share=Fraction(1, 5000), own_share=Fraction(1, 2)),
 )
-DEFAULT_LEVEL, DEFAULT_VISIBLE = "weak", "function-words"
+DEFAULT_LEVEL = "weak"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,6 @@ class StaircaseRecipe:
         settings: Neighbors per word, and how they are found.
         levels: The levels, strictest first.
         default_level: The level used when a user names none.
-        default_visible: What stays visible then.
         never_output: Words that must not come out.
         context: What lets the base follow the text, or ``None``.
     """
@@ -53,7 +52,6 @@ class StaircaseRecipe:
     settings: StaircaseSettings = field(default_factory=StaircaseSettings)
     levels: tuple[StaircaseLevel, ...] = LEVELS
     default_level: str = DEFAULT_LEVEL
-    default_visible: str = DEFAULT_VISIBLE
     never_output: frozenset[str] = frozenset()
     context: ContextModel | None = None
 
@@ -106,12 +104,11 @@ def build_staircase(
     arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run)
     roles = np.zeros(len(source.words), dtype=np.uint8)
     for visible in (True, False):
-        for kinds in (True, False):
-            rule = recipe.lists.rule(visible=visible, use_kinds=kinds)
-            for lower in (False, True) if kinds else (False,):
-                role = np.uint8(output_role(visible=visible, kinds=kinds, lower=lower))
-                roles |= role * _allowed(source, rule, recipe, lower=lower)
-            progress("choosing outputs", 2 * (not visible) + (not kinds) + 1, 4)
+        rule = recipe.lists.rule(visible=visible)
+        for lower in (False, True):
+            role = np.uint8(output_role(visible=visible, lower=lower))
+            roles |= role * _allowed(source, rule, recipe, lower=lower)
+        progress("choosing outputs", 2 - visible, 2)
     files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
     kinds_law = [
         {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.kinds
@@ -139,7 +136,7 @@ def build_staircase(
             "staircase": {"levels": levels},
             "skeleton": {"function_words": FUNCTION_WORDS, "kinds": kinds_law},
         },
-        defaults={"level": recipe.default_level, "visible": recipe.default_visible},
+        defaults={"level": recipe.default_level, "visible": "function-words"},
     )
 
 

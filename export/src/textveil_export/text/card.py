@@ -92,18 +92,19 @@ def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     )
     kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
     defaults = law["defaults"]["staircase"]
+    protect = layout.RUNG_OF_VISIBLE[defaults["visible"]]
     return f"""## The staircase
 
 Local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other
 word: any two words make any output likelier by a factor of at most exp(epsilon). {numbers["staircase_k"]} stored
-neighbors per word. The skeleton is visible: function words (unless `--visible none`), punctuation, case, and kinds:
+neighbors per word. The skeleton is visible: function words (unless `--protect all`), punctuation, case, and kinds:
 {kinds}. A member of a kind becomes another one, drawn without looking at it: nothing beyond its kind is told.
 
 | level | epsilon per drawn mention | share h of the base | most of it for the word itself |
 |---|---|---|---|
 {levels}
 
-The default is `{defaults["level"]}` with visible `{defaults["visible"]}`. `textveil info` prints how often a word is
+The default is `{defaults["level"]}` with `--protect {protect}`. `textveil info` prints how often a word is
 drawn from its neighborhood, and how much a guess gains."""
 
 
@@ -127,8 +128,8 @@ the median distance of two words of this vocabulary ({santext["median_squared_di
 `santext+`, a common word is replaced with probability {defaults["replacement_probability"]} only (the default), and
 what is kept reveals itself by design.
 Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels
-are called by it, and `textveil info` lists both. Where it holds a `statistics.json`, `textveil levels` and
-`textveil calibrate` tell what each level does to words.
+are called by it, and `textveil info` lists both. Where it holds a `statistics.json`, `textveil levels` tells
+what each level does to words.
 
 | level | mechanism | textbook epsilon |
 |---|---|---|

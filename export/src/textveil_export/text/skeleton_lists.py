@@ -47,9 +47,9 @@ class SkeletonLists:
     words: Mapping[str, bool]
     kinds: Kinds
 
-    def rule(self, *, visible: bool, use_kinds: bool) -> SkeletonRule:
-        """Returns the rule with or without visible function words and kinds."""
-        return SkeletonRule(self.words, self.kinds, visible, use_kinds)
+    def rule(self, *, visible: bool) -> SkeletonRule:
+        """Returns the rule with or without visible function words."""
+        return SkeletonRule(self.words, self.kinds, visible)
 
 
 def english_skeleton() -> SkeletonLists:

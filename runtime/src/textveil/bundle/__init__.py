@@ -11,18 +11,18 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
     from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
-    from textveil.bundle.files import read_checked
+    from textveil.bundle.files import read_checked, unique_keys
     from textveil.bundle.held_out import HeldOut
-    from textveil.bundle.index import IndexBundle, OnnxParts, StaticParts
+    from textveil.bundle.index import IndexBundle, StaticParts
     from textveil.bundle.kept import Kept
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
     from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
-    from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
+    from textveil.bundle.safetensors import FLOATS, parse_tensors
     from textveil.bundle.santext_files import Level
     from textveil.bundle.staircase_files import KindFile, SkeletonFiles
     from textveil.bundle.text import TextBundle
-    from textveil.bundle.vectors import VectorBundle
+    from textveil.bundle.vectors import OnnxParts, VectorBundle
 
 __all__ = [
     "DEFAULT_BUNDLE",
@@ -57,8 +57,8 @@ __getattr__ = lazy_names(
     # Those first that import the least: whoever opens a text imports no vectors.
     "pins",
     "defaults",
-    "safetensors",
     "files",
+    "safetensors",
     "maker",
     "open",
     "kept",

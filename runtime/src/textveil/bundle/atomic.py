@@ -46,7 +46,9 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[st
 
 
 @contextmanager
-def atomic_bytes(path: Path, *, private: bool = False, over_a_key: bool = False) -> Iterator[BinaryIO]:
+def atomic_bytes(
+    path: Path, *, private: bool = False, over_a_key: bool = False, replace: bool = True
+) -> Iterator[BinaryIO]:
     """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
     An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
@@ -57,6 +59,7 @@ def atomic_bytes(path: Path, *, private: bool = False, over_a_key: bool = False)
         path: The file.
         private: Whether nobody but its owner may read it, whatever was there before.
         over_a_key: Whether it may be that of a key: of a new key alone.
+        replace: Whether to replace what is there; otherwise that stays, and nothing is written.
 
     Yields:
         The file, open for writing bytes.
@@ -85,43 +88,13 @@ def atomic_bytes(path: Path, *, private: bool = False, over_a_key: bool = False)
             if temporary is None:
                 temporary = temporary_name(path)
                 name_file(descriptor, temporary)
-        os.replace(temporary, path)
+        if replace:
+            os.replace(temporary, path)
+        else:
+            with suppress(FileExistsError):
+                os.link(temporary, path)
         if private:  # what is of no use without it may be written as soon as this returns
             _flush(path.parent)
-    except OSError as error:
-        raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
-    finally:
-        _let_go(temporary, claimed)
-
-
-def write_new(path: Path, content: bytes) -> bool:
-    """Writes a file that must not be there yet, for its owner alone: whole, flushed to the disk, and never replaced.
-
-    Returns:
-        Whether it was written; ``False`` where something of that name is there.
-
-    Raises:
-        OutputError: The folder or the disk does not let it be written.
-    """
-    temporary = claimed = None
-    try:
-        path = Path(os.path.realpath(path))
-        remove_leftovers(path)
-        descriptor, temporary = _open_temporary(path)
-        claimed = keep_claim(descriptor)
-        with open(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-            try:
-                if temporary is None:
-                    name_file(descriptor, path)
-                else:
-                    os.link(temporary, path)
-            except FileExistsError:
-                return False
-        _flush(path.parent)
-        return True
     except OSError as error:
         raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "89d698f09df5d37ead76e64fd94039dd4de91fe77f88540b216b0dc878733133"
+DEFAULT_BUNDLE_ID = "2b4a03ee6b37b56820b41f92f29e73100f0293ea2e4de55726783e9d89b1b702"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "00aaf28cebd0f552ad997c737e51f42d7dbe2268bd67ef57bea6f73b8fe01a12"
 _PLACE = ("runtime", "src", "textveil", "bundle")

@@ -16,7 +16,6 @@ from typing import Any
 from textveil.bundle.fields import an_object, integer, record, text
 from textveil.bundle.layout import MANIFEST
 from textveil.bundle.pins import MAX_BUNDLE_BYTES
-from textveil.bundle.safetensors import unique_keys
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
 
 #: Most bytes of one JSON file, and most values and keys in it: an empty list takes twenty times its bytes once parsed.
@@ -160,6 +159,14 @@ def parse_json(
     if not isinstance(parsed, dict):
         raise BundleDamaged(f"{name}: is not a JSON object")
     return parsed
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuses an object with a repeated key, which readers would take differently. For ``json.loads``."""
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
+        raise ValueError("a name occurs twice")
+    return entries
 
 
 def is_printable(text: str) -> bool:

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.fields import an_array, an_object, boolean, different_texts, integer, one_of, record, text
+from textveil.bundle.fields import an_array, an_object, different_texts, integer, one_of, record, text
 from textveil.bundle.held_out import HeldOut, parse_held_out
 from textveil.bundle.layout import (
     CHANNELS,
@@ -18,17 +18,15 @@ from textveil.bundle.layout import (
     DECISION,
     HELD_OUT,
     MANIFEST,
-    MODEL,
     ONNX,
     ROWS,
     STATIC,
     WORDS,
 )
 from textveil.bundle.lists import read_ids
-from textveil.bundle.onnx.check import check_model
 from textveil.bundle.opened import Opened
 from textveil.bundle.safetensors import FLOATS, INTEGERS, parse_tensors
-from textveil.bundle.vectors import MAX_TOKENS, exact_epsilon, read_pieces
+from textveil.bundle.vectors import OnnxParts, at_epsilon, read_onnx
 from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 
@@ -58,17 +56,6 @@ class StaticParts:
     pair_rows: NDArray[np.int8]
     scales: NDArray[np.float32]
     max_characters: int
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OnnxParts:
-    """What an ONNX extractor consists of: checked bytes, pieces by id, and how text is cut."""
-
-    model: bytes = field(repr=False)
-    vocabulary: dict[str, int]
-    lowercase: bool
-    max_tokens: int
-    dimension: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,12 +93,8 @@ class IndexBundle(Opened):
         if channel is not None and channel not in self.channels:
             raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.channels)}")
         levels = self.channels[channel or self.default.level.name]
-        wanted = self.default.level.epsilon if epsilon is None else exact_epsilon(epsilon)
-        for staircase in levels:
-            if wanted == staircase.level.epsilon:
-                return staircase
-        there_are = ", ".join(f"{staircase.level.epsilon:f}" for staircase in levels)
-        raise UnknownLevel(f"no such level; this channel has the levels (epsilon of the whole text) {there_are}")
+        by_epsilon = {f"{staircase.level.epsilon:f}": staircase for staircase in levels}
+        return at_epsilon(by_epsilon, f"{self.default.level.epsilon:f}" if epsilon is None else epsilon, "channel")
 
 
 def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:
@@ -146,17 +129,7 @@ def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[St
     dimension = integer(record(entry, _ENTRY_KEYS[kind], MANIFEST)["dimension"], 1, _MAX_DIMENSION, MANIFEST)
     if kind == STATIC:
         return _static(contents, entry, dimension), dimension
-    max_tokens = integer(entry["max_tokens"], 3, MAX_TOKENS, MANIFEST)
-    vocabulary = read_pieces(contents)
-    check_model(contents[MODEL], dimension, MODEL)
-    parts = OnnxParts(
-        model=contents[MODEL],
-        vocabulary=vocabulary,
-        lowercase=boolean(entry["lowercase"], MANIFEST),
-        max_tokens=max_tokens,
-        dimension=dimension,
-    )
-    return parts, dimension
+    return read_onnx(contents, entry, dimension)[0], dimension
 
 
 def _static(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int) -> StaticParts:

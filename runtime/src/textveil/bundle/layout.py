@@ -15,8 +15,8 @@ CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "text
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 
 TABLE_MECHANISMS = ("santext", "santext+")
-#: What may stay visible under the staircase.
-VISIBLE = ("function-words", "none")
+#: The rung of the ladder for what law.json says may stay visible under the staircase.
+RUNG_OF_VISIBLE = {"function-words": "words", "none": "all"}
 #: Classes of ``characters.json``, by which text is cut: of what each is, in the notation of UTS #18.
 CHARACTER_CLASSES = {
     "blank": r"\p{White_Space}",

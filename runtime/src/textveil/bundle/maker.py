@@ -9,8 +9,8 @@ from pathlib import Path
 
 from textveil.bundle.files import read_file
 from textveil.bundle.layout import SIGNATURE
-from textveil.bundle.weak_keys import is_weak
-from textveil.errors import BundleDamaged, CryptoUnavailable, NotTheMaker, OptionError
+from textveil.bundle.signatures import is_signed, require_cryptography
+from textveil.errors import BundleDamaged, NotTheMaker, OptionError
 
 _PURPOSE = b"textveil bundle, version 1\n"
 _KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")
@@ -37,23 +37,11 @@ def require_maker(path: Path, manifest_sha256: str, key: str) -> None:
     """
     if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
         raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")
-    try:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    except ImportError as error:
-        raise CryptoUnavailable(
-            "checking a maker needs the package cryptography: install textveil with the extra crypto"
-        ) from error
+    require_cryptography("checking a maker")
     try:
         content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
     except BundleDamaged as error:
         raise NotTheMaker(f"the bundle has no signature ({SIGNATURE})") from error
-    try:
-        if not _SIGNATURE.fullmatch(content):
-            raise ValueError("no signature")
-        if is_weak(bytes.fromhex(key.strip())):
-            raise ValueError("nobody's key")
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.strip()))
-        public.verify(bytes.fromhex(content.decode().strip()), signed_message(manifest_sha256))
-    except (InvalidSignature, ValueError) as error:
-        raise NotTheMaker("the bundle is not signed by this maker, or was changed since") from error
+    signed, message = content.decode("latin-1").strip(), signed_message(manifest_sha256)
+    if not _SIGNATURE.fullmatch(content) or not is_signed(bytes.fromhex(key.strip()), bytes.fromhex(signed), message):
+        raise NotTheMaker("the bundle is not signed by this maker, or was changed since")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.fields import an_array, one_of, record, text
-from textveil.bundle.layout import CONTEXT, LAW, STAIRCASE, VISIBLE, VOCABULARY
+from textveil.bundle.layout import CONTEXT, LAW, RUNG_OF_VISIBLE, STAIRCASE, VOCABULARY
 from textveil.bundle.lists import read_list
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
@@ -60,7 +60,7 @@ class StaircasePart:
         staircase_levels: Strictest first.
         context: What the base makes of a context, or ``None`` where it cannot follow the text.
         skeleton: What the rule of the skeleton is made from.
-        default_staircase_level, default_visible: Those of a call that names none.
+        default_staircase_level, default_protect: Those of a call that names none.
     """
 
     staircase: StaircaseTable | None = None
@@ -68,7 +68,7 @@ class StaircasePart:
     context: ContextTable | None = None
     skeleton: SkeletonFiles | None = None
     default_staircase_level: str = ""
-    default_visible: str = ""
+    default_protect: str = ""
 
 
 def list_files(skeleton: object) -> list[str]:
@@ -102,7 +102,7 @@ def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> Stairc
         context=context,
         skeleton=skeleton,
         default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
-        default_visible=one_of(defaults["visible"], VISIBLE, LAW),
+        default_protect=RUNG_OF_VISIBLE[one_of(defaults["visible"], RUNG_OF_VISIBLE, LAW)],
     )
 
 

@@ -5,9 +5,10 @@ Nothing here runs the model: that takes ``textveil.vector.encoder``.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from textveil.bundle.fields import an_array, boolean, integer, record, text
 from textveil.bundle.layout import MANIFEST, MODEL, PIECES
@@ -16,6 +17,8 @@ from textveil.bundle.onnx.check import Outline, check_model
 from textveil.bundle.opened import Opened
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
 from textveil.mechanisms.noise.parameters import ReleaseParameters
+
+_Level = TypeVar("_Level")
 
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 #: Never pieces of a text; the vocabulary must have the first three.
@@ -27,28 +30,41 @@ _RELEASE_KEYS = {"mode", "dimension", "grid", "max_tokens", "lowercase", "levels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class OnnxParts:
+    """What an ONNX extractor consists of.
+
+    Attributes:
+        model: The bytes that were hashed and checked.
+        vocabulary: Id by piece.
+        lowercase: Whether text is folded before it is cut into pieces.
+        max_tokens: Most pieces the model is given, [CLS] and [SEP] included; what is beyond is cut off.
+        dimension: Length of a vector.
+    """
+
+    model: bytes = field(repr=False)
+    vocabulary: dict[str, int]
+    lowercase: bool
+    max_tokens: int
+    dimension: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class VectorBundle(Opened):
     """An opened bundle of vectors; the model has been checked too.
 
     Attributes:
-        vocabulary: Id by piece.
-        lowercase: Whether text is folded before it is cut into pieces.
-        max_tokens: Most pieces the model is given, [CLS] and [SEP] included; what is beyond is cut off.
+        extractor: The model, and how text is cut for it.
+        outline: The parts of the model.
         levels: What a release may promise, in the order of the bundle: one parameter set for each epsilon.
         default_level: The one that is meant where no epsilon is given.
-        model: What the model consists of.
-        model_bytes: The model: the bytes that were hashed and checked.
     """
 
     KIND: ClassVar = "vectors"
 
-    vocabulary: dict[str, int]
-    lowercase: bool
-    max_tokens: int
+    extractor: OnnxParts
+    outline: Outline
     levels: tuple[ReleaseParameters, ...]
     default_level: ReleaseParameters
-    model: Outline
-    model_bytes: bytes = field(repr=False)
 
     def level(self, epsilon: float | str | None) -> ReleaseParameters:
         """Returns the level with that whole-text epsilon (6, 6.0 and "6" are the same); the default for ``None``.
@@ -58,21 +74,17 @@ class VectorBundle(Opened):
         """
         if epsilon is None:
             return self.default_level
-        wanted = exact_epsilon(epsilon)
-        for level in self.levels:
-            if wanted == Decimal(level.epsilon):
+        return at_epsilon({level.epsilon: level for level in self.levels}, epsilon, "encoder")
+
+
+def at_epsilon(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -> _Level:
+    """Returns the level of an epsilon, as it was typed, exactly; ``UnknownLevel`` if there is none."""
+    with suppress(InvalidOperation):  # no number
+        wanted = Decimal(str(epsilon))
+        for spelled, level in levels.items():
+            if Decimal(spelled) == wanted:
                 return level
-        there_are = ", ".join(level.epsilon for level in self.levels)
-        raise UnknownLevel(f"no such level; this encoder has the levels (epsilon of the whole text) {there_are}")
-
-
-def exact_epsilon(epsilon: float | str) -> Decimal | None:
-    """Returns an epsilon as it was typed, exactly; ``None`` if it is no finite number."""
-    try:
-        exact = Decimal(str(epsilon))
-    except InvalidOperation:
-        return None
-    return exact if exact.is_finite() else None
+    raise UnknownLevel(f"no such level; this {owner} has the levels (epsilon of the whole text) {', '.join(levels)}")
 
 
 def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:
@@ -82,30 +94,43 @@ def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:
     default = next((level for level in levels if level.epsilon == release["default_level"]), None)
     if default is None:
         raise BundleDamaged(f"{MANIFEST}: the default level is not one of the levels")
-    max_tokens = integer(release["max_tokens"], 3, MAX_TOKENS, MANIFEST)
+    extractor, outline = read_onnx(contents, release, default.dimension)
     return VectorBundle(
         **vars(opened),
-        vocabulary=read_pieces(contents),
-        lowercase=boolean(release["lowercase"], MANIFEST),
-        max_tokens=max_tokens,
+        extractor=extractor,
+        outline=outline,
         levels=levels,
         default_level=default,
-        model=check_model(contents[MODEL], default.dimension, MODEL),
-        model_bytes=contents[MODEL],
     )
 
 
-def read_pieces(contents: Mapping[str, bytes]) -> dict[str, int]:
-    """Reads ``vocabulary.txt``: id by piece.
+def read_onnx(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int) -> tuple[OnnxParts, Outline]:
+    """Reads and checks a model and ``vocabulary.txt``.
+
+    Args:
+        contents: The bytes of the bundle's files.
+        entry: What the manifest says of both.
+        dimension: Length of a vector.
 
     Raises:
-        BundleDamaged: A piece is empty or occurs twice, or a symbol is missing.
+        BundleDamaged: A piece is empty or occurs twice, a symbol is missing, or a value is out of range.
         BundleTooLarge: There are more pieces than a bundle may have.
+        ModelRefused: The model holds something that this package does not run.
     """
+    max_tokens = integer(entry["max_tokens"], 3, MAX_TOKENS, MANIFEST)
+    lowercase = boolean(entry["lowercase"], MANIFEST)
     vocabulary = read_ids(contents, PIECES)
     if any(symbol not in vocabulary for symbol in (UNKNOWN, FIRST, LAST)):
         raise BundleDamaged(f"{PIECES}: {UNKNOWN}, {FIRST} or {LAST} is missing")
-    return vocabulary
+    outline = check_model(contents[MODEL], dimension, MODEL)
+    parts = OnnxParts(
+        model=contents[MODEL],
+        vocabulary=vocabulary,
+        lowercase=lowercase,
+        max_tokens=max_tokens,
+        dimension=dimension,
+    )
+    return parts, outline
 
 
 def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:

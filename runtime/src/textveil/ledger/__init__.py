@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textveil.ledger.keys import key_path_of
     from textveil.ledger.ledger import DEFAULT_SCOPE, Ledger
     from textveil.ledger.receipt import MOST_RECEIPT_BYTES, Receipt, ReceiptWriter, read_receipt
-    from textveil.ledger.sources import Issued, TextSource, canonical_bytes, document_bytes, request_bytes
+    from textveil.ledger.sources import Issued, canonical_bytes, document_bytes, request_bytes, text_source
 
 __all__ = [
     "DEFAULT_SCOPE",
@@ -23,12 +23,12 @@ __all__ = [
     "Posted",
     "Receipt",
     "ReceiptWriter",
-    "TextSource",
     "canonical_bytes",
     "document_bytes",
     "key_path_of",
     "read_receipt",
     "request_bytes",
+    "text_source",
 ]
 
 __getattr__ = lazy_names(__name__, __all__, "account", "entry", "keys", "receipt", "sources", "ledger")

@@ -1,25 +1,10 @@
-"""Encryption and signatures by the package ``cryptography`` (extra ``crypto``), imported when first needed."""
+"""Encryption, and signing, by the package ``cryptography`` (extra ``crypto``), imported when first needed."""
 
 import os
-from importlib import import_module
 
-from textveil.bundle.weak_keys import is_weak
-from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
+from textveil.errors import KeyFileError
 
-_INSTALL = "pip install 'textveil[crypto]' (in a clone: pip install './runtime[crypto]')"
 _NONCE_BYTES = 12
-
-
-def require(what: str) -> None:
-    """Raises ``CryptoUnavailable`` unless the package is there.
-
-    Args:
-        what: What needs it.
-    """
-    try:
-        import_module("cryptography.hazmat.primitives.ciphers.aead")
-    except ImportError as error:
-        raise CryptoUnavailable(f"{what} needs the package cryptography: {_INSTALL}") from error
 
 
 def seal(key: bytes, content: bytes, context: bytes) -> bytes:
@@ -67,16 +52,3 @@ def sign(seed: bytes, content: bytes) -> tuple[bytes, bytes]:
 
     key = Ed25519PrivateKey.from_private_bytes(seed)
     return key.public_key().public_bytes_raw(), key.sign(content)
-
-
-def require_signature(public_key: bytes, signature: bytes, content: bytes) -> None:
-    """Raises ``ReceiptError`` unless the signature is of that content and key."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    try:
-        if is_weak(public_key):
-            raise ValueError("nobody's key")
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, content)
-    except (InvalidSignature, ValueError):
-        raise ReceiptError("the signature does not fit: the receipt was altered") from None

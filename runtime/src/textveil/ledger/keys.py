@@ -9,8 +9,8 @@ import os
 import stat
 from pathlib import Path
 
-from textveil.bundle.atomic import write_new
-from textveil.bundle.kept import KEY_BYTES, beside, key_of, lies_in, place_of
+from textveil.bundle.atomic import atomic_bytes
+from textveil.bundle.kept import KEY_BYTES, beside, key_of, place_of
 from textveil.errors import KeyFileError
 
 #: What errors call keys.
@@ -33,7 +33,8 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
     """
     path = Path(os.path.realpath(path))
     if make and not path.exists():
-        write_new(path, os.urandom(KEY_BYTES))  # where another process was first, its key is read
+        with atomic_bytes(path, private=True, over_a_key=True, replace=False) as file:
+            file.write(os.urandom(KEY_BYTES))  # where another process was first, its key is read
     try:
         with open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as file:
             status = os.fstat(file.fileno())
@@ -84,9 +85,3 @@ def refuse_replacing(path: Path, check: bytes | None) -> None:
         key = read_key(path, DEVICE_KEY, make=False)
         if check is not None and tag(key, "check") != check:
             raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger; remove it first if nothing needs it")
-
-
-def refuse_beside(ledger: Path, memo_key: Path) -> None:
-    """Raises ``KeyFileError`` if a copy of the ledger's folder would take the key of the memo along."""
-    if lies_in(memo_key, ledger.parent):
-        raise KeyFileError(f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs")

@@ -11,23 +11,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from textveil.bundle.kept import lies_in
+from textveil.bundle.signatures import require_cryptography
 from textveil.errors import BudgetError, KeyFileError, OptionError
-from textveil.ledger import crypto, rows
+from textveil.ledger import rows
 from textveil.ledger.account import Account, Budget
 from textveil.ledger.database import WAIT_S, transaction
 from textveil.ledger.entry import Entry, Posted
-from textveil.ledger.keys import DEVICE_KEY, MEMO_KEY, key_path_of, read_key, refuse_beside, refuse_own_files
+from textveil.ledger.keys import DEVICE_KEY, MEMO_KEY, key_path_of, read_key, refuse_own_files
 from textveil.ledger.opening import begin, begin_anew
 from textveil.ledger.posting import post_groups, stored
 from textveil.ledger.sources import (
-    EncoderSource,
     Issued,
     R,
     Source,
-    TextSource,
     canonical_bytes,
+    encoder_source,
     request_bytes,
     scopes_of,
+    text_source,
     whole_calls,
 )
 from textveil.ledger.tags import Tags
@@ -77,8 +79,11 @@ class Ledger:
         self._wait_s = wait_s
         self._verified: rows.Verified = {}
         if memo_key is not None:
-            crypto.require("a memo")
-            refuse_beside(self.path, Path(memo_key))
+            require_cryptography("a memo")
+            if lies_in(memo_key, self.path.parent):
+                raise KeyFileError(
+                    f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
+                )
         refuse_own_files(self.path, self.key_path, None if memo_key is None else Path(memo_key))
         self.created = begin(self.path, self.key_path, wait_s)
         with transaction(self.path, wait_s=wait_s) as connection:
@@ -160,7 +165,7 @@ class Ledger:
             ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
             refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
         """
-        return self._issued(TextSource(sanitizer, options), in_order(texts), scope, budget)
+        return self._issued(text_source(sanitizer, options), in_order(texts), scope, budget)
 
     def encode_batch(
         self,
@@ -176,7 +181,7 @@ class Ledger:
         Charged are epsilon and delta of the whole text. Other arguments and errors are those of ``sanitize_batch``;
         ``options`` are those of the encoder's ``encode``.
         """
-        return self._issued(EncoderSource(encoder, options), in_order(texts), scope, budget)
+        return self._issued(encoder_source(encoder, options), in_order(texts), scope, budget)
 
     def _issued(
         self, source: Source[R], texts: Sequence[str], scope: str | Sequence[str], budget: Budget | None
@@ -187,7 +192,7 @@ class Ledger:
         needless meanwhile is thrown away unseen.
         """
         scopes = scopes_of(texts, scope)
-        options = canonical_bytes(source.canonical_options())
+        options = canonical_bytes(source.options)
         requests = [request_bytes(options, text) for text in texts]
         wholes = whole_calls(scopes, requests) if self.memo else [b""] * len(texts)
         known = self.stored(zip(scopes, wholes, strict=True))

@@ -21,18 +21,9 @@ def post_groups(
     *,
     together: bool,
 ) -> list[list[Posted] | BudgetError]:
-    """Charges groups one after the other: ``Ledger.post_groups``.
+    """Charges groups one after the other, within an open transaction: ``Ledger.post_groups``.
 
-    Args:
-        connection: An open transaction.
-        tags: Makes tags.
-        groups: The draws. What is refused of one is not charged, and the next are.
-        budget: The budget of every scope that is met: its first one, or a smaller one. It is kept, whatever is refused.
-        verified: What is known of the sums of scopes.
-        together: Whether nothing is charged where one is refused.
-
-    Raises:
-        LedgerDamaged: The sums of a scope are not those of its releases.
+    A budget is kept, whatever is refused; ``verified`` is what is known of the sums of scopes.
     """
     posting = _Posting(connection, tags, budget, verified)
     outcomes: list[list[Posted] | BudgetError] = []
@@ -128,16 +119,9 @@ class _Posting:
         output = None if place is None else self._tags.sealed(entry.output or b"", scope + place)
         if place is not None and output is not None:
             self._given[scope, place] = entry.output or b""
+        charge = entry.charge
         self._releases.append(
-            rows.Release(
-                day=self._day,
-                scope=scope,
-                request=request,
-                mechanism=entry.mechanism,
-                charge=entry.charge,
-                output=output,
-                whole=place,
-            )
+            (self._day, scope, request, entry.mechanism, charge.epsilon_units, charge.delta_units, output, place)
         )
         return Posted(before)
 

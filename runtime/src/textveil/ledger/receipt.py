@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from textveil.bundle.fields import an_array, an_object, integer, one_of, record, text
 from textveil.bundle.files import parse_json
-from textveil.errors import BundleError, ReceiptError
+from textveil.bundle.signatures import is_signed, require_cryptography
+from textveil.errors import BundleDamaged, BundleError, ReceiptError
 from textveil.ledger import crypto
 from textveil.ledger.account import exact
 from textveil.ledger.keys import read_key, tag
@@ -26,7 +28,7 @@ NOTE = (
     "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
     "The key links all receipts that it signed."
 )
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+_NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?")
 #: Parts of a statement that are said elsewhere in the receipt, or are no option.
 _NO_OPTIONS = {
     "mechanism",
@@ -35,6 +37,8 @@ _NO_OPTIONS = {
     "mentions",
     "epsilon_document",
     "epsilon_0_document",
+    "line",
+    "summary",
     "not_protected",
 }
 
@@ -95,6 +99,10 @@ class Receipt:
         return f"; of a table only {', '.join(table['rewritten'])}: all else is copied as it was, unprotected"
 
 
+_KEYS = {"format", "format_version", "key", "signature", *Receipt.__annotations__}
+_WHERE = "the receipt"
+
+
 class ReceiptWriter:
     """Makes the receipt of one output as it is written.
 
@@ -109,7 +117,7 @@ class ReceiptWriter:
     """
 
     def __init__(self, key: Path, promised: Statement, table: Mapping[str, Any] | None = None) -> None:
-        crypto.require("a receipt")
+        require_cryptography("a receipt")
         # Derived, so that no key that is also used for something else, such as a ledger's, signs anything itself.
         self._seed = tag(read_key(key, "the key of the receipt", make=True), "receipt")
         self._promised, self._table = promised, {} if table is None else {"table": dict(table)}
@@ -169,49 +177,39 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
         ReceiptError: It is no receipt, was altered, or another key signed it.
         CryptoUnavailable: Signatures need the package ``cryptography``.
     """
-    crypto.require("a receipt")
+    require_cryptography("a receipt")
     malformed = ReceiptError("this is no receipt that textveil has written")
     try:
-        found = parse_json(content, "the receipt") if len(content) <= MOST_RECEIPT_BYTES else {}
-    except BundleError:
+        found = record(parse_json(content, _WHERE, most=MOST_RECEIPT_BYTES), _KEYS, _WHERE)
+        one_of(found["format"], (FORMAT,), _WHERE)
+        integer(found["format_version"], VERSION, VERSION, _WHERE)
+        public_key, signature = (bytes.fromhex(text(found.pop(name), _WHERE)) for name in ("key", "signature"))
+    except (BundleError, ValueError):
         raise malformed from None
-    version = found.pop("format_version", None)
-    if found.pop("format", None) != FORMAT or (type(version), version) != (int, VERSION):
-        raise malformed
-    key, signature = found.pop("key", None), found.pop("signature", None)
-    if set(found) != set(Receipt.__annotations__) or not isinstance(key, str) or not isinstance(signature, str):
-        raise malformed
-    try:
-        public_key, signed = bytes.fromhex(key), bytes.fromhex(signature)
-    except ValueError:
-        raise malformed from None
-    content_signed = _signed_bytes({"format": FORMAT, "format_version": VERSION, **found})
-    crypto.require_signature(public_key, signed, content_signed)
+    if not is_signed(public_key, signature, _signed_bytes(found)):
+        raise ReceiptError("the signature does not fit: the receipt was altered")
     if signed_by is not None and signed_by.lower() != public_key.hex():
         raise ReceiptError("the receipt is signed with another key")
-    if not _sound(found):
-        raise malformed
-    return Receipt(**found), public_key.hex()
+    said = {name: found[name] for name in Receipt.__annotations__}
+    try:
+        _check(said)
+    except BundleError:
+        raise malformed from None
+    return Receipt(**said), public_key.hex()
 
 
-def _sound(found: dict[str, Any]) -> bool:
-    """Tells whether what was signed has the types of a receipt, and nothing that a terminal takes for a command."""
-    options: Any = found["options"]
-    if not isinstance(options, dict):
-        return False
-    table: Any = cast(dict[str, Any], options).get("table", {"rewritten": []})
-    rewritten: Any = cast(dict[str, Any], table).get("rewritten") if isinstance(table, dict) else None
-    if not isinstance(rewritten, list):
-        return False
-    level = cast(dict[str, Any], options).get("level")
-    texts = [*(found[name] for name in ("bundle", "mechanism", "delta", "output_sha256")), *cast(list[Any], rewritten)]
-    texts += [text for text in (found["nats"], level) if text is not None]
-    counts = [found["documents"], *([] if found["tokens"] is None else [found["tokens"]])]
-    return (
-        all(isinstance(text, str) and text.isprintable() and len(text) < 200 for text in texts)
-        and all(type(count) is int and 0 <= count < 1 << 63 for count in counts)
-        and all(_NUMBER.fullmatch(number) for number in (found["delta"], found["nats"] or "0"))
-    )
+def _check(said: dict[str, Any]) -> None:
+    """Refuses what was signed unless it has the types of a receipt, and nothing that a terminal takes for a command."""
+    options = an_object(said["options"], _WHERE)
+    table = an_object(options.get("table", {"rewritten": []}), _WHERE)
+    shown = [said["bundle"], said["mechanism"], said["output_sha256"], *an_array(table.get("rewritten"), _WHERE)]
+    for value in [*shown, "" if options.get("level") is None else options["level"]]:
+        if not text(value, _WHERE).isprintable() or len(value) >= 200:
+            raise BundleDamaged(f"{_WHERE}: a text is too long, or cannot be printed")
+    for number in (said["delta"], "0" if said["nats"] is None else said["nats"]):
+        text(number, _WHERE, _NUMBER)
+    for count in (said["documents"], 0 if said["tokens"] is None else said["tokens"]):
+        integer(count, 0, (1 << 63) - 1, _WHERE)
 
 
 def _signed_bytes(content: dict[str, Any]) -> bytes:

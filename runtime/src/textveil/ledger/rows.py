@@ -1,12 +1,11 @@
 """Reads and writes the rows of a ledger, within a transaction."""
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Any
 
 from textveil.errors import LedgerDamaged
 from textveil.ledger.account import Account, Budget, exact
-from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
+from textveil.release import DELTA_UNITS, NAT_UNITS
 
 #: The last release of all when a scope was looked at, by its number, and the sums of the scope up to it.
 Verified = dict[bytes, tuple[int, int, int, int]]
@@ -21,29 +20,9 @@ _IS_MOST_OF_IT = (
     "SELECT 10 * (SELECT count(*) FROM releases WHERE scope = ?) > (SELECT coalesce(max(number), 0) FROM releases)"
 )
 _ACCOUNTS = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Release:
-    """A row of what was released.
-
-    Attributes:
-        day: The day, as in 2026-01-31.
-        scope: Tag of the scope.
-        request: Tag of the request.
-        mechanism: Name of the mechanism.
-        charge: What it costs.
-        output: The output, encrypted, or ``None``.
-        whole: Tag of its place in a whole call, or ``None``.
-    """
-
-    day: str
-    scope: bytes
-    request: bytes
-    mechanism: str
-    charge: Charge
-    output: bytes | None
-    whole: bytes | None
+#: A row of what was released: day (2026-01-31), tags of scope and request, mechanism, charge in units of both kinds,
+#: the output, encrypted, and the tag of its place in a whole call.
+Release = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes | None]
 
 
 def checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
@@ -124,20 +103,10 @@ def write(connection: sqlite3.Connection, written: Account) -> None:
 
 def add(connection: sqlite3.Connection, release: Release) -> None:
     """Adds a release."""
-    charge = release.charge
     connection.execute(
         "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output, whole) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            release.day,
-            release.scope,
-            release.request,
-            release.mechanism,
-            charge.epsilon_units,
-            charge.delta_units,
-            release.output,
-            release.whole,
-        ),
+        release,
     )
 
 

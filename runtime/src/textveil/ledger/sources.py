@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -47,72 +47,47 @@ class Issued(Generic[R]):
     stored: bool
 
 
-class Source(Protocol[R]):
-    """Makes one kind of release."""
+@dataclass(frozen=True)
+class Source(Generic[R]):
+    """What makes one kind of release.
 
-    def canonical_options(self) -> dict[str, Any]:
-        """Returns all that decides how texts are drawn, the identity of the bundle included."""
-        ...
+    Attributes:
+        options: All that decides how texts are drawn, the identity of the bundle included.
+        draw: Draws a release for each text.
+        pack: Gives a release as plain values for JSON.
+        unpack: Gives the release that was packed.
+    """
 
-    def draw(self, texts: Sequence[str]) -> Sequence[R]:
-        """Draws a release for each text."""
-        ...
-
-    def pack(self, release: R) -> Any:
-        """Returns a release as plain values for JSON."""
-        ...
-
-    def unpack(self, packed: Any) -> R:
-        """Returns the release that was packed."""
-        ...
+    options: dict[str, Any]
+    draw: Callable[[Sequence[str]], Sequence[R]]
+    pack: Callable[[R], Any]
+    unpack: Callable[[Any], R]
 
 
-class TextSource:
-    """Sanitized texts."""
+def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
+    """Returns what sanitizes texts. It packs text and tokens; never a mapping, which holds words of the original."""
 
-    def __init__(self, sanitizer: "Sanitizer", options: "Options") -> None:
-        self._sanitizer, self._options = sanitizer, options
-
-    def canonical_options(self) -> dict[str, Any]:
-        """Returns the resolved options of the sanitizer."""
-        return {"kind": "text", **self._sanitizer.canonical_options(**self._options)}
-
-    def draw(self, texts: Sequence[str]) -> "list[Result]":
-        """Sanitizes the texts."""
-        return self._sanitizer.sanitize_batch(texts, **self._options)
-
-    def pack(self, release: "Result") -> Any:
-        """Returns text and tokens; never a mapping, which holds words of the original."""
-        return {"text": release.text, "tokens": release.tokens}
-
-    def unpack(self, packed: Any) -> "Result":
-        """Returns the result, without a mapping."""
+    def unpack(packed: Any) -> "Result":
         from textveil.text.result import Result
 
-        return Result(packed["text"], packed["tokens"], self._sanitizer.terms(**self._options))
+        return Result(packed["text"], packed["tokens"], sanitizer.terms(**options))
+
+    return Source(
+        {"kind": "text", **sanitizer.canonical_options(**options)},
+        lambda texts: sanitizer.sanitize_batch(texts, **options),
+        lambda made: {"text": made.text, "tokens": made.tokens},
+        unpack,
+    )
 
 
-class EncoderSource:
-    """Vectors or indices."""
-
-    def __init__(self, encoder: "Encoder | IndexEncoder", options: Mapping[str, Any]) -> None:
-        self._encoder, self._options = encoder, options
-
-    def canonical_options(self) -> dict[str, Any]:
-        """Returns the resolved options of the encoder."""
-        return {"kind": self._encoder.kind, **self._encoder.canonical_options(**self._options)}
-
-    def draw(self, texts: Sequence[str]) -> Sequence[Any]:
-        """Encodes the texts."""
-        return self._encoder.encode_batch(texts, **self._options)
-
-    def pack(self, release: Any) -> Any:
-        """Returns what the encoder makes of a release."""
-        return self._encoder.pack(release)
-
-    def unpack(self, packed: Any) -> Any:
-        """Returns the vector or the index."""
-        return self._encoder.unpack(packed, **self._options)
+def encoder_source(encoder: "Encoder | IndexEncoder", options: Mapping[str, Any]) -> Source[Any]:
+    """Returns what makes vectors or indices."""
+    return Source(
+        {"kind": encoder.kind, **encoder.canonical_options(**options)},
+        lambda texts: encoder.encode_batch(texts, **options),
+        encoder.pack,
+        lambda packed: encoder.unpack(packed, **options),
+    )
 
 
 def canonical_bytes(options: Mapping[str, Any]) -> bytes:

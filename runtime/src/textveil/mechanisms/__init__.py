@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
     from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots, Surroundings
-    from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress
+    from textveil.mechanisms.scores import EqualityScores, MetricScores
 
 __all__ = [
     "CONTEXT_MARKS",
@@ -35,7 +35,6 @@ __all__ = [
     "Mechanism",
     "Metric",
     "MetricScores",
-    "Progress",
     "RandomUint64",
     "ReplacementCoin",
     "ScoreChannel",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats
-from textveil.mechanisms.scores import BLOCK, Ids, Progress, Scores
+from textveil.mechanisms.scores import BLOCK, Ids, Scores
 
 
 class Channel(ABC):
@@ -58,20 +58,10 @@ class Channel(ABC):
         """Ids of the symbols that are drawn, ascending."""
         return np.flatnonzero(self.base)
 
-    def log_columns(self, outputs: Ids) -> Floats:
-        """Returns ``ln Pr[M(x) = y]`` of all inputs to some outputs, -inf where it is 0, shape ``(n, inputs)``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.columns(outputs))
-
     def log_rows(self, inputs: Ids) -> Floats:
         """Returns ``ln Pr[M(x) = y]`` of some inputs to all symbols, -inf where it is 0, shape ``(n, symbols)``."""
         with np.errstate(divide="ignore"):
             return np.log(self.rows(inputs))
-
-    def row_blocks(self, inputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Yields some inputs in order, a block at a time, and their ``rows``."""
-        for start in range(0, len(inputs), size):
-            yield inputs[start : start + size], self.rows(inputs[start : start + size])
 
     def column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
         """Yields some outputs in order, a block at a time, and their ``columns``."""
@@ -133,10 +123,6 @@ class ScoreChannel(Channel):
     def totals(self) -> Integers:
         """``Z(x)`` of every input, exact, shape ``(inputs,)``."""
         return self.scores.totals(self.weights, self.base)
-
-    def sum_totals(self, progress: Progress) -> None:
-        """Computes ``totals`` now, and tells how far it is."""
-        vars(self)["totals"] = self.scores.totals(self.weights, self.base, progress)
 
     @cached_property
     def log_totals(self) -> Floats:

@@ -93,11 +93,6 @@ class Mechanism(Protocol):
         """The numbers of what it looks at around a slot; ``None`` if it looks at nothing there."""
         ...
 
-    @property
-    def weighted(self) -> bool:
-        """Whether its output distribution can be computed as well as drawn from."""
-        ...
-
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Draws one symbol for each input, shape ``(n,)``.
 
@@ -121,17 +116,12 @@ class Mechanism(Protocol):
 
 
 class Unordered:
-    """What mechanisms have in common that look at nothing around a slot, and can tell their distribution."""
+    """What mechanisms have in common that look at nothing around a slot."""
 
     @property
     def elements(self) -> None:
         """Implements ``Mechanism.elements``."""
         return
-
-    @property
-    def weighted(self) -> bool:
-        """Implements ``Mechanism.weighted``."""
-        return True
 
 
 class PerInput(Protocol):
@@ -153,11 +143,6 @@ class Everywhere(Unordered):
 
     law: PerInput
     channel: Callable[[], Channel] | None
-
-    @property
-    def weighted(self) -> bool:
-        """Implements ``Mechanism.weighted``."""
-        return self.channel is not None
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Implements ``Mechanism.draw``; the slots do not matter."""

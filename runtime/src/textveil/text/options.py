@@ -8,6 +8,8 @@ from typing import TypedDict
 from textveil.errors import OptionError
 
 CASES = ("carry", "drop")
+#: The rungs of the ladder, from the most readable to the most private.
+RUNGS = ("names", "words", "all")
 
 
 class Options(TypedDict, total=False):
@@ -18,9 +20,9 @@ class Options(TypedDict, total=False):
             left out.
         epsilon: The label of a level, exactly as the bundle has it; any number in (0, 30] for ``krr``, in (0, 100000]
             for ``fbdd``, and required for both.
-        visible: ``("function-words",)`` or ``()`` (also ``"function-words"`` and ``"none"``): which words the staircase
-            leaves as they are; the bundle's default if left out.
-        kinds: Whether names, places, numbers and the like become others of their kind (``staircase``; the default).
+        protect: The rung of the staircase's ladder: ``"words"`` shows function words, replaces names, places, numbers
+            and the like by others of their kind, and draws all other words; ``"all"`` draws function words too. The
+            bundle's default if left out. ``"names"`` needs lists that no bundle has yet.
         consistent: Whether equal words of a document become equal words (``staircase``).
         consistent_cap: The most drawn words, names and numbers of a document with ``consistent``, equal ones counted;
             2,000 if left out.
@@ -41,8 +43,7 @@ class Options(TypedDict, total=False):
     epsilon: float | str | None
     level: str | None
     replacement_probability: float | str | None
-    visible: Collection[str] | str | None
-    kinds: bool
+    protect: str | None
     consistent: bool
     consistent_cap: int
     split: bool
@@ -70,11 +71,9 @@ def _are_words(value: object) -> bool:
 
 #: Python checks no types, and ``sanitize_punctuation="no"`` must not be true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "level", "case"), (_is_text, "{} is text")),
+    **dict.fromkeys(("mechanism", "level", "protect", "case"), (_is_text, "{} is text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
-    **dict.fromkeys(
-        ("kinds", "consistent", "split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")
-    ),
+    **dict.fromkeys(("consistent", "split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
     "deny": (_are_words, "{} takes a collection of words"),
 }
 
@@ -94,6 +93,8 @@ def given(options: Mapping[str, object]) -> dict[str, object]:
             raise OptionError(_TYPES[name][1].format(name))
     if found.get("case", "carry") not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
+    if found.get("protect", "words") not in RUNGS:
+        raise OptionError(f"protect must be one of {', '.join(RUNGS)}")
     return found
 
 

@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from textveil.bundle.text import TextBundle
+from textveil.errors import OptionError
 from textveil.text.options import Options, given
 from textveil.text.rewrite import Plan
 from textveil.text.staircase_plans import StaircasePlans
@@ -40,6 +41,8 @@ class Plans:
         found = given(options)
         if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.everything.plan(found)
+        if found.get("protect") == "names":
+            raise OptionError("this bundle has no lists for the rung names")
         return (self._staircase or StaircasePlans(self._bundle)).plan(found)
 
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
+from functools import lru_cache
 from typing import Any
 
 from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, round_up
@@ -36,6 +37,9 @@ _TIMING_VISIBLE = (
 _FLOATING_POINT = (
     "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
 )
+#: What a text shows that shows no word and no mark.
+_ORDER = "the number and order of words"
+_WHOLE = "The text as a whole is not protected."
 _FRESH = "repetition: every call and every mention of a word draws afresh, and is one more release of it"
 
 
@@ -139,15 +143,33 @@ class TokenPromise:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
         level = f", level {terms.level}" if terms.level else ""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
-        kind = self.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
-        kind += f", {NOT_RECOMPUTED}" if self.certificate == NOT_RECOMPUTED else ""
-        token_extra = f" + {_rounded_up(self.constant, 3)}" if self.constant else ""
         document_extra = f" + {_rounded_up(tokens * self.constant, 1)}" if self.constant else ""
         kept = "; common words that are kept reveal themselves" if self.replacement_probability is not None else ""
         return (
-            f"{terms.mechanism}{level}: epsilon {self.epsilon:g}{distance}{token_extra} per token "
-            f"({kind}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
+            f"{terms.mechanism}{level}: {self._loss} per token "
+            f"({self._kind(terms)}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
         )
+
+    def line(self, terms: Terms, tokens: int) -> str:
+        """Implements ``Promise.line``."""
+        shown = [] if terms.sanitize_punctuation else ["punctuation"]
+        shown += ["common words that a coin keeps"] if self.replacement_probability is not None else []
+        tokens_drawn = f"Shown: {', '.join(shown) or _ORDER}. {counted(tokens, 'token')} drawn"
+        if self.epsilon == 0:
+            return f"{tokens_drawn} uniformly, whatever the text says."
+        distance = "" if self.epsilon_kind == PURE_LDP else "; d is the distance of two words"
+        return f"{tokens_drawn} at {self._loss}{_each(tokens)} ({self._kind(terms)}{distance}). {_WHOLE}"
+
+    @property
+    def _loss(self) -> str:
+        """The loss of one token; ``d`` stands for the scaled distance of two words."""
+        distance = "" if self.epsilon_kind == PURE_LDP else " d"
+        constant = f" + {_rounded_up(self.constant, 3)}" if self.constant else ""
+        return f"epsilon {self.epsilon:g}{distance}{constant}"
+
+    def _kind(self, terms: Terms) -> str:
+        kind = self.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
+        return kind + (f", {NOT_RECOMPUTED}" if self.certificate == NOT_RECOMPUTED else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,8 +226,8 @@ class MentionPromise:
             "near": self.near,
             "guess_gain": self.guess_gain,
             "largest_odds": self.largest_odds,
+            "protect": terms.protect,
             "visible": list(terms.visible_parts),
-            "kinds": terms.kinds,
             "consistent": terms.consistent,
             "fluent": terms.fluent,
         }
@@ -223,7 +245,7 @@ class MentionPromise:
             "the text as a whole: the sum over its mentions bounds next to nothing",
             "roughly what each drawn word means: it is drawn from its neighborhood most of the time",
         ]
-        if terms.visible != "none":
+        if terms.protect == "words":
             items.append("the habits of its author, negation, tense and gender: function words show them")
         if terms.fluent:
             items.append(
@@ -236,21 +258,35 @@ class MentionPromise:
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
-        kinds = " A listed name or a number: nothing beyond its kind." if terms.kinds else ""
         fluent = (
             " Words are drawn to fit what is visible and what was drawn before, for no more nats."
             if terms.fluent
             else ""
         )
         return (
-            f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}.{kinds} "
+            f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}. "
+            "A listed name or a number: nothing beyond its kind. "
             "An unknown string: nothing beyond being unknown, and that only within "
             f"the {nats} {unit}. Any other word, to someone who knows all the rest: odds times at most "
             f"{self.largest_odds:,}.{fluent} Whole text: {nats} x {counted(tokens, terms.unit)} = "
             f"{_plain(whole)} {_nats(whole)}: no protection of the text as a whole."
         )
 
+    def line(self, terms: Terms, tokens: int) -> str:
+        """Implements ``Promise.line``."""
+        if terms.protect == "words":
+            shown = "function words"
+        else:
+            shown = _ORDER if terms.sanitize_punctuation else "punctuation"
+        replaced = "names, numbers" + (", punctuation" if terms.sanitize_punctuation else "")
+        words = counted(tokens, "other distinct word" if terms.consistent else "other word")
+        return (
+            f"Shown: {shown}. Replaced: {replaced}. {words} drawn at "
+            f"{_plain(self.epsilon)} {_nats(self.epsilon)}{_each(tokens)}. {_WHOLE}"
+        )
 
+
+@lru_cache
 def largest_odds(epsilon: Decimal) -> int:
     """Returns ``e**L`` rounded up."""
     with localcontext(prec=50, rounding=ROUND_CEILING):
@@ -269,6 +305,10 @@ def _rounded_up(value: float, decimals: int) -> str:
 
 def _figure(value: float) -> str:
     return f"{math.ceil(value - 1e-6):,}" if value >= 1000 else f"{value:g}"
+
+
+def _each(count: int) -> str:
+    return "" if count == 1 else " each"
 
 
 def _nats(value: Decimal) -> str:

@@ -1,12 +1,11 @@
-"""Turns the options of a call into a plan of the staircase: level, visible words, kinds, what is denied."""
+"""Turns the options of a call into a plan of the staircase: level, rung, what is denied."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.layout import VISIBLE
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError
 from textveil.mechanisms.staircase.fluent import FluentStaircase
@@ -43,24 +42,24 @@ class StaircasePlans:
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)
         self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.content) for kind in bundle.skeleton.kinds])
-        self._words = Words.of(bundle.vocabulary, self.rule(visible="none", kinds=True).lists)
+        self._words = Words.of(bundle.vocabulary, self.rule(protect="all").lists)
 
-    def rule(self, *, visible: str, kinds: bool, denied: frozenset[str] = frozenset()) -> SkeletonRule:
+    def rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> SkeletonRule:
         """Returns the rule of the skeleton."""
-        return SkeletonRule(self._function_words, self._kinds, visible != "none", kinds, denied)
+        return SkeletonRule(self._function_words, self._kinds, protect == "words", denied)
 
-    def outputs(self, *, visible: str, kinds: bool, lower: bool = False) -> NDArray[np.bool_]:
+    def outputs(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
         """Returns which symbols may come out for drawn words, or for those in lower case, shape ``(symbols,)``."""
-        return self._table.outputs(visible=visible != "none", kinds=kinds, lower=lower)
+        return self._table.outputs(visible=protect == "words", lower=lower)
 
-    def staircase(self, level: StaircaseLevel, *, visible: str, kinds: bool, lower: bool = False) -> Staircase:
+    def staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
         """Returns the staircase of a level over the outputs that the rule leaves, and checks its certificate."""
-        return Staircase.of(self._table, level, self.outputs(visible=visible, kinds=kinds, lower=lower))
+        return Staircase.of(self._table, level, self.outputs(protect=protect, lower=lower))
 
-    def slots(self, level: StaircaseLevel, *, visible: str, kinds: bool) -> SlotStaircase:
+    def slots(self, level: StaircaseLevel, *, protect: str) -> SlotStaircase:
         """Returns the staircases of a level, for slots of any case and for those in lower case."""
-        strict = self.staircase(level, visible=visible, kinds=kinds)
-        lower = self.outputs(visible=visible, kinds=kinds, lower=True)
+        strict = self.staircase(level, protect=protect)
+        lower = self.outputs(protect=protect, lower=True)
         if (lower == (strict.base > 0)).all():
             return SlotStaircase(strict, strict)
         return SlotStaircase(strict, Staircase.of(self._table, level, lower))
@@ -87,11 +86,11 @@ class StaircasePlans:
         foreign = sorted(set(given).intersection(_FOREIGN))
         if foreign:
             raise OptionError(f"the staircase does not take {', '.join(foreign)}")
-        visible, kinds = find_visible(self.bundle, given.get("visible")), given.get("kinds", True)
+        protect = given.get("protect", self.bundle.default_protect)
         level = find_staircase_level(self.bundle, given.get("epsilon"), given.get("level"))
         consistent, split, cap = _consistent(given)
         bare, fluent = given.get("sanitize_punctuation", False), given.get("fluent", False)
-        slots = self.slots(level, visible=visible, kinds=kinds)
+        slots = self.slots(level, protect=protect)
         mechanism = self.fluent(slots) if fluent else slots
         promise = MentionPromise(
             epsilon=level.epsilon,
@@ -103,8 +102,7 @@ class StaircasePlans:
             mechanism="staircase",
             level=level.name,
             promise=promise,
-            visible=visible,
-            kinds=kinds,
+            protect=protect,
             consistent=consistent,
             consistent_cap=cap,
             fluent=fluent,
@@ -114,7 +112,7 @@ class StaircasePlans:
         )
         return Plan(
             bundle=self.bundle,
-            rule=self.rule(visible=visible, kinds=kinds, denied=denied_keys(given.get("deny", ()))),
+            rule=self.rule(protect=protect, denied=denied_keys(given.get("deny", ()))),
             mechanism=mechanism,
             words=self._words,
             terms=terms,
@@ -131,19 +129,3 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     if not consistent and ("consistent_cap" in given or split):
         raise OptionError("a cap and a split belong to consistent draws")
     return consistent, split, cap
-
-
-def find_visible(bundle: TextBundle, visible: Collection[str] | str | None) -> str:
-    """Returns the name of what stays visible; the bundle's default for ``None``.
-
-    Raises:
-        OptionError: There is no such choice.
-    """
-    if visible is None:
-        return bundle.default_visible
-    if isinstance(visible, Collection) and not isinstance(visible, str):
-        names = list(visible)
-        visible = names[0] if len(names) == 1 else "none" if not names else ""
-    if not isinstance(visible, str) or visible not in VISIBLE:
-        raise OptionError(f"visible must be one of {', '.join(VISIBLE)}")
-    return visible

@@ -53,7 +53,11 @@ class Promise(Protocol):
         ...
 
     def summary(self, terms: "Terms", tokens: int) -> str:
-        """Returns one line for a terminal."""
+        """Returns the promise in full, as one paragraph."""
+        ...
+
+    def line(self, terms: "Terms", tokens: int) -> str:
+        """Returns what is shown, replaced and drawn, in one short line."""
         ...
 
 
@@ -65,8 +69,7 @@ class Terms:
         mechanism: Name of the mechanism.
         level: Name of the level, or ``None`` for mechanisms that have none.
         promise: What it promises of one drawn token.
-        visible: Which words the rule shows: ``"function-words"`` or ``"none"``.
-        kinds: Whether names, places, numbers and the like are drawn from their public lists.
+        protect: The rung of the ladder, ``"words"`` or ``"all"``; ``None`` for mechanisms that draw everything.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn words, names and numbers that a document may have with ``consistent``.
         fluent: Whether words are drawn to fit the text around them.
@@ -78,8 +81,7 @@ class Terms:
     mechanism: str
     level: str | None
     promise: Promise
-    visible: str = "none"
-    kinds: bool = False
+    protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
     fluent: bool = False
@@ -105,10 +107,10 @@ class Terms:
     @property
     def visible_parts(self) -> tuple[str, ...]:
         """What the text shows as it is: its skeleton."""
-        parts = ["function words"] if self.visible != "none" else []
+        parts = ["function words"] if self.protect == "words" else []
         parts += [] if self.sanitize_punctuation else ["punctuation and white space"]
         parts += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
-        parts += ["kinds"] if self.kinds else []
+        parts += ["kinds"] if self.protect is not None else []
         parts += ["the number and order of words"]
         parts += ["which mentions are equal"] if self.consistent else []
         return tuple(parts)
@@ -175,9 +177,15 @@ class PrivacyStatement(Statement):
             "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
+            "line": self.line(),
+            "summary": self.summary(),
             "not_protected": list(terms.not_protected),
         }
 
     def summary(self) -> str:
-        """Returns one line for a terminal; ``d`` stands for the scaled distance of two words."""
+        """Returns the promise in full, as one paragraph; ``d`` stands for the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens)
+
+    def line(self) -> str:
+        """Returns what is shown, replaced and drawn, in one short line for a terminal."""
+        return self.terms.promise.line(self.terms, self.tokens)

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.index import OnnxParts
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
 from textveil.bundle.vectors import VectorBundle
@@ -83,14 +82,7 @@ class Encoder:
         require_pin(bundle)
         self.bundle = bundle
         self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
-        parts = OnnxParts(
-            model=bundle.model_bytes,
-            vocabulary=bundle.vocabulary,
-            lowercase=bundle.lowercase,
-            max_tokens=bundle.max_tokens,
-            dimension=bundle.default_level.dimension,
-        )
-        self._extractor = OnnxExtractor(parts, threads)
+        self._extractor = OnnxExtractor(bundle.extractor, threads)
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[Pins]) -> "Encoder":

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.index import OnnxParts, StaticParts
-from textveil.bundle.vectors import FIRST, LAST, SPECIAL, UNKNOWN
+from textveil.bundle.index import StaticParts
+from textveil.bundle.vectors import FIRST, LAST, SPECIAL, UNKNOWN, OnnxParts
 from textveil.errors import EncoderFailed
 from textveil.text.wordpiece import WordPiece
 from textveil.vector.onnx_session import OnnxSession

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
-from textveil.bundle.index import IndexBundle, OnnxParts
+from textveil.bundle.index import IndexBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
+from textveil.bundle.vectors import OnnxParts
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution

@@ -9,13 +9,12 @@ import typer
 from textveil_cli.console import progress_bars, say
 from textveil_cli.options import BundleOptions, LevelOptions
 
-from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption
-from textveil_training.errors import MissingSplit, SettingError
+from textveil_training.attacks.settings import ATTACKS, Settings
+from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption, given, options_of
+from textveil_training.errors import MissingSplit
 
 if TYPE_CHECKING:
     from textveil_training.data import ReadOptions
-
-NAMES = "nearest, bayes, repeated, mask, contextual, words"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +28,6 @@ class RawText:
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
     ] = None
     text_key: TextKeyOption = "text"
-    label_key: Annotated[
-        str | None, typer.Option("--label", "--label-key", help="Key or column of the label (jsonl, table).")
-    ] = None
 
     known: Annotated[
         Path | None,
@@ -44,19 +40,16 @@ class RawText:
         """Reads the texts; returns them, the split that they are, and how they are read.
 
         Raises:
-            SettingError: A key is named, and the format has none.
+            DataOptionError: A key is named, and the format has none.
             MissingSplit: There are none.
         """
-        from textveil_training.data import ReadOptions, available_splits, load
+        from textveil_training.data import ReadOptions, available_splits, format_named, load
 
-        keyed = self.format_name in ("jsonl", "table")
-        if not keyed and (self.text_key != "text" or self.label_key is not None):
-            raise SettingError("this format has no keys")
-        keys: dict[str, Any] = {"text_key": self.text_key, "label_key": self.label_key} if keyed else {}
+        keyed = format_named(self.format_name).keyed
+        options = ReadOptions(self.text_key, None) if keyed else ReadOptions(self.text_key)
         split = self.split
         if split is None and "dev" in available_splits(self.format_name, self.data):
             split = "dev"
-        options = ReadOptions(**keys)
         examples = [example.texts for example in load(self.format_name, self.data, split, options)]
         if not examples:
             raise MissingSplit("a split is empty")
@@ -74,17 +67,13 @@ class RawText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackOptions:
+class AttackOptions(options_of(Settings, "attacks", "vectors", "with_minilm", "statistics")):
     """What is attacked with, and how many texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", help="A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
-        ),
-    ] = None
-    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all"
+    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {', '.join(ATTACKS)}, with commas.")] = (
+        "all"
+    )
     vectors: Annotated[
         Path | None,
         typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
@@ -95,16 +84,13 @@ class AttackOptions:
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
     ] = False
-    texts: Annotated[
-        int, typer.Option("--texts", min=0, help="At most this many texts, chosen by the seed; 0: all.")
-    ] = 0
-    tokens: Annotated[
-        int, typer.Option("--tokens", min=1, help="At most this many tokens for mask, contextual and repeated.")
-    ] = 4000
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice of texts and tokens.")] = 0
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128
-    precision: Annotated[str, typer.Option("--precision", help="Model precision: float32 or bfloat16.")] = "bfloat16"
+
+    def settings(self) -> Settings:
+        """Returns the settings of the attacks."""
+        listed = tuple(dict.fromkeys(part.strip() for part in self.attacks.split(",")))
+        chosen: dict[str, Any] = given(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
+        chosen["vectors"] = None if self.vectors is None else str(self.vectors)
+        return Settings(**chosen)
 
 
 def text(
@@ -115,7 +101,6 @@ def text(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
     as_json: JsonOption = False,
     *,
     machine: MachineOptions,
@@ -134,29 +119,24 @@ def text(
     contextual  that model's prior times the likelihood of the output; beside it the same without context, and an
                 attacker who wants only the words that are never kept
 
-    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
-    others on fresh draws.
+    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done;
+    --attacks does the others.
     """
-    from textveil_training.attacks.text import ATTACKS, Settings, Subject, run_and_record
+    from textveil_training.attacks.text import Subject, run_and_record
     from textveil_training.cli.attack_text_table import table
 
-    listed = tuple(dict.fromkeys(part.strip() for part in attack.attacks.split(",")))
-    chosen: dict[str, Any] = vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed}
-    chosen["vectors"] = None if attack.vectors is None else str(attack.vectors)
-    settings = Settings(**chosen)
-    if resume and output is None:
-        raise SettingError("--resume needs the record: --output")
+    settings = attack.settings()
     device = machine.use()
     subject = Subject(bundle.bundle, pins=bundle.must_be.pins, **level.given())
     examples, split, options = raw.read()
     known = raw.of_the_attacker(split, options) if "words" in settings.attacks else []
-    how: dict[str, Any] = {"known": known, "output": output, "resume": resume, "device": device}
+    how: dict[str, Any] = {"known": known, "output": output, "device": device}
     try:
         with progress_bars() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
     except KeyboardInterrupt:
         if output is not None:
-            say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")
+            say("textveil-train: interrupted; the attacks that are done are kept, and --attacks does the others")
         raise
     print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():

@@ -61,10 +61,9 @@ def table(result: Mapping[str, Any]) -> str:
     rows += _words(result.get("words", {}))
     lines = [aligned(rows)]
     if (found := result.get("statistics")) is not None:
-        sources = "unknown" if found["inputs_median"] is None else found["inputs_median"]
         lines.append(
             f"medians over {found['words']:,} words: unchanged {found['unchanged_median']:.4f}, "
-            f"outputs {found['outputs_median']:,}, inputs {sources}"
+            f"outputs {found['outputs_median']:,}, inputs {found['inputs_median']}"
         )
     return "\n".join(lines)
 

@@ -1,56 +1,31 @@
 """``textveil-train finetune``: what can be learned from raw or sanitized text."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 from textveil_cli.console import progress_bars, say
 
-from textveil_training.cli.options import FormatOption, JsonOption, KeyOptions, MachineOptions, given
+from textveil_training.cli.options import FormatOption, JsonOption, KeyOptions, MachineOptions, given, options_of
 from textveil_training.errors import DataOptionError
+from textveil_training.finetune.settings import Settings, read_recipe
 from textveil_training.tables import aligned
 
-if TYPE_CHECKING:
-    from textveil_training.finetune.settings import Settings
 
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingOptions:
+class TrainingOptions(options_of(Settings, "tuned")):
     """How it is trained: what is given takes the place of the recipe, and of the paper's settings."""
 
     heading: ClassVar[str] = "Training"
-    encoder: Annotated[
-        str | None,
-        typer.Option("--encoder", help="minilm (the default), a model folder (also of pretrain), or a hub id."),
-    ] = None
-    num_epochs: Annotated[
-        int | None, typer.Option("--num-epochs", min=1, help="Passes over the training rows; 3 if left out.")
-    ] = None
-    batch_size: Annotated[int | None, typer.Option("--batch-size", min=1, help="Rows per step; 64 if left out.")] = None
-    learning_rate: Annotated[
-        float | None, typer.Option("--learning-rate", help="Peak for the encoder; 2e-5 if left out.")
-    ] = None
-    max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=5, help="Longer inputs are cut; 128 if left out.")
-    ] = None
-    train_examples: Annotated[
-        int | None,
-        typer.Option("--train-examples", min=0, help="At most this many training rows, always the same; 0: all."),
-    ] = None
-    seed: Annotated[int | None, typer.Option("--seed", help="Of the training; 0 if left out.")] = None
-    precision: Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16 (the default).")] = None
 
-    def settings(self, recipe: Path | None, frozen: bool) -> "Settings":
+    def settings(self, recipe: Path | None, frozen: bool) -> Settings:
         """Returns the settings of the training.
 
         Args:
             recipe: A recipe; ``None`` for the paper's settings.
             frozen: Whether the encoder stays as it is.
         """
-        from textveil_training.finetune.settings import Settings, read_recipe
-
         settings = Settings() if recipe is None else read_recipe(recipe).training
         return replace(settings, **given(self), **({"tuned": False} if frozen else {}))
 
@@ -117,9 +92,8 @@ def _task(
     """The rows that are trained and tested on, and which release they are."""
     from textveil_training.data import ReadOptions
     from textveil_training.data.release import release_of
-    from textveil_training.finetune.examples import check_options, load_task
+    from textveil_training.finetune.examples import load_task
 
-    check_options(format_name, labels_of_pairs)
     task = load_task(
         format_name,
         path,

@@ -1,8 +1,8 @@
 """Options that several commands share, declared once, in groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import typer
 
@@ -61,6 +61,28 @@ def use_threads(threads: int) -> None:
         import torch
 
         torch.set_num_threads(threads)
+
+
+def options_of(settings: type[Any], *left_out: str) -> type[Any]:
+    """Returns a group with an option for each setting of a run: ``None`` unless it is given.
+
+    Args:
+        settings: Settings, each declared by ``setting``.
+        left_out: Names of those that have no option.
+    """
+    hints = get_type_hints(settings)
+    told = [(one.name, one.metadata["about"], one.default) for one in fields(settings) if one.name not in left_out]
+    options = [
+        (name, Annotated[hints[name] | None, typer.Option(help=about + _otherwise(default))], None)
+        for name, about, default in told
+    ]
+    return make_dataclass("SettingOptions", options, frozen=True, kw_only=True)
+
+
+def _otherwise(default: object) -> str:
+    if default is None:
+        return ""
+    return f" {f'{default:g}' if isinstance(default, float) else default} if left out."
 
 
 def given(group: object) -> dict[str, object]:

@@ -97,7 +97,7 @@ def sanitize_corpus(
     else:
         print(_table_of_parts(record) if ray.ray else _table(record))
     if not quiet:
-        say(f"textveil-train: {record['summary'] if ray.ray else _promise(record)}")
+        say(f"textveil-train: {record['statement']['line'] if ray.ray else _promise(record)}")
 
 
 def _here(inputs: list[Path], output: Path, corpus: CorpusOptions, common: dict[str, Any]) -> dict[str, Any]:
@@ -142,4 +142,4 @@ def _table(record: dict[str, Any]) -> str:
 
 def _promise(record: dict[str, Any]) -> str:
     copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, all charged"
-    return f"{copies}; {record['summary']}"
+    return f"{copies}. {record['statement']['line']}"

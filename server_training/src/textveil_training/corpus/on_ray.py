@@ -22,7 +22,7 @@ from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
 from textveil_training.corpus.run import available_cores
-from textveil_training.progress import Report
+from textveil_training.progress import Report, no_report
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
 RESTARTS = 3
@@ -40,7 +40,7 @@ def sanitize_corpus_on_ray(
     quarantine: Path | None = None,
     resume: bool = False,
     part_bytes: int = PART_BYTES,
-    report: Report = lambda stage, done, total: None,
+    report: Report = no_report,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes files of columns or keys, in parts, by the workers of a Ray cluster.

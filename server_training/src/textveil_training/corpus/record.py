@@ -6,8 +6,7 @@ the guess is right. What it has of the texts is what the output has too.
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,63 +22,40 @@ VERSION = 2
 _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """A run that is finished.
-
-    Attributes:
-        format_name: Format of the files.
-        text_keys: Keys or columns of the texts, where the format leaves them to the caller.
-        counts: What was sanitized of each file, for one copy, by its name.
-        outputs: The files that came out, one for each copy, by name.
-        copies: Independent outputs of every text.
-        workers: Processes that drew.
-        resumed: Whether it was gone on with: then the time is that of the last part.
-        begun: When it began, a time in UTC.
-        wall_s: Seconds it took.
-    """
-
-    format_name: str
-    text_keys: tuple[str, ...]
-    counts: Mapping[str, Counts]
-    outputs: Mapping[str, tuple[Path, ...]]
-    copies: int
-    workers: int
-    resumed: bool
-    begun: datetime
-    wall_s: float
-
-
-def record_of(run: Run, sanitizer: Sanitizer, options: Options) -> dict[str, Any]:
+def record_of(
+    sanitizer: Sanitizer,
+    options: Options,
+    *,
+    counts: Mapping[str, Counts],
+    outputs: Mapping[str, tuple[Path, ...]],
+    copies: int,
+    **run: object,
+) -> dict[str, Any]:
     """Returns the record of a finished run.
 
     Args:
-        run: The run.
         sanitizer: What drew.
         options: Options of the draws.
+        counts: What was sanitized of each file, for one copy, by its name.
+        outputs: The files that came out, one for each copy, by name.
+        copies: Independent outputs of every text.
+        run: What else the record says of the run.
     """
-    tokens = run.copies * sum(counts.tokens for counts in run.counts.values())
-    statement = sanitizer.terms(**options).statement(tokens)
+    statement = sanitizer.terms(**options).statement(copies * sum(of_file.tokens for of_file in counts.values()))
     return {
         "format": FORMAT,
         "format_version": VERSION,
-        "corpus_format": run.format_name,
-        "text_keys": list(run.text_keys) or None,
         "bundle": {"identity": sanitizer.bundle.identity, "name": sanitizer.bundle.manifest.get("name")},
-        "copies": run.copies,
+        "copies": copies,
         "charged": "every token of every copy",
         "statement": statement.to_dict(),
         "summary": statement.summary(),
         "files": [
-            {"name": name, **_counted(counts), "sha256": [sha256(path) for path in run.outputs[name]]}
-            for name, counts in run.counts.items()
+            {"name": name, **_counted(of_file), "sha256": [sha256(path) for path in outputs[name]]}
+            for name, of_file in counts.items()
         ],
         "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
-        "machine": {"processor": platform.machine(), "system": platform.system(), "workers": run.workers},
-        "resumed": run.resumed,
-        "begun": run.begun.isoformat(timespec="seconds"),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "wall_s": round(run.wall_s, 2),
+        **run,
     }
 
 

@@ -7,6 +7,7 @@ published in, several copies, and a record of the release that training and meas
 import hashlib
 import json
 import os
+import platform
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,11 +23,11 @@ from textveil_cli.files import RECORD as RUN_RECORD
 from textveil_cli.files import Counts, Drawer, Record, Source, Sources, sanitize_files, settings_of
 
 from textveil_training.corpus.layouts import Rewritten, rewritten
-from textveil_training.corpus.record import Run, record_of
+from textveil_training.corpus.record import record_of
 from textveil_training.corpus.sources import RECORD, check, find_files
 from textveil_training.data import format_named
 from textveil_training.errors import DataOptionError
-from textveil_training.progress import Report
+from textveil_training.progress import Report, no_report
 
 #: Bytes of texts that are worth a further process, which takes a second to begin.
 WORTH_A_WORKER = 1_000_000
@@ -44,7 +45,7 @@ def sanitize_corpus(
     copies: int = 1,
     workers: int | None = None,
     resume: bool = False,
-    report: Report = lambda stage, done, total: None,
+    report: Report = no_report,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes the texts of files and writes files of the same names and format.
@@ -105,18 +106,20 @@ def sanitize_corpus(
         found = _sanitize(plans, names, output, drawer, record, report)
     finally:
         record.close()
-    run = Run(
-        format_name=format_name,
-        text_keys=keys,
+    content = record_of(
+        sanitizer,
+        options,
         counts=found,
         outputs={path.name: tuple(output / name for name in of_file) for path, of_file in names.items()},
         copies=copies,
-        workers=processes,
-        resumed=resume,
-        begun=begun,
-        wall_s=time.perf_counter() - clock,
+        corpus_format=format_name,
+        text_keys=list(keys) or None,
+        machine={"processor": platform.machine(), "system": platform.system(), "workers": processes},
+        resumed=resume,  # then the time is that of the last part
+        begun=begun.isoformat(timespec="seconds"),
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        wall_s=round(time.perf_counter() - clock, 2),
     )
-    content = record_of(run, sanitizer, options)
     with atomic_output(output / RECORD) as write:
         write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     (output / RUN_RECORD).unlink()  # it is for a run that goes on, and has a hash of the denied words

@@ -1,13 +1,6 @@
 """Readers that stream examples from the formats the data sets are published in."""
 
-from textveil_training.data.examples import (
-    AttributedText,
-    Document,
-    Example,
-    LabeledPair,
-    LabeledText,
-    ScoredPair,
-)
+from textveil_training.data.examples import Example
 from textveil_training.data.formats import FORMATS, FormatName, available_splits, files_of, format_named, load
 from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.data.hash_split import share_of, split
@@ -17,15 +10,10 @@ from textveil_training.data.tables import read_table
 
 __all__ = [
     "FORMATS",
-    "AttributedText",
-    "Document",
     "Example",
     "Format",
     "FormatName",
-    "LabeledPair",
-    "LabeledText",
     "ReadOptions",
-    "ScoredPair",
     "available_splits",
     "divide",
     "files_of",

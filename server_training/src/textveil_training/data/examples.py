@@ -1,100 +1,28 @@
-"""The examples that readers yield: one frozen dataclass for each kind.
-
-Texts and labels are left out of ``repr`` on purpose, so that a log line or a traceback that mentions an
-example does not carry somebody's words (a label column may hold text when the columns of a file were
-swapped).
-"""
+"""The one kind of example that every reader yields."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
-
-
-class Example(Protocol):
-    """The fields of every kind of example."""
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The text columns in the order of the file: one, or two for a pair."""
-        ...
-
-    @property
-    def label(self) -> str | None:
-        """The label as the file spells it, or None for a kind without labels."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """One text without a label."""
+class Example:
+    """One row: its texts, and what the format says of them.
 
-    text: str = field(repr=False)
-
-    @property
-    def texts(self) -> tuple[str]:
-        """The text."""
-        return (self.text,)
-
-    @property
-    def label(self) -> None:
-        """Always None."""
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class LabeledText:
-    """One text and its class."""
-
-    text: str = field(repr=False)
-    label: str = field(repr=False)
-
-    @property
-    def texts(self) -> tuple[str]:
-        """The text."""
-        return (self.text,)
-
-
-@dataclass(frozen=True, slots=True)
-class LabeledPair:
-    """Two texts and the class of their relation."""
-
-    first: str = field(repr=False)
-    second: str = field(repr=False)
-    label: str = field(repr=False)
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """Both texts."""
-        return (self.first, self.second)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredPair:
-    """Two texts, how close they are in meaning, and the class of their relation where the format has it."""
-
-    first: str = field(repr=False)
-    second: str = field(repr=False)
-    score: float
-    label: str | None = field(default=None, repr=False)
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """Both texts."""
-        return (self.first, self.second)
-
-
-@dataclass(frozen=True, slots=True)
-class AttributedText:
-    """One text, its class, and the private attributes that hold for it.
+    Texts and label are left out of ``repr`` on purpose, so that a log line or a traceback that mentions an example does
+    not carry somebody's words (a label column may hold text when the columns of a file were swapped).
 
     Attributes:
+        texts: The text columns in the order of the file: one, or two for a pair.
+        label: The class as the file spells it; empty where there is none.
+        score: How close the texts of a pair are in meaning; None where the format has no scores.
         attributes: Ascending indices into the format's attribute names; what an attacker tries to infer.
     """
 
-    text: str = field(repr=False)
-    label: str = field(repr=False)
-    attributes: tuple[int, ...]
+    texts: tuple[str, ...] = field(repr=False)
+    label: str = field(default="", repr=False)
+    score: float | None = None
+    attributes: tuple[int, ...] = ()
 
     @property
-    def texts(self) -> tuple[str]:
-        """The text."""
-        return (self.text,)
+    def text(self) -> str:
+        """The text of a row that has one."""
+        return self.texts[0]

@@ -83,12 +83,12 @@ FORMATS: Mapping[FormatName, Format] = {
     ),
     "jsonl": Format(
         title="JSON Lines: an object per line, with a text and a label",
-        read=lambda path, options: tables.read_json_lines(path, options.text_key, options.label_key),
+        read=lambda path, options: tables.read_table(Path(path), options.text_key, options.label_key, ".jsonl"),
         keyed=True,
     ),
     "table": Format(
         title="your own CSV, TSV, JSON lines or Parquet file, by its ending: columns by name or number",
-        read=lambda path, options: tables.read_examples(Path(path), options.text_key, options.label_key),
+        read=lambda path, options: tables.read_table(Path(path), options.text_key, options.label_key),
         keyed=True,
     ),
 }

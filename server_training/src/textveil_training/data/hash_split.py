@@ -8,12 +8,9 @@ equal to them.
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
 
 from textveil_training.data.examples import Example
 from textveil_training.errors import DataOptionError, MissingSplit
-
-AnyExample = TypeVar("AnyExample", bound=Example)
 
 
 def text_key(example: Example) -> str:
@@ -50,19 +47,19 @@ def share_of(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
 
 
 def split(
-    examples: Iterable[AnyExample],
+    examples: Iterable[Example],
     shares: Mapping[str, int],
     *,
     seed: int = 0,
-    key: Callable[[AnyExample], str] = text_key,
-) -> dict[str, list[AnyExample]]:
+    key: Callable[[Example], str] = text_key,
+) -> dict[str, list[Example]]:
     """Divides examples into named shares, each in the order of the examples.
 
     Args:
         examples: What to divide.
         shares: Weight of each share by name, positive integers.
         seed: Another seed gives another division.
-        key: What keeps examples together; all texts by default. ``lambda pair: pair.first`` keeps the rows of
+        key: What keeps examples together; all texts by default. ``lambda pair: pair.texts[0]`` keeps the rows of
             one QNLI question together.
 
     Returns:
@@ -72,7 +69,7 @@ def split(
         DataOptionError: As ``share_of``.
         MissingSplit: A share got no example.
     """
-    divided: dict[str, list[AnyExample]] = {name: [] for name in shares}
+    divided: dict[str, list[Example]] = {name: [] for name in shares}
     for example in examples:
         divided[share_of(key(example), shares, seed)].append(example)
     for number, share in enumerate(divided.values(), start=1):

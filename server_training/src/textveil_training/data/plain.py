@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from textveil_training.data.examples import Document
+from textveil_training.data.examples import Example
 from textveil_training.data.rows import FilePath, file_name, read_lines
 from textveil_training.errors import EmptyData, FileLocation
 
 
-def read_text(path: FilePath) -> Iterator[Document]:
+def read_text(path: FilePath) -> Iterator[Example]:
     """Streams plain text, one document per line. Blank lines hold no document and are passed over.
 
     Raises:
@@ -17,12 +17,12 @@ def read_text(path: FilePath) -> Iterator[Document]:
     for _, line in read_lines(path):
         if line.strip():
             found = True
-            yield Document(line)
+            yield Example((line,))
     if not found:
         raise EmptyData("there is no document", FileLocation(file_name(path)))
 
 
-def read_wikitext(path: FilePath) -> Iterator[Document]:
+def read_wikitext(path: FilePath) -> Iterator[Example]:
     """Streams WikiText (Merity et al. 2016, "Pointer Sentinel Mixture Models"), one paragraph or heading per line.
 
     The blanks the published files put around every line are dropped; ``<unk>`` and ``@-@`` are left as they
@@ -35,4 +35,4 @@ def read_wikitext(path: FilePath) -> Iterator[Document]:
         DataError: The file cannot be read, is not UTF-8, or holds no document.
     """
     for document in read_text(path):
-        yield Document(document.text.strip())
+        yield Example((document.text.strip(),))

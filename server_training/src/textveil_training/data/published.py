@@ -6,7 +6,7 @@ Some keep train, dev and test in one file, in this order, with a line of 20 equa
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from textveil_training.data.examples import AttributedText, Example, LabeledPair, LabeledText, ScoredPair
+from textveil_training.data.examples import Example
 from textveil_training.data.rows import (
     FilePath,
     file_name,
@@ -137,16 +137,11 @@ def read_published(known: Format, path: FilePath, section: str | None = None) ->
 
 
 def _example(known: Format, columns: Columns, row: list[str], location: FileLocation) -> Example:
-    texts = [text_field(row[place], location) for place in columns.texts]
+    texts = tuple(text_field(row[place], location) for place in columns.texts)
     score = None if columns.score is None else score_field(row[columns.score], *columns.score_range, location)
-    present = None if columns.indices is None else _attributes(row[columns.indices], known, columns, location)
-    label = None if columns.label is None else label_field(row[columns.label], known.labels, location)
-    if score is not None:
-        return ScoredPair(first=texts[0], second=texts[1], score=score, label=label)
-    assert label is not None
-    if present is not None:
-        return AttributedText(texts[0], label, present)
-    return LabeledPair(texts[0], texts[1], label) if len(texts) > 1 else LabeledText(texts[0], label)
+    present = () if columns.indices is None else _attributes(row[columns.indices], known, columns, location)
+    label = "" if columns.label is None else label_field(row[columns.label], known.labels, location)
+    return Example(texts, label, score, present)
 
 
 def _attributes(listed: str, known: Format, columns: Columns, location: FileLocation) -> tuple[int, ...]:

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from textveil_training.data.examples import Document, LabeledText
-from textveil_training.data.rows import FilePath, file_name, label_field, read_lines, split_columns, text_field
+from textveil_training.data.examples import Example
+from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
 from textveil_training.errors import (
     DataOptionError,
     EmptyData,
@@ -33,29 +33,25 @@ Cells = tuple[str, str | None]
 """A text, and its label where there is one."""
 
 
-def read_table(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
-    """Streams the rows of a table as labeled texts. Other columns are passed over.
+def read_table(path: Path, text: str, label: str | None, ending: str | None = None) -> Iterator[Example]:
+    """Streams the rows of a table. Other columns, and keys of JSON that were not asked for, are passed over.
 
     Args:
-        path: A file with one of ``ENDINGS``; ``.txt`` is TSV.
-        text: Name of the column with the texts, or its number from 1 in a CSV or TSV file without a header.
+        path: A file with one of ``ENDINGS``; ``.txt`` is TSV. A blank line of JSON lines is an error.
+        text: Name of the column or key with the texts, or its number from 1 in a CSV or TSV file without a header.
         label: Name or number of the column with the labels. A label that is a number becomes its digits. ``None`` for
-            texts without labels: they get the label ``""``.
+            texts without labels.
+        ending: Reads the file as if it ended so.
 
     Raises:
         DataOptionError: The ending is none of these, or one column has a name and the other a number.
         MissingColumn: There is no such column, or two of that name.
+        InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
         MissingText, MissingLabel: A row has no text, or no label: empty, blank or NaN.
         MissingExtra: Parquet needs pyarrow.
         DataError: The file cannot be read, is empty or malformed.
     """
-    for row in read_examples(path, text, label):
-        yield LabeledText(row.text, row.label or "")
-
-
-def read_examples(path: Path, text: str, label: str | None) -> Iterator[LabeledText | Document]:
-    """Streams what ``read_table`` does; texts without labels are documents. Errors are those of ``read_table``."""
-    ending = path.suffix.lower()
+    ending = ending or path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     if ending in JSON_ENDINGS:
@@ -66,27 +62,9 @@ def read_examples(path: Path, text: str, label: str | None) -> Iterator[LabeledT
         cells = _delimited(path, text, label)
     for location, (value, given) in cells:
         found = text_field(value, location)
-        if given is not None and given.strip().lower() in _NOT_A_LABEL:
+        if given is not None and ending not in JSON_ENDINGS and given.strip().lower() in _NOT_A_LABEL:
             raise MissingLabel("the label is missing", location)
-        yield Document(found) if given is None else LabeledText(found, label_field(given, None, location))
-
-
-def read_json_lines(path: FilePath, text: str, label: str | None) -> Iterator[LabeledText | Document]:
-    """Streams JSON Lines, whatever the file's ending. Keys that were not asked for are passed over.
-
-    Args:
-        path: A UTF-8 text file; a blank line is an error.
-        text: Key of the text, a string.
-        label: Key of the label, a string or an integer (which becomes its decimal digits); None for documents.
-
-    Raises:
-        InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
-        MissingText, MissingLabel: A row has none.
-        DataError: The file cannot be read, is empty or not UTF-8.
-    """
-    for location, (value, given) in _json(path, text, label):
-        found = text_field(value, location)
-        yield Document(found) if given is None else LabeledText(found, label_field(given, None, location))
+        yield Example((found,), "" if given is None else label_field(given, None, location))
 
 
 def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
@@ -174,7 +152,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
             yield location, [cell.removesuffix("\n") for cell in row]
 
 
-def _json(path: FilePath, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
+def _json(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
     for location, line in read_lines(path):
         try:
             row = json.loads(line)

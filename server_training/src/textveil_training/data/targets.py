@@ -22,9 +22,9 @@ def class_labels(train: Sequence[Example], fixed: tuple[str, ...] | None) -> tup
         EmptyClass: A class has no training example, or there is one class only.
     """
     found = Counter(example.label for example in train)
-    if None in found:
+    if "" in found:
         raise MissingLabel("training examples have no label")
-    labels = tuple(sorted(str(label) for label in found)) if fixed is None else fixed
+    labels = tuple(sorted(found)) if fixed is None else fixed
     for number, label in enumerate(labels, 1):
         if not found[label]:
             raise EmptyClass(f"class {number} of {len(labels)} has no training example")
@@ -47,7 +47,7 @@ def class_ids(examples: Sequence[Example], labels: tuple[str, ...]) -> Tensor:
     ids = {label: number for number, label in enumerate(labels)}
     found: list[int] = []
     for row, example in enumerate(examples, 1):
-        if example.label is None:
+        if not example.label:
             raise MissingLabel(f"example {row} of {len(examples)} has no label")
         if example.label not in ids:
             raise EmptyClass(f"example {row} of {len(examples)} has a class without a training example")
@@ -64,7 +64,5 @@ def attribute_matrix(examples: Sequence[Example], width: int) -> Tensor:
     """
     found = torch.zeros(len(examples), width)
     for row, example in enumerate(examples):
-        held = getattr(example, "attributes", ())
-        if held:
-            found[row, list(held)] = 1
+        found[row, list(example.attributes)] = 1
     return found

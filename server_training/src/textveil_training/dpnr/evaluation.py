@@ -69,12 +69,9 @@ def evaluate_checkpoint(
         raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
     if word_dropout is not None:
         description = replace(description, word_dropout=word_dropout)
-    dropout = WordDropout(description.word_dropout)
-    tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
     part = load_split(format_name, data, split, description.labels, options)
     model.to(place)
-    words = [tokenizer.words(text) for text in part.texts]
-    features = device_features(model, tokenizer, words, dropout, place, report)
+    features = features_of(folder, model, description, part, split, device=device, report=report)
     return measured(model, description, features, part, levels=levels, draws=draws)
 
 

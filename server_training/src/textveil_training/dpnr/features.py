@@ -41,21 +41,20 @@ def pooled_features(
     return found.clone()  # an inference tensor cannot be trained on
 
 
-def write_features(path: Path, features: Tensor, logits: Tensor, split: Split, encoder: str) -> None:
-    """Writes ``features`` (n, width), ``logits`` (n, classes) and ``labels`` (n,) of a split.
+def write_features(path: Path, features: Tensor, split: Split, encoder: str) -> None:
+    """Writes the pooled vectors of a split.
 
     Args:
         path: A safetensors file.
         features: Pooled vectors of the split, in its order.
-        logits: Logits of the classifier on them, without noise (told the highest level, where it wants an epsilon).
-        split: Split with its labels and the hash of its texts.
+        split: Split with the hash of its texts.
         encoder: SHA-256 of the encoder's weights.
 
     Raises:
         OutputError: It cannot be written.
     """
     header = {"split_sha256": split.sha256, "encoder_sha256": encoder}
-    write_tensors(path, {"features": features, "logits": logits, "labels": split.labels}, header)
+    write_tensors(path, {"features": features}, header)
 
 
 def read_features(path: Path, split: Split, encoder: str) -> Tensor:

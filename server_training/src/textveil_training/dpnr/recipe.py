@@ -4,10 +4,11 @@ The command line names the data file, and the checkpoint that a recipe may start
 """
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
-from textveil_training.engine.settings import PRECISIONS, from_table, read_toml
+from textveil_training.engine.settings import PRECISIONS, from_table, needed, read_toml
 from textveil_training.errors import RecipeError, printable
 
 KINDS = ("clean", "adversarial", "dpnr")
@@ -17,118 +18,72 @@ LOSSES = ("cross-entropy", "expected-error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPart:
-    """The data. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test.
+    """The data. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test."""
 
-    Attributes:
-        format: Name of a format of ``textveil_training.data.FORMATS``.
-        train: Split that is trained on.
-        dev: Split that decides which epoch is kept; the same as ``train`` with ``dev_percent`` above 0.
-        test: Split that is only measured, at the end.
-        dev_percent: Share of ``train`` taken away for dev, decided by a hash of the text.
-        max_tokens: Number of tokens that longer texts are cut to, [CLS] and [SEP] counted.
-    """
-
-    format: str
-    train: str
-    dev: str
-    test: str
-    dev_percent: int
-    max_tokens: int
+    format: str = needed("Name of a format of ``textveil_training.data.FORMATS``.")
+    train: str = needed("Split that is trained on.")
+    dev: str = needed("Split that decides which epoch is kept; ``train`` with ``dev_percent`` above 0.")
+    test: str = needed("Split that is only measured, at the end.")
+    dev_percent: int = needed("Share of ``train`` taken away for dev, by a hash of the text.", lambda n: 0 <= n < 100)
+    max_tokens: int = needed("Longer texts are cut, [CLS] and [SEP] counted.", lambda n: 3 <= n <= 512)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractorPart:
-    """Where the encoder comes from and whether it learns.
+    """Where the encoder comes from and whether it learns."""
 
-    Attributes:
-        source: ``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names.
-        tuned: Whether the encoder's weights are trained; otherwise its features are computed once and kept.
-        dropout: Dropout of the encoder while it is tuned.
-    """
-
-    source: str
-    tuned: bool
-    dropout: float
+    source: str = needed("``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names.")
+    tuned: bool = needed("Whether the encoder is trained; otherwise its features are computed once and kept.")
+    dropout: float = needed("Dropout of the encoder while it is tuned.", lambda x: 0 <= x < 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationPart:
-    """The release that a model is trained for.
+    """The release that a model is trained for."""
 
-    Attributes:
-        mode: ``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.
-        dimension: Numbers in the vector, k; 0 for the pooled vector.
-        head_hidden: Number of units between the pooled vector and the bound; 0 for a linear head.
-        levels: Whole-text epsilons as decimal strings; one extractor is trained for all of them.
-        delta: Delta of mode ``l2``; the empty string elsewhere.
-        word_dropout: Probability that a word is removed, as a decimal string.
-        classifier_hidden: Number of units of the server's classifier; 0 for a linear one.
-    """
-
-    mode: str
-    dimension: int
-    head_hidden: int
-    levels: tuple[str, ...]
-    delta: str
-    word_dropout: str
-    classifier_hidden: int
+    mode: str = needed("``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.")
+    dimension: int = needed("Numbers in the vector, k; 0 for the pooled vector.")
+    head_hidden: int = needed("Units between the pooled vector and the bound; 0 for a linear head.")
+    levels: tuple[str, ...] = needed("Whole-text epsilons as decimal strings; one extractor is for all of them.")
+    delta: str = needed("Delta of mode ``l2``; the empty string elsewhere.")
+    word_dropout: str = needed(
+        "Probability that a word is removed, as a decimal string.", lambda text: 0 <= _number(text) < 1
+    )
+    classifier_hidden: int = needed("Units of the server's classifier; 0 for a linear one.", lambda n: n >= 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPart:
-    """How it learns.
+    """How it learns. The loss ``expected-error`` is the mean of ``1 - p(y)``.
 
-    Attributes:
-        seed: Seed of everything random in training.
-        num_epochs: Number of passes over the texts that train the encoder too; 0 if it is not tuned.
-        batch_size: Examples per step.
-        learning_rate: Peak learning rate of the encoder's top layer.
-        layer_decay: Factor of the rate from each layer to the one below.
-        head_learning_rate: Peak learning rate of head and classifier.
-        weight_decay: Decay of matrices, decoupled (Loshchilov and Hutter 2019).
-        warmup: Share of the steps in which the rate rises; it falls linearly to 0 afterwards.
-        clip_norm: Largest norm of a step's gradient; longer ones are scaled down to it.
-        label_smoothing: Label smoothing of the cross entropy.
-        loss: Loss of the head and tuned stages: ``cross-entropy`` or ``expected-error``, the mean of ``1 - p(y)``,
-            which wins no credit for being less sure and so moves vectors to where the noise hurts least.
-        placed_epochs: Number of passes over stored features that send every text to the code of its class first.
-        head_epochs: Number of passes over stored features that train head and classifier under noise after that.
-        noise_draws: Number of noise draws per example and step.
-        dev_draws: Number of noise draws per example when dev decides.
-        precision: Precision of the encoder's forward pass in training: ``float32`` or ``bfloat16``.
+    It wins no credit for being less sure and so moves vectors to where the noise hurts least.
     """
 
-    seed: int
-    num_epochs: int
-    batch_size: int
-    learning_rate: float
-    layer_decay: float
-    head_learning_rate: float
-    weight_decay: float
-    warmup: float
-    clip_norm: float
-    label_smoothing: float
-    loss: str
-    placed_epochs: int
-    head_epochs: int
-    noise_draws: int
-    dev_draws: int
-    precision: str
+    seed: int = needed("Seed of everything random in training.")
+    num_epochs: int = needed("Passes over the texts that train the encoder too; 0 if it is not tuned.")
+    batch_size: int = needed("Examples per step.", lambda n: n >= 1)
+    learning_rate: float = needed("Peak of the encoder's top layer.", lambda rate: rate >= 0)
+    layer_decay: float = needed("Factor of the rate from each layer to the one below.", lambda x: 0 < x <= 1)
+    head_learning_rate: float = needed("Peak of head and classifier.", lambda rate: rate > 0)
+    weight_decay: float = needed("Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0)
+    warmup: float = needed("Share of the steps in which the rates rise; then they fall to 0.", lambda x: 0 <= x < 1)
+    clip_norm: float = needed("Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0)
+    label_smoothing: float = needed("Label smoothing of the cross entropy.", lambda x: 0 <= x < 1)
+    loss: str = needed("Loss of the head and tuned stages.", lambda name: name in LOSSES)
+    placed_epochs: int = needed("Passes over stored features that send every text to its class's code.")
+    head_epochs: int = needed("Passes over stored features under noise after that.")
+    noise_draws: int = needed("Noise draws per example and step.", lambda n: n >= 1)
+    dev_draws: int = needed("Noise draws per example when dev decides.", lambda n: n >= 1)
+    precision: str = needed("Precision of the encoder in training.", lambda name: name in PRECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class AdversaryPart:
-    """The simulated attacker of adversarial training (kind ``adversarial`` only).
+    """The simulated attacker of adversarial training (kind ``adversarial`` only)."""
 
-    Attributes:
-        hidden: Number of units of each of its two layers.
-        learning_rate: Its learning rate.
-        weight: Weight of its loss in the encoder's.
-    """
-
-    hidden: int
-    learning_rate: float
-    weight: float
+    hidden: int = needed("Units of each of its two layers.")
+    learning_rate: float = needed("Its learning rate.")
+    weight: float = needed("Weight of its loss in the encoder's.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,17 +139,16 @@ def check(recipe: Recipe, file_name: str) -> None:
     data, representation, training = recipe.data, recipe.representation, recipe.training
     private = representation.mode != "none"
     delta = representation.delta
-    dropout = _number(representation.word_dropout)
     levels = [_number(level) for level in representation.levels]
     rules = {
         "kind": recipe.kind in KINDS,
         "adversary": (recipe.kind == "adversarial") == (recipe.adversary is not None),
+        **_in_range("data", data),
         "data.dev": (data.dev == data.train) == (data.dev_percent > 0),
         "data.test": data.test not in (data.train, data.dev),
-        "data.dev_percent": 0 <= data.dev_percent < 100,
-        "data.max_tokens": 3 <= data.max_tokens <= 512,
+        **_in_range("extractor", recipe.extractor),
         "extractor.tuned": recipe.extractor.tuned or recipe.kind == "dpnr",
-        "extractor.dropout": 0 <= recipe.extractor.dropout < 1,
+        **_in_range("representation", representation),
         "representation.mode": representation.mode in MODES and private == (recipe.kind == "dpnr"),
         "representation.dimension": representation.dimension >= (2 if representation.mode == "box" else 1)
         if private
@@ -202,27 +156,20 @@ def check(recipe: Recipe, file_name: str) -> None:
         "representation.head_hidden": representation.head_hidden >= 0 and (private or representation.head_hidden == 0),
         "representation.levels": all(0 < level < 1000 for level in levels) and bool(levels) == private,
         "representation.delta": (0 < _number(delta) < 1) if representation.mode == "l2" else delta == "",
-        "representation.word_dropout": 0 <= dropout < 1,
-        "representation.classifier_hidden": representation.classifier_hidden >= 0,
+        **_in_range("training", training),
         "training.num_epochs": training.num_epochs >= 0 and (training.num_epochs > 0) == recipe.extractor.tuned,
-        "training.batch_size": training.batch_size >= 1,
-        "training.learning_rate": training.learning_rate >= 0,
-        "training.layer_decay": 0 < training.layer_decay <= 1,
-        "training.head_learning_rate": training.head_learning_rate > 0,
-        "training.weight_decay": training.weight_decay >= 0,
-        "training.warmup": 0 <= training.warmup < 1,
-        "training.clip_norm": training.clip_norm > 0,
-        "training.label_smoothing": 0 <= training.label_smoothing < 1,
-        "training.loss": training.loss in LOSSES,
         "training.placed_epochs": training.placed_epochs >= 0 and (private or training.placed_epochs == 0),
         "training.head_epochs": training.head_epochs >= 0 and (private or training.head_epochs == 0),
-        "training.noise_draws": training.noise_draws >= 1,
-        "training.dev_draws": training.dev_draws >= 1,
-        "training.precision": training.precision in PRECISIONS,
     }
     for key, holds in rules.items():
         if not holds:
             raise RecipeError(f"{file_name}: {key} has a value that makes no sense here")
+
+
+def _in_range(name: str, part: Any) -> dict[str, bool]:
+    """Tells of each value of a part that has a range whether it is in it."""
+    ranges = {one.name: one.metadata["holds"] for one in fields(part) if one.metadata["holds"] is not None}
+    return {f"{name}.{key}": holds(getattr(part, key)) for key, holds in ranges.items()}
 
 
 def _number(text: str) -> float:

@@ -98,13 +98,8 @@ class StoredFeatures:
             for _ in range(COPIES[name] if dropout.exact else 1)
         ]
         found = torch.stack(copies)
-        stored = found if dropout.exact else found[0]
-        with torch.inference_mode():
-            vectors = self.model.represented(stored)
-            log_epsilon = None if self.description.mode == "none" else vectors.new_zeros(*[1] * vectors.ndim)
-            logits = self.model.classifier(vectors, log_epsilon).clone()
         self._cache.mkdir(parents=True, exist_ok=True)
-        write_features(path, stored, logits, part, self._encoder)
+        write_features(path, found if dropout.exact else found[0], part, self._encoder)
         return found
 
 

@@ -6,16 +6,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from textveil_training.data import (
-    AttributedText,
-    Example,
-    LabeledText,
-    ReadOptions,
-    available_splits,
-    format_named,
-    load,
-    split,
-)
+from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, split
 from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.dpnr.recipe import DataPart
@@ -127,7 +118,7 @@ def load_split(
 
 
 def _divided(examples: list[Example]) -> dict[str, list[Example]]:
-    numbers = divide(group_texts([example.texts[0] for example in examples]), SHARES)
+    numbers = divide(group_texts([example.text for example in examples]), SHARES)
     if not all(numbers.values()):
         raise MissingSplit("too few rows to divide them, or they are copies of each other")
     return {name: [examples[number] for number in found] for name, found in numbers.items()}
@@ -137,7 +128,7 @@ def _examples(format_name: str, path: Path, name: str | None, options: ReadOptio
     examples = list(load(format_name, path, name, options))
     if not examples:
         raise MissingSplit("a split is empty")
-    if not isinstance(examples[0], LabeledText | AttributedText):
+    if len(examples[0].texts) > 1 or not examples[0].label:
         raise RecipeError("data.format: a recipe needs single texts with a class")
     return examples
 
@@ -146,9 +137,9 @@ def _split(examples: list[Example], labels: tuple[str, ...], width: int) -> Spli
     ids, attributes = class_ids(examples, labels), attribute_matrix(examples, width)
     digest = hashlib.sha256()
     for example in examples:
-        digest.update(f"{example.label}\t{example.texts[0]}\n".encode("utf-8", "surrogatepass"))
+        digest.update(f"{example.label}\t{example.text}\n".encode("utf-8", "surrogatepass"))
     return Split(
-        texts=tuple(example.texts[0] for example in examples),
+        texts=tuple(example.text for example in examples),
         labels=ids,
         attributes=attributes,
         sha256=digest.hexdigest(),

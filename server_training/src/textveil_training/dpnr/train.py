@@ -7,7 +7,6 @@ The network is an encoder, mean pooling, a head, the bound of the release, and t
 in ``textveil_training.dpnr.stages``. The best epoch on dev is kept and measured once, through the device's release.
 """
 
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -174,9 +173,8 @@ def train(recipe: Recipe, task: Task, options: Options, report: Report = no_repo
             continue
         vectors: Any = pooled_features(best, tokenizer, words[name], run.device, report)  # (texts, width)
         if options.write_features:
-            logits = _logits(best, vectors.to(run.device), noise)
             key = sha256(run.output / files.EXTRACTOR / WEIGHTS)
-            write_features(run.output / f"features-{name}.safetensors", vectors, logits, split, key)
+            write_features(run.output / f"features-{name}.safetensors", vectors, split, key)
         if name != "train":
             if removal.exact:
                 vectors = device_features(best, tokenizer, words[name], removal, run.device, report)
@@ -231,11 +229,3 @@ def _codes(recipe: Recipe, task: Task, clean: Classifier, features: Tensor) -> T
     mode: Any = part.mode
     found = place(confusion.numpy(), levels, part.dimension, mode, float(part.delta or 0), SEARCH)
     return torch.tensor(found.codes, device=features.device)
-
-
-def _logits(model: Model, features: Tensor, noise: NoiseLevels | None) -> Tensor:
-    """Returns logits of the classifier without noise; it is told the highest level where there is one."""
-    with torch.inference_mode():
-        vectors = model.represented(features)  # (texts, k)
-        log_epsilon = None if noise is None else vectors.new_full((1, 1), math.log(noise.levels[-1]))
-        return model.classifier(vectors, log_epsilon).cpu()

@@ -5,7 +5,7 @@ it comes, int8 ONNX, and codes are centers in the main directions of its vectors
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.extractors import (
     MINILM,
     SAMPLE,
-    STATIC,
     TrainedExtractor,
     exported,
     from_exported,
@@ -41,21 +40,6 @@ from textveil_training.progress import Report
 MAX_CHANGED = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class CodebookExtractor:
-    """An extractor as it ships, and its map to codes.
-
-    Attributes:
-        kind: ``static`` or ``minilm``.
-        trained: The extractor and the map.
-        smallest: Different training texts of the smallest code.
-    """
-
-    kind: str
-    trained: TrainedExtractor
-    smallest: int
-
-
 def static_codebook(
     texts: Sequence[str],
     codes: int,
@@ -63,7 +47,7 @@ def static_codebook(
     minilm: MinilmSettings,
     kept: KeptParts | None,
     report: Report,
-) -> CodebookExtractor:
+) -> TrainedExtractor:
     """Makes rows of words, learns codes of their means, and rounds to int8.
 
     Args:
@@ -95,15 +79,13 @@ def static_codebook(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
-    trained = TrainedExtractor(
-        parts=parts, weight=book.weight, bias=book.bias, provenance={**words_provenance(public), **made}
-    )
-    return CodebookExtractor(STATIC, trained, min(book.sizes))
+    told = {"min_texts_of_a_code": min(book.sizes), **words_provenance(public), **made}
+    return TrainedExtractor(parts=parts, weight=book.weight, bias=book.bias, provenance=told)
 
 
 def minilm_codebook(
-    texts: Sequence[str], codes: int, settings: MinilmSettings, kept: KeptParts | None, report: Report
-) -> CodebookExtractor:
+    texts: Sequence[str], codes: int, settings: MinilmSettings, kept: KeptParts, report: Report
+) -> TrainedExtractor:
     """Finds codes in the main directions of MiniLM's vectors, exports it as it comes, and quantizes it.
 
     The recipe is the first one that fits and changes at most 5 % of the codes of 1,000 of the texts, evenly spread.
@@ -112,7 +94,7 @@ def minilm_codebook(
         texts: Different texts.
         codes: How many codes are wanted.
         settings: Which encoder, and how long its texts are; ``seed`` is that of k-means.
-        kept: Where the vectors and the graph are kept, or None.
+        kept: Where the vectors and the graph are kept.
         report: Told the stage, the steps done and the steps in all.
 
     Raises:
@@ -135,9 +117,10 @@ def minilm_codebook(
         )
         return arrays, {**facts, "smallest": min(book.sizes)}
 
-    arrays, facts = kept.part(MINILM, make) if kept is not None else make()
-    told = {**_described(settings, len(texts)), "directions": min(DIRECTIONS, vectors.shape[1])}
-    return CodebookExtractor(MINILM, from_exported(arrays, facts, settings.max_tokens, told), int(facts["smallest"]))
+    arrays, facts = kept.part(MINILM, make)
+    told = {"min_texts_of_a_code": int(facts["smallest"]), **_described(settings, len(texts))}
+    told["directions"] = min(DIRECTIONS, vectors.shape[1])
+    return from_exported(arrays, facts, settings.max_tokens, told)
 
 
 def _kept_vectors(

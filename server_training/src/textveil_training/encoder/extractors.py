@@ -48,37 +48,20 @@ class TrainedExtractor:
     provenance: Mapping[str, Any]
 
     def codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
-        """Returns the code of each text, with the code that devices run. Shape ``(texts,)``."""
-        return codes_of(texts, self.parts, self.weight, self.bias, progress)
+        """Returns the code of each text, with the code that devices run. Shape ``(texts,)``.
 
-
-def codes_of(
-    texts: tuple[str, ...],
-    parts: StaticParts | OnnxParts,
-    weight: NDArray[np.float32],
-    bias: NDArray[np.float32],
-    progress: Callable[[int, int], None],
-) -> NDArray[np.int64]:
-    """Returns the code of each text, with the code that devices run.
-
-    Args:
-        texts: The texts.
-        parts: The extractor.
-        weight: From vector to scores of the codes, shape ``(codes, dimension)``.
-        bias: Added to them, shape ``(codes,)``.
-        progress: Told the texts done and the texts in all.
-
-    Returns:
-        Shape ``(texts,)``.
-    """
-    extractor = extractor_of(parts)
-    codes = np.zeros(len(texts), dtype=np.int64)
-    for number, text in enumerate(texts):
-        vector = extractor.extract(text).vector
-        vector = vector if np.isfinite(vector).all() else np.zeros_like(vector)
-        codes[number] = np.argmax(weight @ vector + bias)
-        progress(number + 1, len(texts))
-    return codes
+        Args:
+            texts: The texts.
+            progress: Told the texts done and the texts in all.
+        """
+        extractor = extractor_of(self.parts)
+        codes = np.zeros(len(texts), dtype=np.int64)
+        for number, text in enumerate(texts):
+            vector = extractor.extract(text).vector
+            vector = vector if np.isfinite(vector).all() else np.zeros_like(vector)
+            codes[number] = np.argmax(self.weight @ vector + self.bias)
+            progress(number + 1, len(texts))
+        return codes
 
 
 def train_static_extractor(
@@ -112,9 +95,7 @@ def train_static_extractor(
     )
 
 
-def train_minilm_extractor(
-    task: Task, settings: MinilmSettings, kept: KeptParts | None, report: Report
-) -> TrainedExtractor:
+def train_minilm_extractor(task: Task, settings: MinilmSettings, kept: KeptParts, report: Report) -> TrainedExtractor:
     """Trains MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
 
     The sample is the texts for the channels, and as many training texts as are missing.
@@ -122,7 +103,7 @@ def train_minilm_extractor(
     Args:
         task: The texts.
         settings: How.
-        kept: Where training and graph are kept, or None.
+        kept: Where training and graph are kept.
         report: Told the stage, the steps done and the steps in all.
 
     Raises:
@@ -132,16 +113,13 @@ def train_minilm_extractor(
     """
     with minilm_packages():
         from textveil_training.encoder.minilm import train_minilm
-    with tempfile.TemporaryDirectory(prefix="textveil-minilm-") as scratch:
 
-        def make() -> tuple[Arrays, Mapping[str, Any]]:
-            if kept is not None:
-                kept.begin()
-            folder = Path(scratch) / MINILM if kept is None else kept.folder / MINILM
-            trained = train_minilm(task, settings, folder, report)
-            return exported(trained.model, trained.weight, trained.bias, _sample(task), report)
+    def make() -> tuple[Arrays, Mapping[str, Any]]:
+        kept.begin()
+        trained = train_minilm(task, settings, kept.folder / MINILM, report)
+        return exported(trained.model, trained.weight, trained.bias, _sample(task), report)
 
-        arrays, facts = kept.part(MINILM, make) if kept is not None else make()
+    arrays, facts = kept.part(MINILM, make)
     return from_exported(arrays, facts, settings.max_tokens, settings.described(len(task.train.texts)))
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from textveil_training.engine.encoders import MINILM
-from textveil_training.engine.settings import Settings as CheckedSettings
 from textveil_training.finetune.settings import Settings
 
 #: Texts that the encoder learns from, passes counted: more make it no better (benchmarks/LOG.md).
@@ -13,8 +12,8 @@ TEXTS_SEEN = 12_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinilmSettings(CheckedSettings):
-    """How MiniLM is tuned.
+class MinilmSettings:
+    """How MiniLM is tuned; the settings of the fine-tuning are checked as they are made.
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
@@ -39,10 +38,6 @@ class MinilmSettings(CheckedSettings):
     def passes(self, texts: int) -> int:
         """Returns the passes over so many training texts."""
         return self.num_epochs or min(10, max(1, round(TEXTS_SEEN / texts)))
-
-    def ranges(self) -> dict[str, bool]:
-        """Returns nothing: the settings of the fine-tuning are checked as they are made."""
-        return {}
 
     def described(self, texts: int) -> dict[str, Any]:
         """Returns what the card says: settings that have an effect, and of a folder its name alone."""

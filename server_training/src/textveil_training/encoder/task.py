@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms.staircase import MAX_CODES
 
-from textveil_training.data import LabeledText
+from textveil_training.data import Example
 from textveil_training.data.grouped_split import Groups, divide, group_texts
 from textveil_training.errors import ClassError
 
@@ -70,7 +70,7 @@ def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | N
     return pairs.reshape(classes, width).astype(float)
 
 
-def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = None, seed: int = 0) -> Task:
+def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed: int = 0) -> Task:
     """Checks labels and divides texts; copies and close texts stay on one side.
 
     Args:
@@ -116,7 +116,7 @@ def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = No
     )
 
 
-def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
+def unlabeled(rows: Sequence[Example], seed: int = 0) -> Task:
     """Divides texts without a look at their labels, for a codebook. All have class 0.
 
     Args:

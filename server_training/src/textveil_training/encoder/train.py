@@ -8,7 +8,7 @@ figures on the test texts, exactly. 6. Write the bundle, with a card and the dec
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -104,16 +104,14 @@ def checked_levels(levels: str) -> tuple[str, ...]:
     return found
 
 
-def train_encoder(
-    task: Task, settings: EncoderSettings, report: Report, kept: KeptParts | None = None
-) -> IndexContents:
+def train_encoder(task: Task, settings: EncoderSettings, report: Report, kept: KeptParts) -> IndexContents:
     """Trains, quantizes, fits and measures.
 
     Args:
         task: The texts.
         settings: What the bundle is to be.
         report: Told the stage, the steps done and the steps in all.
-        kept: Where finished parts are kept, so that an interrupted run can go on; None to keep none.
+        kept: Where finished parts are kept, so that an interrupted run can go on.
 
     Returns:
         The bundle in memory.
@@ -142,7 +140,7 @@ class MeasuredExtractor:
 
 
 def measured_extractor(
-    task: Task, settings: EncoderSettings, kind: str, report: Report, kept: KeptParts | None = None
+    task: Task, settings: EncoderSettings, kind: str, report: Report, kept: KeptParts
 ) -> MeasuredExtractor:
     """Trains an extractor, and lets it decide as devices do; arguments and errors are those of ``train_encoder``."""
     if kind == STATIC:
@@ -157,7 +155,7 @@ def measured_extractor(
             found[name] = trained.codes(getattr(task, name).texts, told)
         return found, {}
 
-    decided = (decide() if kept is None else kept.part(f"{kind}-decisions", decide))[0]
+    decided, _ = kept.part(f"{kind}-decisions", decide)
     return MeasuredExtractor(kind=kind, trained=trained, calibration=decided["calibration"], test=decided["test"])
 
 
@@ -226,22 +224,46 @@ def figures(
         channels: The channels.
         data: Name of the file.
     """
-    shares = confusion.sum(axis=1) / confusion.sum()
-    clean = accuracies(task.labels, shares, recalls(confusion, np.eye(len(shares))))
-    texts = int(confusion.sum())
-    clean["standard_error"] = _rounded(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / texts))
+
+    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
+        return recalls(confusion, channel)
+
+    def abandoned(level: IndexStaircase) -> list[str]:
+        return [label for label, base in zip(task.labels, level.base, strict=True) if not base]
+
+    return {**divided_figures(task, data), **channel_figures(task.labels, confusion, channels, recall, abandoned)}
+
+
+def channel_figures(
+    labels: tuple[str, ...],
+    test: NDArray[np.float64],
+    channels: Mapping[str, tuple[IndexStaircase, ...]],
+    recall: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    abandoned: Callable[[IndexStaircase], list[str]],
+) -> dict[str, Any]:
+    """Computes the figures of channels, and those without noise.
+
+    Args:
+        labels: Names of the classes.
+        test: Counts of the test texts by class (row) and decision or code without noise (column).
+        channels: The channels.
+        recall: Maps the matrix of a channel to how often a text of each class is told right, shape ``(classes,)``.
+        abandoned: Maps a level to the classes that are never told.
+    """
+    shares = test.sum(axis=1) / test.sum()
+    clean = accuracies(labels, shares, recall(np.eye(test.shape[1])))
+    clean["standard_error"] = _rounded(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / test.sum()))
     return {
-        **divided_figures(task, data),
-        "shares": {label: _rounded(share) for label, share in zip(task.labels, shares, strict=True)},
+        "shares": {label: _rounded(share) for label, share in zip(labels, shares, strict=True)},
         "majority": _rounded(shares.max()),
         "clean": clean,
         "channels": {
             name: {
-                f"{staircase.level.epsilon:f}": {
-                    **accuracies(task.labels, shares, recalls(confusion, staircase.matrix)),
-                    "abandoned": [label for label, base in zip(task.labels, staircase.base, strict=True) if not base],
+                f"{level.level.epsilon:f}": {
+                    **accuracies(labels, shares, recall(level.matrix)),
+                    "abandoned": abandoned(level),
                 }
-                for staircase in levels
+                for level in levels
             }
             for name, levels in channels.items()
         },

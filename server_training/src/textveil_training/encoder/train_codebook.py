@@ -24,8 +24,7 @@ from textveil_training.encoder.codebook_extractors import minilm_codebook, stati
 from textveil_training.encoder.extractors import MINILM
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.task import Task, confusion
-from textveil_training.encoder.teacher import NO_TEACHER
-from textveil_training.encoder.train import EncoderSettings, accuracies, divided_figures, provenance
+from textveil_training.encoder.train import EncoderSettings, channel_figures, divided_figures, provenance
 from textveil_training.progress import Report
 
 
@@ -34,8 +33,8 @@ def train_codebook(
     codes: int,
     settings: EncoderSettings,
     report: Report,
-    teacher: str = NO_TEACHER,
-    kept: KeptParts | None = None,
+    teacher: str,
+    kept: KeptParts,
 ) -> IndexContents:
     """Finds codes, quantizes and measures.
 
@@ -46,7 +45,7 @@ def train_codebook(
             ``seed``, ``minilm`` of MiniLM's ``max_tokens``, and with the extractor ``minilm`` of its ``encoder``.
         report: Told the stage, the steps done and the steps in all.
         teacher: Who teaches rows of words: ``minilm``, a folder or a hub id of a BERT model, or ``none``.
-        kept: Where finished parts are kept, so that an interrupted run can go on; None to keep none.
+        kept: Where finished parts are kept, so that an interrupted run can go on.
 
     Returns:
         The bundle in memory.
@@ -57,18 +56,17 @@ def train_codebook(
     """
     texts = different_texts(task.train.texts, codes)
     if settings.extractor == MINILM:
-        made = minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
+        trained = minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
     else:
         taught_by = replace(settings.minilm, encoder=teacher)
-        made = static_codebook(texts, codes, settings.static, taught_by, kept, report)
-    trained = made.trained
+        trained = static_codebook(texts, codes, settings.static, taught_by, kept, report)
     count = len(trained.bias)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
         names = ("calibration", "train", "test") if task.labels else ("calibration",)
         return {name: trained.codes(getattr(task, name).texts, partial(report, name)) for name in names}, {}
 
-    decided = (kept.part(f"{made.kind}-decisions", decide) if kept is not None else decide())[0]
+    decided, _ = kept.part(f"{settings.extractor}-decisions", decide)
 
     def found(name: str) -> NDArray[np.float64]:
         """Counts by class (row) and code (column) of one part."""
@@ -95,8 +93,7 @@ def train_codebook(
         license=settings.license,
         provenance={
             **provenance(settings),
-            "extractor": made.kind,
-            "min_texts_of_a_code": made.smallest,
+            "extractor": settings.extractor,
             **trained.provenance,
             "seed": settings.static.seed,
         },
@@ -123,19 +120,15 @@ def label_figures(
         test: The same of the test texts.
         levels: The levels of the channel.
     """
-    shares = test.sum(axis=1) / test.sum()
 
-    def told(channel: NDArray[np.float64]) -> dict[str, Any]:
-        chosen = (train @ channel).argmax(axis=0)
-        recall = np.array([(test[label] @ channel)[chosen == label].sum() for label in range(len(labels))])
-        abandoned = [label for number, label in enumerate(labels) if number not in chosen]
-        return {**accuracies(labels, shares, recall / test.sum(axis=1)), "abandoned": abandoned}
+    def chosen(channel: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (train @ channel).argmax(axis=0)
 
-    clean = told(np.eye(train.shape[1]))
-    clean["standard_error"] = round(float(np.sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / test.sum())), 6)
-    return {
-        "shares": {label: round(float(share), 6) for label, share in zip(labels, shares, strict=True)},
-        "majority": round(float(shares.max()), 6),
-        "clean": clean,
-        "channels": {"counts": {f"{level.level.epsilon:f}": told(level.matrix) for level in levels}},
-    }
+    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
+        released, told = test @ channel, chosen(channel)
+        return np.array([counts[told == label].sum() for label, counts in enumerate(released)]) / test.sum(axis=1)
+
+    def abandoned(level: IndexStaircase) -> list[str]:
+        return [label for number, label in enumerate(labels) if number not in chosen(level.matrix)]
+
+    return channel_figures(labels, test, {"counts": levels}, recall, abandoned)

@@ -23,12 +23,12 @@ class RunRecord:
     """Grows with the run and is written as it goes, whole each time.
 
     Args:
-        path: JSON file of the record.
+        path: JSON file of the record; None to write none.
         subject: Keys that say what is run, on what and from which start, beside those that every run has.
         device: Device that the run computes on.
     """
 
-    def __init__(self, path: Path, subject: Mapping[str, object], device: torch.device) -> None:
+    def __init__(self, path: Path | None, subject: Mapping[str, object], device: torch.device) -> None:
         self._path = path
         self.content: dict[str, Any] = {
             "format": FORMAT,
@@ -72,8 +72,9 @@ class RunRecord:
         except ValueError:
             self.content |= _finite(self.content)
             text = json.dumps(self.content, indent=2, allow_nan=False)
-        with atomic_output(self._path) as write:
-            write(text + "\n")
+        if self._path is not None:
+            with atomic_output(self._path) as write:
+                write(text + "\n")
 
 
 def software() -> dict[str, str | None]:

@@ -6,7 +6,8 @@ line names. There are no defaults and no inheritance in it: a missing key is an 
 
 import hashlib
 import tomllib
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import MISSING, field, fields
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -24,16 +25,27 @@ class Settings:
         SettingError: A value is out of range.
     """
 
-    __slots__ = ()
-
-    def ranges(self) -> dict[str, bool]:
-        """Returns for each setting that has a range whether its value is in it."""
-        raise NotImplementedError
-
     def __post_init__(self) -> None:
-        for name, holds in self.ranges().items():
-            if not holds:
-                raise SettingError(f"{name} is out of range")
+        for one in fields(self):  # type: ignore[arg-type]
+            holds = one.metadata.get("holds")
+            if holds is not None and not holds(getattr(self, one.name)):
+                raise SettingError(f"{one.name} is out of range")
+
+
+def needed(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+    """Declares a setting that may not be left out; see ``setting``."""
+    return setting(MISSING, about, holds)
+
+
+def setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+    """Declares a setting: what commands say of its option, and which values it may have.
+
+    Args:
+        default: Its value if it is left out.
+        about: What it is, in one sentence.
+        holds: Tells whether a value is in range; any is if left out.
+    """
+    return field(default=default, metadata={"about": about, "holds": holds})
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
@@ -70,7 +82,7 @@ def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix:
         SettingError: A value of a ``Settings`` is out of range.
     """
     hints = get_type_hints(kind)
-    optional = {field.name for field in fields(kind) if field.default is None}
+    optional = {one.name for one in fields(kind) if one.default is None}
     missing = [name for name in hints if name not in content and name not in optional]
     if missing:
         raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")

@@ -12,9 +12,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, format_named, load, share_of
+from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, share_of
 from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
-from textveil_training.errors import DataOptionError, InvalidScore, MissingLabel, MissingSplit
+from textveil_training.errors import InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
 """Share of the training rows that decides between epochs, where the data have no dev split to spare."""
@@ -104,7 +104,7 @@ def load_task(
     raw = _divided(format_name, path, test, options)
     raw["train"] = _some(raw["train"], train_examples)
     first = raw["train"][0]
-    scores = isinstance(first, ScoredPair) and not labels_of_pairs
+    scores = first.score is not None and not labels_of_pairs
     labels = () if scores else class_labels(raw["train"], format_named(format_name).labels)
     width = len(format_named(format_name).attributes)
     splits = {name: _rows(examples, labels, width) for name, examples in raw.items()}
@@ -160,24 +160,14 @@ def _rows(examples: Sequence[Example], labels: tuple[str, ...], width: int) -> R
     targets = class_ids(examples, labels) if labels else _scores(examples)
     digest = hashlib.sha256()
     for example in examples:
-        target = example.label if labels else getattr(example, "score", None)
+        target = example.label if labels else example.score
         digest.update("\t".join((str(target), *example.texts, "\n")).encode("utf-8", "surrogatepass"))
     texts = tuple(tuple(example.texts) for example in examples)
     return Rows(texts=texts, targets=targets, attributes=attribute_matrix(examples, width), sha256=digest.hexdigest())
 
 
 def _scores(examples: Sequence[Example]) -> Tensor:
-    found = [getattr(example, "score", None) for example in examples]
+    found = [example.score for example in examples]
     if None in found:
         raise MissingLabel(f"example {found.index(None) + 1} of {len(examples)} has no score")
     return torch.tensor(found, dtype=torch.float32)
-
-
-def check_options(format_name: str, labels_of_pairs: bool) -> None:
-    """Checks that a choice of target means something for a format.
-
-    Raises:
-        DataOptionError: The format has no classes beside its scores.
-    """
-    if labels_of_pairs and format_name == "medsts":
-        raise DataOptionError("this format has scores only")

@@ -4,72 +4,45 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil_training.engine.settings import PRECISIONS, recipe_of_kind
+from textveil_training.engine.settings import PRECISIONS, recipe_of_kind, setting
 from textveil_training.engine.settings import Settings as RunSettings
 
 KIND = "finetune"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(RunSettings):
     """Settings of one fine-tuning.
 
-    Attributes:
-        encoder: ``minilm``, a folder or a hub id.
-        tuned: Whether the encoder learns; otherwise its pooled vectors are computed once, and a linear model is
-            fitted to them.
-        max_tokens: Number of tokens that longer inputs are cut to, [CLS] and [SEP] counted.
-        num_epochs: Number of passes over the training examples.
-        batch_size: Examples per step.
-        learning_rate: Peak learning rate of the encoder.
-        head_learning_rate: Peak learning rate of the new linear layer.
-        weight_decay: Decay of matrices, decoupled (Loshchilov and Hutter 2019).
-        warmup: Share of the steps in which the rates rise; they fall linearly to 0 afterwards.
-        clip_norm: Largest norm of a step's gradient; longer ones are scaled down to it.
-        dropout: Dropout of the encoder and of the pooled vector.
-        train_examples: Largest number of training examples, the same rows for every seed and every sanitized copy;
-            0 for all.
-        seed: Seed of everything random in training.
-        precision: Precision of the encoder's forward pass: ``float32`` or ``bfloat16``.
-        frozen_layers: Lowest layers of a tuned encoder that stay as they are, and the embeddings with them; all learn
-            if left out.
+    Where the encoder is not tuned, its pooled vectors are computed once, and a linear model is fitted to them.
 
     Raises:
         SettingError: A value is out of range.
     """
 
-    encoder: str = "minilm"
-    tuned: bool = True
-    max_tokens: int = 128
-    num_epochs: int = 3
-    batch_size: int = 64
-    learning_rate: float = 2e-5
-    head_learning_rate: float = 1e-3
-    weight_decay: float = 0.01
-    warmup: float = 0.1
-    clip_norm: float = 1.0
-    dropout: float = 0.1
-    train_examples: int = 0
-    seed: int = 0
-    precision: str = "bfloat16"
-    frozen_layers: int | None = None
-
-    def ranges(self) -> dict[str, bool]:
-        """Returns for each setting that has a range whether its value is in it."""
-        return {
-            "max_tokens": 5 <= self.max_tokens <= 512,
-            "num_epochs": self.num_epochs >= 1,
-            "batch_size": self.batch_size >= 1,
-            "learning_rate": 0 < self.learning_rate < 1,
-            "head_learning_rate": 0 < self.head_learning_rate < 1,
-            "weight_decay": self.weight_decay >= 0,
-            "warmup": 0 <= self.warmup < 1,
-            "clip_norm": self.clip_norm > 0,
-            "dropout": 0 <= self.dropout < 1,
-            "train_examples": self.train_examples >= 0,
-            "precision": self.precision in PRECISIONS,
-            "frozen_layers": self.frozen_layers is None or self.frozen_layers >= 1,
-        }
+    encoder: str = setting("minilm", "minilm, a model folder (also of pretrain), or a hub id.")
+    tuned: bool = setting(True, "Whether the encoder learns.")
+    max_tokens: int = setting(128, "Longer inputs are cut, [CLS] and [SEP] counted.", lambda n: 5 <= n <= 512)
+    num_epochs: int = setting(3, "Passes over the training rows.", lambda n: n >= 1)
+    batch_size: int = setting(64, "Rows per step.", lambda n: n >= 1)
+    learning_rate: float = setting(2e-5, "Peak for the encoder.", lambda rate: 0 < rate < 1)
+    head_learning_rate: float = setting(1e-3, "Peak for the new linear layer.", lambda rate: 0 < rate < 1)
+    weight_decay: float = setting(
+        0.01, "Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
+    )
+    warmup: float = setting(0.1, "Share of the steps in which the rates rise; then they fall.", lambda x: 0 <= x < 1)
+    clip_norm: float = setting(1.0, "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0)
+    dropout: float = setting(0.1, "Dropout of the encoder and of the pooled vector.", lambda x: 0 <= x < 1)
+    train_examples: int = setting(
+        0, "At most this many training rows, the same for every seed and sanitized copy; 0: all.", lambda n: n >= 0
+    )
+    seed: int = setting(0, "Seed of the training.")
+    precision: str = setting("bfloat16", "float32 or bfloat16.", lambda name: name in PRECISIONS)
+    frozen_layers: int | None = setting(
+        None,
+        "Lowest layers that stay as they are, and the embeddings; all learn if left out.",
+        lambda n: n is None or n >= 1,
+    )
 
     def described(self) -> dict[str, Any]:
         """Returns what a record says: settings that have an effect, and of a folder its name alone."""

@@ -3,82 +3,50 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil_training.engine.settings import PRECISIONS, recipe_of_kind
+from textveil_training.engine.settings import PRECISIONS, recipe_of_kind, setting
 from textveil_training.engine.settings import Settings as RunSettings
 
 KIND = "pretrain"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(RunSettings):
     """Settings of one pretraining.
-
-    Attributes:
-        start: ``minilm``, a folder or a hub id: an encoder, or a masked language model.
-        steps: Number of optimizer steps in all; 0 for ``num_epochs``.
-        num_epochs: Number of passes over the texts, where no steps are given.
-        batch_size: Texts per step, of all processes together.
-        accumulate: Number of parts that each process cuts its share of a batch into; the gradient is that of the
-            whole.
-        max_tokens: Number of tokens that longer texts are cut to, [CLS] and [SEP] counted.
-        learning_rate: Peak learning rate of the encoder; 0 for 3e-4 where the head is new, so that the encoder has
-            never been a masked language model (or no longer is), else for 5e-5.
-        head_learning_rate: Peak learning rate of the head's transform and bias; 0 for 2e-3 where the head is new,
-            else for 5e-5.
-        weight_decay: Decay of matrices, decoupled (Loshchilov and Hutter 2019).
-        warmup: Share of the steps in which the rates rise; they fall linearly to 0 afterwards.
-        clip_norm: Largest norm of a step's gradient; longer ones are scaled down to it.
-        dropout: Dropout of hidden states and attention.
-        mask_probability: Probability that a word is predicted (Devlin et al. 2019: .15).
-        unchanged_share: Share of the predicted words that are shown as they stand in the sanitized text (.1).
-        measure_every: Steps between two measurements; 0 for 20 measurements in all.
-        held_out_percent: Share of the texts, by their hash, that is measured on and never trained on.
-        seed: Seed of the order, the masks, dropout and the division. What the mechanism draws has no seed.
-        precision: Precision of the forward pass: ``float32`` or ``bfloat16``.
 
     Raises:
         SettingError: A value is out of range.
     """
 
-    start: str = "minilm"
-    steps: int = 0
-    num_epochs: int = 1
-    batch_size: int = 64
-    accumulate: int = 1
-    max_tokens: int = 128
-    learning_rate: float = 0.0
-    head_learning_rate: float = 0.0
-    weight_decay: float = 0.01
-    warmup: float = 0.06
-    clip_norm: float = 1.0
-    dropout: float = 0.0
-    mask_probability: float = 0.15
-    unchanged_share: float = 0.1
-    measure_every: int = 0
-    held_out_percent: int = 2
-    seed: int = 0
-    precision: str = "bfloat16"
-
-    def ranges(self) -> dict[str, bool]:
-        """Returns for each setting that has a range whether its value is in it."""
-        return {
-            "steps": self.steps >= 0,
-            "num_epochs": self.num_epochs >= 1,
-            "batch_size": self.batch_size >= 1,
-            "accumulate": 1 <= self.accumulate <= self.batch_size,
-            "max_tokens": 5 <= self.max_tokens <= 512,
-            "learning_rate": 0 <= self.learning_rate < 1,
-            "head_learning_rate": 0 <= self.head_learning_rate < 1,
-            "weight_decay": self.weight_decay >= 0,
-            "warmup": 0 <= self.warmup < 1,
-            "clip_norm": self.clip_norm > 0,
-            "dropout": 0 <= self.dropout < 1,
-            "mask_probability": 0 < self.mask_probability < 1,
-            "unchanged_share": 0 <= self.unchanged_share <= 1,
-            "measure_every": self.measure_every >= 0,
-            "held_out_percent": 1 <= self.held_out_percent <= 50,
-            "precision": self.precision in PRECISIONS,
-        }
+    start: str = setting("minilm", "minilm, a folder or a hub id: an encoder or a masked language model.")
+    steps: int = setting(0, "Optimizer steps; 0 for those of --num-epochs.", lambda n: n >= 0)
+    num_epochs: int = setting(1, "Passes over the texts, without --steps.", lambda n: n >= 1)
+    batch_size: int = setting(64, "Texts per step, of all processes together.", lambda n: n >= 1)
+    accumulate: int = setting(1, "Parts a batch is computed in: less memory, the same gradient.", lambda n: n >= 1)
+    max_tokens: int = setting(128, "Longer texts are cut, [CLS] and [SEP] counted.", lambda n: 5 <= n <= 512)
+    learning_rate: float = setting(
+        0.0, "Peak for the encoder; 0 for 3e-4 with a new head, else 5e-5.", lambda rate: 0 <= rate < 1
+    )
+    head_learning_rate: float = setting(
+        0.0, "Peak for the head; 0 for 2e-3 for a new head, else 5e-5.", lambda rate: 0 <= rate < 1
+    )
+    weight_decay: float = setting(
+        0.01, "Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
+    )
+    warmup: float = setting(0.06, "Share of the steps in which the rates rise; then they fall.", lambda x: 0 <= x < 1)
+    clip_norm: float = setting(1.0, "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0)
+    dropout: float = setting(0.0, "Dropout of hidden states and attention.", lambda x: 0 <= x < 1)
+    mask_probability: float = setting(0.15, "How often a word is predicted (Devlin et al. 2019).", lambda p: 0 < p < 1)
+    unchanged_share: float = setting(
+        0.1, "Of the predicted words, how many are shown and not hidden.", lambda x: 0 <= x <= 1
+    )
+    measure_every: int = setting(0, "Steps between two measurements; 0 for 20 in all.", lambda n: n >= 0)
+    held_out_percent: int = setting(
+        2, "Texts that are measured on and not trained on, by their hash.", lambda n: 1 <= n <= 50
+    )
+    seed: int = setting(0, "Seed of order and masks; what the mechanism draws has no seed.")
+    precision: str = setting(
+        "bfloat16", "float32, or bfloat16 where the device computes in it.", lambda name: name in PRECISIONS
+    )
 
 
 @dataclass(frozen=True, slots=True)

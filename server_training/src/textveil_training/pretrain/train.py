@@ -79,6 +79,8 @@ def pretrain(
     Privacy:
         None: the texts are public, and so is the model.
     """
+    if settings.accumulate > settings.batch_size:
+        raise SettingError("accumulate is out of range")
     if channel is None and not raw:
         raise SettingError("a mechanism is needed to sanitize with, or --raw")
     process = this_process(options.device)

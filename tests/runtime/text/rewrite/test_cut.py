@@ -24,7 +24,7 @@ TEXTS = [
 ] * 3
 WAYS: list[dict[str, Any]] = [
     {},
-    {"visible": "none", "kinds": False},
+    {"protect": "all"},
     {"sanitize_punctuation": True},
     {"case": "drop", "deny": ["doctor"]},
     {"fluent": True},

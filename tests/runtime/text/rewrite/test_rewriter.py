@@ -18,8 +18,7 @@ from textveil.text.skeleton import Role
 
 WAYS: list[dict[str, Any]] = [
     {},
-    {"visible": "none"},
-    {"kinds": False},
+    {"protect": "all"},
     {"consistent": True},
     {"sanitize_punctuation": True},
     {"case": "drop"},

@@ -89,9 +89,7 @@ def _stand_ins(rule: SkeletonRule, old: str, gap: str | None) -> list[str]:
     found = [new for new in POOL if entries(rule, new, gap) == wanted and (between_blanks or not is_emoticon(new))]
     if tail and wanted[0][0] is not Role.SHOWN:  # type: ignore[index]
         found += [new + tail for new in POOL if entries(rule, new, gap) == wanted[:1] and not is_string(new)]
-    if rule.use_kinds:
-        return found
-    return [new for new in found if not is_string(new) and not is_string(old)]
+    return found
 
 
 #: A fault is found, not explained: nobody reads its smallest example.

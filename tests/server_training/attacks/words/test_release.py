@@ -22,9 +22,8 @@ TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs!
 
 
 @pytest.mark.parametrize("visible", [True, False])
-@pytest.mark.parametrize("kinds", [True, False])
-def test_texts_are_read_as_the_product_reads_them(visible: bool, kinds: bool) -> None:
-    of = plan(visible=visible, kinds=kinds)
+def test_texts_are_read_as_the_product_reads_them(visible: bool) -> None:
+    of = plan(visible=visible)
     documents = [segments(TEXT), segments("Cat.")]
     ours = of_plan(Words(), of).read(documents)
     reader = cut.Reader(of)

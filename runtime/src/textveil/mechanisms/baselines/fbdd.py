@@ -31,9 +31,8 @@ from textveil.mechanisms.metric import Floats, Metric
 #: Largest epsilon. The closest words a bundle keeps apart are 0.1 apart: noise is then far below their distance.
 MAX_FBDD_EPSILON = 100_000
 
-#: Bounds of what a block of tokens takes: 32 MB of single-precision scores, 8 MB of random words.
-_SCORES_AT_ONCE, _WORDS_AT_ONCE = 1 << 23, 1 << 20
-_PAIRS_AT_ONCE = 4096
+#: Bounds of what a block of tokens takes: 32 MB of scores, 8 MB of random words.
+_SCORES_AT_ONCE, _WORDS_AT_ONCE = 1 << 22, 1 << 20
 
 
 def uniforms(words: NDArray[np.uint64]) -> Floats:
@@ -77,65 +76,40 @@ def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Fl
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """The possible outputs as points, to find the nearest one.
-
-    Of a point ``v`` that is the ``y`` with the largest ``v.y - |y|^2 / 2``. A matrix product in single precision
-    leaves every output whose score is within its rounding error of the best, and these few are compared in double
-    precision: 1.9 times as fast as one product in double precision (benchmarks/LOG.md), and the same result.
+    """The possible outputs as points, to find the nearest one: the ``y`` with the largest ``v.y - |y|^2 / 2``.
 
     Attributes:
         table: The table whose outputs they are.
         ids: Symbols that are outputs of ``santext``, ascending, shape ``(outputs,)``.
         rows: Their rows, shape ``(outputs, dimension)``.
-        screen: Their rows and ``-|y|^2 / 2``, transposed, shape ``(dimension + 1, outputs)``.
-        longest: Largest ``|y|``.
+        half_squares: ``|y|^2 / 2``, shape ``(outputs,)``.
     """
 
     table: Table
     ids: NDArray[np.intp]
-    rows: NDArray[np.int8]
-    screen: NDArray[np.float32]
-    longest: float
+    rows: Floats
+    half_squares: Floats
 
     @classmethod
     def of(cls, table: Table, metric: Metric) -> "Outputs":
         """Returns the outputs of ``santext``."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
-        rows = metric.rows[ids]
-        screen = np.empty((rows.shape[1] + 1, len(ids)), dtype=np.float32)
-        screen[:-1] = rows.T
-        squared = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 64)])
-        screen[-1] = squared / -2
-        return cls(table=table, ids=ids, rows=rows, screen=screen, longest=float(np.sqrt(squared.max())))
+        rows = metric.rows[ids].astype(np.float64)
+        return cls(table=table, ids=ids, rows=rows, half_squares=np.einsum("ij,ij->i", rows, rows) / 2)
 
     def nearest(self, points: Floats, scale: float) -> Integers:
         """Returns the nearest output of each point, the smallest id among equals.
 
         Args:
-            points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``, sizes below 1e15.
+            points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``.
             scale: A factor of at least 0. It may be so small that only the directions matter.
 
         Returns:
             Ids, shape ``(n,)``.
         """
-        left = np.empty((len(points), points.shape[1] + 1), dtype=np.float32)
-        left[:, :-1] = points
-        left[:, -1] = scale
-        scores = left @ self.screen
-        # A dot product of dimension + 1 terms, in any order, and the rounding of its factors err by less than
-        # (dimension + 4) 2^-24 1.01 times this sum of lengths (and by 1e-30 where numbers underflow). The best output
-        # and the best score may both be off; twice that covers the rounding of the comparison, too.
-        size = np.linalg.norm(points, axis=1) * self.longest + scale * self.longest**2 / 2
-        margin = (points.shape[1] + 8) * 2.0**-22 * size + 1e-29
-        candidates = np.flatnonzero(scores >= (scores.max(axis=1) - margin).astype(np.float32)[:, None])
-        point: NDArray[np.intp] = candidates // len(self.ids)
-        output = candidates % len(self.ids)
-        exact = np.empty(len(point))
-        for part in np.array_split(np.arange(len(point)), 1 + len(point) // _PAIRS_AT_ONCE):
-            row = self.rows[output[part]].astype(np.float64)
-            exact[part] = np.einsum("ij,ij->i", points[point[part]] - scale / 2 * row, row)
-        order = np.lexsort((-exact, point))  # stable: equals stay in the order of their ids
-        return self.ids[output[order[np.searchsorted(point, np.arange(len(points)))]]]
+        scores = points @ self.rows.T
+        scores -= scale * self.half_squares
+        return self.ids[scores.argmax(axis=1)]
 
 
 _OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()

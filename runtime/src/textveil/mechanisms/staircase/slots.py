@@ -93,11 +93,6 @@ class FluentSlots(_ByCase[FluentStaircase]):
         """The numbers of what stands around a slot."""
         return self.strict.context.elements
 
-    @property
-    def weighted(self) -> bool:
-        """Implements ``Mechanism.weighted``."""
-        return True
-
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Implements ``Mechanism.draw``.
 

@@ -17,13 +17,13 @@ _ALL_ROLES, _LOWER_ROLES = 63, 48
 _ROWS_AT_ONCE = 1 << 11
 
 
-def output_role(*, visible: bool, kinds: bool, lower: bool = False) -> int:
-    """Returns the bit of a symbol that may be an output where function words are visible, or not, and kinds are kept.
+def output_role(*, visible: bool, lower: bool = False) -> int:
+    """Returns the bit of a symbol that may be an output where function words are visible, or not.
 
-    1 with visible function words and kinds, 2 with kinds alone, 4 with visible function words alone, 8 with neither.
-    With kinds, 16 and 32 are 1 and 2 for slots whose output is written in lower case (``lower``).
+    1 with visible function words, 2 without. 16 and 32 are the same for slots whose output is written in lower case
+    (``lower``). 4 and 8 are in bundles of before, and say nothing.
     """
-    return (1 if visible else 2) << ((4 if lower else 0) if kinds else 2)
+    return (1 if visible else 2) << (4 if lower else 0)
 
 
 _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
@@ -81,17 +81,16 @@ class StaircaseTable:
             raise BundleDamaged("staircase.safetensors: a symbol has an unknown role")
         return cls(neighbors, base, roles)
 
-    def outputs(self, *, visible: bool, kinds: bool, lower: bool = False) -> NDArray[np.bool_]:
+    def outputs(self, *, visible: bool, lower: bool = False) -> NDArray[np.bool_]:
         """Returns which symbols may come out under a rule, shape ``(symbols,)``.
 
         Args:
             visible: Whether function words are visible.
-            kinds: Whether kinds are drawn from their lists.
             lower: Whether the output is written in lower case. If no symbol has a role of lower case, case decides
                 nothing.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
-        return (self.roles & output_role(visible=visible, kinds=kinds, lower=lower)) != 0
+        return (self.roles & output_role(visible=visible, lower=lower)) != 0
 
     @property
     def symbols(self) -> int:

@@ -10,7 +10,8 @@ Three exceptions are seen in the gaps. Emoticons are strings that fit between bl
 characters are unknown words, as other words are. And where two tokens touch, the second one is a clitic: any clitic, if
 function words are drawn.
 
-Without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what touches it.
+In a bundle without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what
+touches it.
 """
 
 import unicodedata
@@ -48,15 +49,12 @@ class SkeletonRule:
             they are in Title case, even at the start of a sentence.
         kinds: The kinds.
         visible: Whether function words are visible. They are drawn otherwise.
-        use_kinds: Whether kinds are drawn from their lists. Words of lists are drawn words otherwise, and strings are
-            unknown words.
         denied: Keys that are unknown words in this call (``denied_keys``).
     """
 
     function_words: Mapping[str, bool]
     kinds: Kinds
     visible: bool
-    use_kinds: bool = True
     denied: frozenset[str] = field(default=frozenset(), repr=False)  # words of the user's own
 
     @property
@@ -68,7 +66,7 @@ class SkeletonRule:
         """Implements ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
         if key in self.function_words or key in self.denied:
             return None
-        kind = self.kinds.of_word(key, case) if self.use_kinds else None
+        kind = self.kinds.of_word(key, case)
         return DRAWN_BY_KEY if kind is None else kind
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
@@ -111,7 +109,7 @@ class SkeletonRule:
             raise OptionError("one word is needed")
         ((_, token),) = pieces
         if token.role is Role.SHOWN:
-            raise OptionError("this word is a function word: it stays visible (visible none draws it)")
+            raise OptionError("this word is a function word: it stays visible (protect all draws it)")
         return token
 
     def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
@@ -126,7 +124,7 @@ class SkeletonRule:
         if segment.isascii() and segment.isalpha():  # most of all words: no string, and nothing to cut off
             return (self._word(segment, starts_sentence),)
         if is_string(segment):
-            kind = self.kinds.of_string(segment) if self.use_kinds else None
+            kind = self.kinds.of_string(segment)
             return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
         stem, clitics = _split_clitics(segment)
         token = self._word(stem, starts_sentence)
@@ -180,7 +178,7 @@ class SkeletonRule:
     def _word(self, word: str, starts_sentence: bool) -> Token:
         """A word, or a stem, without clitics."""
         key, case = segmentation.key(word), case_pattern(word)
-        kind = self.kinds.of_word(key, case) if self.use_kinds else None
+        kind = self.kinds.of_word(key, case)
         if kind is not None:
             return Token(Role.REPLACED, case, kind=kind)
         if not self.visible or key not in self.function_words:

@@ -10,8 +10,9 @@ from textveil_training.errors import MissingExtra
 if find_spec("textveil_export") is None:  # closed forms of leakage have their home in that wheel
     raise MissingExtra("attacks on text need the wheel textveil-export: install the extra, textveil-training[attacks]")
 
+from textveil_training.attacks.settings import ATTACKS, Settings
 from textveil_training.attacks.subject import Subject
 from textveil_training.attacks.text.record import run_and_record
-from textveil_training.attacks.text.run import ATTACKS, Settings, attack
+from textveil_training.attacks.text.run import attack
 
 __all__ = ["ATTACKS", "Settings", "Subject", "attack", "run_and_record"]

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from textveil_training.attacks.rates import rates_of
+from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, Settings
 from textveil_training.attacks.subject import Subject
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
@@ -18,90 +19,33 @@ from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.spread import statistics
 from textveil_training.attacks.words import attack_words, read_vectors
-from textveil_training.engine.settings import PRECISIONS
-from textveil_training.errors import SettingError
 from textveil_training.hashes import sha256
+from textveil_training.progress import Report
 from textveil_training.text_channel import Doubles, Ids, TextChannel
 
-Report = Callable[[str, int, int], None]
-
-#: Names of the attacks, in the order in which they run.
-ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual", "words")
 _BY_TOKEN = ATTACKS[:-1]
 #: Texts that an attacker of words has at least.
 FEWEST_KNOWN = 40
 _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
-_WITH_MODEL = ("mask", "contextual")
 _STATISTICS = "statistics"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The settings of an attack, apart from the mechanism and the data.
-
-    Attributes:
-        attacks: Names of the attacks to run, from ``ATTACKS``.
-        model: Masked language model: ``minilm``, a folder or a hub id; None for none.
-        texts: Largest number of examples, chosen by the seed; 0 for all.
-        tokens: Largest number of tokens for ``mask``, ``contextual`` and ``repeated``, chosen by the seed; the other
-            attacks take all tokens.
-        vectors: File of word vectors for ``words``: a word and its numbers a line; None for those of the bundle.
-        with_minilm: Whether MiniLM is tuned as an attacker too, in ``words``: hours.
-        statistics: Whether to compute the spread statistics N, S and S* too.
-        seed: Seed of the choice of examples and tokens; outputs are never seeded.
-        batch_size: Number of texts that go through the model at a time.
-        max_tokens: Number of pieces at which texts are cut around the [MASK].
-        precision: Precision of the model, ``float32`` or ``bfloat16``.
-
-    Raises:
-        SettingError: A value is out of range, or an attack needs a model and none is named.
-    """
-
-    attacks: tuple[str, ...] = ATTACKS
-    model: str | None = None
-    vectors: str | None = None
-    with_minilm: bool = False
-    texts: int = 0
-    tokens: int = 4000
-    statistics: bool = False
-    seed: int = 0
-    batch_size: int = 64
-    max_tokens: int = 128
-    precision: str = "bfloat16"
-
-    def __post_init__(self) -> None:
-        rules = {
-            "texts": self.texts >= 0,
-            "tokens": self.tokens >= 1,
-            "seed": self.seed >= 0,
-            "batch_size": self.batch_size >= 1,
-            "max_tokens": self.max_tokens >= 5,
-            "precision": self.precision in PRECISIONS,
-        }
-        for name, holds in rules.items():
-            if not holds:
-                raise SettingError(f"{name} is out of range")
-        if not self.attacks or not set(self.attacks) <= set(ATTACKS):
-            raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
-        if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(_WITH_MODEL):
-            raise SettingError(f"{' and '.join(_WITH_MODEL)} need a masked language model")
-
-    def possible(self, subject: Subject, known: int) -> tuple[list[str], dict[str, str]]:
-        """Returns the attacks that are possible on a mechanism, and by name why the others are not."""
-        skipped: dict[str, str] = {}
-        if self.model is None:
-            skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
-        if known < FEWEST_KNOWN:
-            skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
-        if not subject.bundle.levels:
-            skipped["nearest"] = "the bundle carries no embedding rows"
-        if subject.channel is None:
-            skipped |= dict.fromkeys(_BY_TOKEN, "the staircase does not work token by token")
-        elif not subject.channel.weighted:
-            reason = f"{subject.plan.terms.mechanism} has no table of weights"
-            skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
-        chosen = [name for name in ATTACKS if name in self.attacks]
-        return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
+def possible(settings: Settings, subject: Subject, known: int) -> tuple[list[str], dict[str, str]]:
+    """Returns the attacks that are possible on a mechanism, and by name why the others are not."""
+    skipped: dict[str, str] = {}
+    if settings.model is None:
+        skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")
+    if known < FEWEST_KNOWN:
+        skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
+    if not subject.bundle.levels:
+        skipped["nearest"] = "the bundle carries no embedding rows"
+    if subject.channel is None:
+        skipped |= dict.fromkeys(_BY_TOKEN, "the staircase does not work token by token")
+    elif not subject.channel.weighted:
+        reason = f"{subject.plan.terms.mechanism} has no table of weights"
+        skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
+    chosen = [name for name in ATTACKS if name in settings.attacks]
+    return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
 
 
 def describe(settings: Settings, subject: Subject) -> dict[str, Any]:
@@ -148,7 +92,6 @@ def attack(
     *,
     known: Sequence[str] = (),
     device: str = "cpu",
-    found: Mapping[str, Any] | None = None,
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
     """Releases every text once and attacks the outputs.
@@ -160,7 +103,6 @@ def attack(
         report: Called with a stage, the steps done and the steps in all.
         known: Raw texts that the attacker of words has.
         device: Device of the masked language model.
-        found: Result so far of a run with the same settings; attacks that are in it are not repeated.
         save: Called with the result so far after each attack.
 
     Returns:
@@ -173,10 +115,8 @@ def attack(
     Privacy:
         A release of every text, and several releases of some tokens: only for public text, or the caller's own.
     """
-    possible, skipped = settings.possible(subject, len(known))
-    result: dict[str, Any] = dict(found or {})
-    result["skipped"] = skipped
-    wanted = [name for name in possible if name not in result]
+    wanted, skipped = possible(settings, subject, len(known))
+    result: dict[str, Any] = {"skipped": skipped}
     chosen = _chosen_examples(examples, settings)
     if subject.channel is not None:
         _by_token(subject.channel, chosen, settings, wanted, result, report, device, save)
@@ -214,14 +154,13 @@ def _by_token(
     save: Callable[[dict[str, Any]], None],
 ) -> None:
     """Adds to a result what the attacks find that work token by token."""
-    reader = _reader(channel, settings, device) if set(wanted) & set(_WITH_MODEL) else None
+    reader = _reader(channel, settings, device) if set(wanted) & set(WITH_MODEL) else None
     released = release(channel, examples)
     sample = _chosen_tokens(released, settings)
-    if "unchanged" not in result:
-        stayed = rates_of({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
-        result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
-        result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
-        save(result)
+    stayed = rates_of({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
+    result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
+    result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
+    save(result)
     unigrams = priors.both(released.inputs, channel.unknown + 1)
     works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
         "nearest": lambda step: nearest(channel.bundle.metric, released, step),
@@ -232,8 +171,8 @@ def _by_token(
         if name in wanted:
             result[name] = work(_stage(report, name))
             save(result)
-    if settings.statistics and _STATISTICS not in result:
-        result[_STATISTICS] = statistics(channel, seed=settings.seed, report=_stage(report, _STATISTICS))
+    if settings.statistics and channel.weighted:
+        result[_STATISTICS] = statistics(channel, _stage(report, _STATISTICS))
         save(result)
     if reader is not None:
         result |= _with_model(channel, released, sample, unigrams, settings, wanted, reader, device, report)

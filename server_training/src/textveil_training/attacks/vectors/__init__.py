@@ -1,10 +1,9 @@
-"""Attacks on released vectors: private attributes of a text, and noise that is one number for a whole text."""
+"""Attacks on released vectors: private attributes of a text."""
 
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
 from textveil_training.attacks.vectors.checkpoints import attacked, attributes_of
 from textveil_training.attacks.vectors.released import read_released
 from textveil_training.attacks.vectors.scores import Advantage, Leak
-from textveil_training.attacks.vectors.shared_scalar import recovery, without_scalar
 
 __all__ = [
     "Advantage",
@@ -16,6 +15,4 @@ __all__ = [
     "infer_from_label",
     "infer_nothing",
     "read_released",
-    "recovery",
-    "without_scalar",
 ]

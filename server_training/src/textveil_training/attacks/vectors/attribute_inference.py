@@ -17,7 +17,6 @@ Privacy:
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -36,8 +35,7 @@ class Settings:
     """Network and training of the attacker.
 
     Attributes:
-        hidden: Number of units in a hidden layer.
-        layers: Number of hidden layers.
+        hidden: Number of hidden units.
         num_epochs: Number of passes over the train split.
         batch_size: Number of texts in a step.
         learning_rate: Peak learning rate of Adam, falling linearly to 0.
@@ -46,7 +44,6 @@ class Settings:
     """
 
     hidden: int = 512
-    layers: int = 1
     num_epochs: int = 15
     batch_size: int = 256
     learning_rate: float = 1e-3
@@ -120,9 +117,9 @@ class _Attacker:
         self._middle = sample.mean(axis=0)
         self._spread = np.maximum(sample.std(axis=0), 1e-9)
         torch.manual_seed(settings.seed)
-        widths = [sample.shape[1], *[settings.hidden] * settings.layers]
-        hidden = [part for a, b in pairwise(widths) for part in (nn.Linear(a, b), nn.ReLU())]
-        self.network = nn.Sequential(*hidden, nn.Linear(widths[-1], attributes))
+        self.network = nn.Sequential(
+            nn.Linear(sample.shape[1], settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, attributes)
+        )
 
     def standardized(self, vectors: Vectors) -> torch.Tensor:
         return torch.from_numpy(((vectors - self._middle) / self._spread).astype(np.float32))

@@ -27,27 +27,21 @@ class Leak:
 
     Attributes:
         f_half: Micro F at 1/2.
-        f_half_macro: Mean over attributes of F at 1/2.
         f_tuned: Mean over attributes of F at thresholds tuned on dev.
-        f_tuned_micro: Micro F at one threshold for all, tuned on dev.
         auc: Mean over attributes of the area under the ROC curve.
         accuracy: Mean over attributes of the share of right guesses at 1/2 (the X of demographics).
         f_tuned_each: Tuned F of each attribute.
         auc_each: Area under the curve of each attribute.
-        accuracy_each: Share of right guesses of each attribute.
         auc_standard_error: Standard error of ``auc`` over texts (DeLong, DeLong and Clarke-Pearson 1988).
         f_standard_error: Standard error of ``f_tuned`` over texts (bootstrap).
     """
 
     f_half: float
-    f_half_macro: float
     f_tuned: float
-    f_tuned_micro: float
     auc: float
     accuracy: float
     f_tuned_each: tuple[float, ...]
     auc_each: tuple[float, ...]
-    accuracy_each: tuple[float, ...]
     auc_standard_error: float
     f_standard_error: float
     _parts: "_Parts" = field(repr=False, compare=False)
@@ -113,20 +107,15 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
     """
     half = np.full(present.shape[1], 0.5)
     tuned = np.array([_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
-    shared = np.full(present.shape[1], _best_threshold(dev_scores, dev_present))
     at_half, at_tuned = _counts(scores, present, half), _counts(scores, present, tuned)
-    right = ((scores > 0.5) == present).mean(axis=(0, 1))
     parts = _Parts(at_tuned, *_placements(scores, present), present)
     return Leak(
         f_half=float(_f(at_half.sum(axis=(1, 2)))),
-        f_half_macro=float(_f(at_half.sum(axis=1)).mean()),
         f_tuned=float(_f(at_tuned.sum(axis=1)).mean()),
-        f_tuned_micro=float(_f(_counts(scores, present, shared).sum(axis=(1, 2)))),
         auc=float(parts.auc_each.mean()),
-        accuracy=float(right.mean()),
+        accuracy=float(((scores > 0.5) == present).mean()),
         f_tuned_each=tuple(_f(at_tuned.sum(axis=1)).tolist()),
         auc_each=tuple(parts.auc_each.tolist()),
-        accuracy_each=tuple(right.tolist()),
         auc_standard_error=parts.auc_over(None)[1],
         f_standard_error=parts.f_over(None)[1],
         _parts=parts,

@@ -195,7 +195,7 @@ def of_plan(words: Words, plan: Plan) -> Release:
         chosen = uniform_below(plan.words.counts[indices], random_uint64)
         return printed[plan.words.starts[indices] + chosen]
 
-    rule = f"{plan.terms.visible} {plan.terms.kinds}" if plan.rule.lists else "everything"
+    rule = f"{plan.terms.protect}, {len(plan.rule.lists)} kinds"
     symbols = plan.bundle.symbols
     channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
     return Release(

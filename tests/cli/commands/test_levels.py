@@ -1,8 +1,7 @@
-"""Choosing a level: the library, and ``textveil levels`` and ``textveil calibrate``."""
+"""What levels promise and do: the library, and ``textveil levels``."""
 
 import copy
 import json
-import math
 import shutil
 from dataclasses import replace
 
@@ -10,10 +9,9 @@ import pytest
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
-from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
-from textveil.text.level_summary import LevelSummary, summaries
+from textveil.errors import BundleDamaged
+from textveil.text.level_summary import summaries
 from textveil_cli.show import share
-from textveil_cli.show.find_level import find_level
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
 from textveil_export.text.write import write_certificate, write_statistics
@@ -54,67 +52,6 @@ def without(make_bundle):
     return make_bundle()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("wish", "level"), [(0.01, "a"), (0.1, "a"), (0.11, "b"), (0.3, "b"), (0.5, "c"), (0.51, "d"), (0.9, "d")]
-)
-def test_the_strictest_level_that_keeps_enough(bundle, wish, level):
-    assert find_level(bundle, unchanged=wish).level == level
-
-
-@pytest.mark.parametrize(
-    ("wish", "releases", "level"),
-    [(0.05, 1, "a"), (0.19, 1, "a"), (0.2, 1, "b"), (0.2, 2, "a"), (0.215, 5, "b"), (0.43, 10, "b"), (0.99, 10, "d")],
-)
-def test_the_lightest_level_that_is_guessed_rarely_enough(bundle, wish, releases, level):
-    """Where a rate was simulated, the upper end of its interval counts."""
-    assert find_level(bundle, bayes=wish, releases=releases).level == level
-
-
-@pytest.mark.parametrize(
-    ("options", "extremes"),
-    [
-        ({"unchanged": 0.91}, r"0\.1 \(a\) to 0\.9 \(d\)"),
-        ({"bayes": 0.04}, r"1 release .*0\.05 \(a\) to 0\.8 \(d\)"),
-        ({"bayes": 0.08, "releases": 10}, r"10 releases .*0\.09 \(a\) to 0\.84 \(d\)"),
-    ],
-)
-def test_no_level_meets_the_wish(bundle, options, extremes):
-    with pytest.raises(WishNotMet, match=extremes):
-        find_level(bundle, **options)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"unchanged": 0.5, "bayes": 0.5},
-        {"unchanged": 0},
-        {"unchanged": 1},
-        {"unchanged": math.nan},
-        {"bayes": -0.5},
-        {"bayes": math.inf},
-        {"bayes": 0.5, "releases": 3},
-        {"unchanged": 0.5, "releases": 2},
-    ],
-)
-def test_wishes_that_are_none(bundle, options):
-    with pytest.raises(OptionError):
-        find_level(bundle, **options)
-
-
-@pytest.mark.parametrize("mechanism", ["krr", "random", "other"])
-def test_mechanisms_without_levels(bundle, mechanism):
-    with pytest.raises(UnknownMechanism):
-        find_level(bundle, unchanged=0.5, mechanism=mechanism)
-
-
-def test_another_law_has_its_own_numbers(bundle):
-    chosen = find_level(bundle, bayes=0.99, mechanism="santext")
-    assert chosen.mechanism == "santext"
-    assert chosen == summaries(bundle, "santext")[-1]
-
-
 def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
     sanitizer = Sanitizer(bundle)
     for mechanism in ("santext", "santext+"):
@@ -142,19 +79,12 @@ def test_the_median_share_is_that_of_the_law(measured_path):
         assert found.measures.unchanged == pytest.approx(sorted(shares)[(len(shares) - 1) // 2], rel=1e-5)
 
 
-def test_without_statistics(without):
-    opened = open_bundle(without, TextBundle)
-    with pytest.raises(NoStatistics, match="textveil-export statistics"):
-        find_level(opened, unchanged=0.5)
-    assert all(level.measures is None for level in summaries(opened))
-
-
 @pytest.mark.parametrize("name", ["unchanged", "bayes_recovery", "rarely_unchanged", "likely_outputs"])
 @pytest.mark.parametrize("value", [None, "much", True, {}, []])
 def test_malformed_statistics_are_named(bundle, name, value):
     bundle.statistics["levels"]["b"]["santext+"][name] = value
     with pytest.raises(BundleDamaged, match=r"statistics\.json"):
-        find_level(bundle, unchanged=0.5)
+        summaries(bundle, "santext+")
 
 
 def test_a_rate_is_never_printed_as_certain():
@@ -162,7 +92,7 @@ def test_a_rate_is_never_printed_as_certain():
 
 
 class TestCommands:
-    """``textveil levels`` and ``textveil calibrate`` from the outside."""
+    """``textveil levels`` from the outside."""
 
     def test_levels(self, here, measured_path):
         done = here("levels", "--bundle", measured_path)
@@ -197,52 +127,6 @@ class TestCommands:
         assert "no statistics" in done.text
         assert [line.split()[5:12] for line in done.text.splitlines() if line.startswith("low ")] == 2 * [["-"] * 7]
 
-    @pytest.mark.parametrize(
-        "wish", [["--unchanged", "0.2"], ["--bayes", "0.9"], ["--bayes", "0.99", "--releases", "5"]]
-    )
-    def test_calibrate_names_options_that_work(self, here, measured_path, wish):
-        done = here("calibrate", "-b", measured_path, *wish)
-        assert done.code == 0
-        options, empty, *promise = done.text.splitlines()
-        assert empty == ""
-        assert options.split()[::2] == ["--mechanism", "--level"]
-        again = here("sanitize", "-b", measured_path, *options.split(), "--text", "the nurse")
-        assert again.code == 0
-        epsilon = promise[0].split()[1]
-        assert f"epsilon {epsilon} d" in again.message
-        assert max(map(len, done.text.splitlines())) <= 120
-
-    def test_calibrate_as_json(self, here, measured_path):
-        found = json.loads(here("calibrate", "-b", measured_path, "--unchanged", "0.2", "--json").text)
-        options = found.pop("options").split()
-        chosen = find_level(open_bundle(measured_path, TextBundle), unchanged=0.2)
-        assert options == ["--mechanism", chosen.mechanism, "--level", chosen.level]
-        assert found["measures"]["unchanged"] == chosen.measures.unchanged
-        assert set(found) == set(LevelSummary.__dataclass_fields__)
-
-    @pytest.mark.parametrize(
-        ("arguments", "code", "message"),
-        [
-            (["--unchanged", "0.999999"], 1, "textveil: wish-not-met: no level of santext+ does that"),
-            (["--bayes", "0.0001"], 1, "textveil: wish-not-met:"),
-            ([], 1, "textveil: option: one wish is needed"),
-            (["--unchanged", "2"], 1, "textveil: option: a wish is a probability"),
-            (["--unchanged", "0.5", "-m", "krr"], 1, "textveil: unknown-mechanism:"),
-            (["--unchanged", "half"], 2, "textveil: usage: --unchanged"),
-        ],
-    )
-    def test_errors_are_one_line(self, here, measured_path, arguments, code, message):
-        done = here("calibrate", "-b", measured_path, *arguments)
-        assert done.code == code
-        assert done.out == b""
-        assert done.message.startswith(message)
-        assert done.message.count("\n") == 1
-
-    def test_calibrate_without_statistics(self, here, without):
-        done = here("calibrate", "-b", without, "--unchanged", "0.5")
-        assert done.code == 1
-        assert done.message.startswith("textveil: no-statistics: ")
-
     def test_info_prints_the_share_from_the_statistics(self, here, measured_path, without):
         facts = json.loads(here("info", "-b", measured_path, "--json").text)
         for law, level in zip(facts["levels"], summaries(open_bundle(measured_path, TextBundle)), strict=True):
@@ -258,12 +142,10 @@ class TestCommands:
 
         monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", never)
         assert here("levels", "-b", measured_path).code == 0
-        assert here("calibrate", "-b", measured_path, "--unchanged", "0.2").code == 0
 
     def test_the_folder_is_left_as_it_is(self, here, measured_path, tmp_path):
         folder = tmp_path / "copy"
         shutil.copytree(measured_path, folder)
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         here("levels", "-b", folder)
-        here("calibrate", "-b", folder, "--unchanged", "0.2")
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -2,51 +2,37 @@
 
 import codecs
 import os
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from textveil import Result, Sanitizer
 from textveil.errors import InputError
-from textveil.mechanisms import entropy
-from textveil_cli.console import lines
-from textveil_cli.rewriting.plain import sanitize_lines
+from textveil_cli.console import lines, read_lines
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture
-def steady(tiny: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Sanitizer:
-    """All random words are 0: the same text always becomes the same."""
-    monkeypatch.setattr(entropy, "random_uint64", lambda count: np.zeros(count, np.uint64))
-    return tiny
-
-
-def through(
-    sanitizer: Sanitizer, folder: Path, content: bytes, read_bytes: int = 1 << 20
-) -> tuple[list[str], bytes, list[int], str | None]:
-    """Texts, the bytes the command line would write, bytes consumed after each block, and the error."""
+def through(folder: Path, content: bytes, read_bytes: int = 1 << 20) -> tuple[list[str], bytes, list[int], str | None]:
+    """Documents, the bytes that they were, bytes consumed after each block, and the error."""
     path = folder / "input"
     path.write_bytes(content)
     descriptor = os.open(path, os.O_RDONLY)
-    results: list[Result] = []
+    texts: list[str] = []
     written, consumed = b"", []
     error = None
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(lines, "_READ_BYTES", read_bytes)
-            for block, ended, offset in sanitize_lines(sanitizer, descriptor, "input 1"):
-                results += block
-                written += "\n".join(result.text for result in block).encode() + (b"\n" if ended else b"")
+            for block, ended, offset in read_lines(descriptor, "input 1"):
+                texts += block
+                written += "\n".join(block).encode() + (b"\n" if ended else b"")
                 consumed.append(offset)
     except InputError as caught:
         error = str(caught)
     finally:
         os.close(descriptor)
-    return [result.text for result in results], written, consumed, error
+    return texts, written, consumed, error
 
 
 @pytest.mark.parametrize(
@@ -72,13 +58,12 @@ def through(
 )
 @pytest.mark.parametrize("read_bytes", [1, 2, 3, 1 << 20])
 def test_a_line_is_a_document(
-    steady: Sanitizer, tmp_path: Path, content: bytes, documents: list[str], ended: bool, read_bytes: int
+    tmp_path: Path, content: bytes, documents: list[str], ended: bool, read_bytes: int
 ) -> None:
-    expected = [result.text for result in steady.sanitize_batch(documents)]
-    texts, written, consumed, error = through(steady, tmp_path, content, read_bytes)
+    texts, written, consumed, error = through(tmp_path, content, read_bytes)
     assert error is None
-    assert texts == expected
-    assert written == "\n".join(expected).encode() + (b"\n" if ended else b"")
+    assert texts == documents
+    assert written == "\n".join(documents).encode() + (b"\n" if ended else b"")
     assert consumed == sorted(set(consumed))
     if documents:
         assert consumed[-1] == len(content)
@@ -108,7 +93,7 @@ contents = st.binary(max_size=60) | st.lists(st.sampled_from(BYTES), max_size=25
 @example(b"\xef\xbb\xbf\xff", 1)
 @example(b"\xef\xbb", 1)
 @example(b"the\n\xf0\x9f\x98", 4)
-def test_any_bytes_in_any_portions(steady: Sanitizer, tmp_path: Path, content: bytes, read_bytes: int) -> None:
+def test_any_bytes_in_any_portions(tmp_path: Path, content: bytes, read_bytes: int) -> None:
     """Whole lines before the first bad byte are written; its offset in the input is told; nothing after it is."""
     bad = None
     try:
@@ -120,35 +105,34 @@ def test_any_bytes_in_any_portions(steady: Sanitizer, tmp_path: Path, content: b
     good = content if bad is None else content[: content.rfind(b"\n", 0, bad) + 1]
     text = good.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     documents = text.removesuffix("\n").split("\n") if text else []
-    expected = [result.text for result in steady.sanitize_batch(documents)]
 
-    texts, written, _, error = through(steady, tmp_path, content, read_bytes)
-    assert texts == expected
-    assert written == "\n".join(expected).encode() + (b"\n" if text.endswith("\n") else b"")
+    texts, written, _, error = through(tmp_path, content, read_bytes)
+    assert texts == documents
+    assert written == "\n".join(documents).encode() + (b"\n" if text.endswith("\n") else b"")
     said = None if error is None else error.partition(" (UTF-16, or no text")[0]
     assert said == (None if bad is None else f"input 1: not UTF-8 at byte {bad}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_named(steady: Sanitizer, tmp_path: Path, encoding: str) -> None:
-    texts, written, _, error = through(steady, tmp_path, "the canary\nof\n".encode(encoding), 1 << 20)
+def test_utf_16_is_named(tmp_path: Path, encoding: str) -> None:
+    texts, written, _, error = through(tmp_path, "the canary\nof\n".encode(encoding), 1 << 20)
     assert (texts, written) == ([], b"")
     assert error == "input 1: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)"
 
 
-def test_a_directory_cannot_be_read(tiny: Sanitizer, tmp_path: Path) -> None:
+def test_a_directory_cannot_be_read(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     try:
         with pytest.raises(InputError, match=r"^input 7: cannot be read$"):
-            list(sanitize_lines(tiny, descriptor, "input 7"))
+            list(read_lines(descriptor, "input 7"))
     finally:
         os.close(descriptor)
 
 
-def test_lines_are_answered_as_they_come(tiny: Sanitizer) -> None:
+def test_lines_are_answered_as_they_come() -> None:
     receiver, sender = os.pipe()
     try:
-        stream = sanitize_lines(tiny, receiver, "standard input")
+        stream = read_lines(receiver, "standard input")
         for number in range(1, 4):
             os.write(sender, b"the doctor\n" * number)
             results, ended, _ = next(stream)
@@ -167,24 +151,9 @@ def test_lines_are_answered_as_they_come(tiny: Sanitizer) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [40_000, pytest.param(240_000, marks=pytest.mark.full)])
-def test_a_long_line_in_small_portions(tiny: Sanitizer, tmp_path: Path, times: int) -> None:
+def test_a_long_line_in_small_portions(tmp_path: Path, times: int) -> None:
     """One and five megabytes."""
     content = b"the doctor said, zzz. " * times
-    texts, written, consumed, error = through(tiny, tmp_path, content, 1 << 16)
+    texts, written, consumed, error = through(tmp_path, content, 1 << 16)
     assert (len(texts), error, consumed) == (1, None, [len(content)])
     assert written.count(b", ") >= times
-
-
-def test_options_reach_every_line(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
-    sanitizer = Sanitizer.load(make_bundle())
-    path = tmp_path / "input"
-    path.write_text("the, of\n" * 3)
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        ((results, _, _),) = sanitize_lines(
-            sanitizer, descriptor, "input 1", mechanism="random", sanitize_punctuation=True
-        )
-    finally:
-        os.close(descriptor)
-    assert [result.tokens for result in results] == [3, 3, 3]
-    assert {result.terms.mechanism for result in results} == {"random"}

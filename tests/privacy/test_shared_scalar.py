@@ -1,4 +1,10 @@
-"""The published noise gives the clean vector away at every epsilon; a release of this project does not."""
+"""The published noise gives the clean vector away at every epsilon; a release of this project does not.
+
+The code published with Lyu, He and Li (2020) scales a text's vector to ``[0, 1]^k`` by its smallest and largest
+coordinate, draws ONE Laplace number for the text and adds it to every coordinate. The smallest coordinate of the clean
+vector is 0, so that the smallest of what is released is the noise itself, and ``z - min(z)`` is the clean vector,
+whatever epsilon was.
+"""
 
 import numpy as np
 import pytest
@@ -7,7 +13,6 @@ from published_noise import published_release, scaled_to_box
 from textveil.mechanisms.entropy import random_uint64
 from textveil.mechanisms.noise.parameters import MODES, ReleaseParameters
 from textveil.mechanisms.noise.vector import Releaser
-from textveil_training.attacks.vectors.shared_scalar import recovery, without_scalar
 
 Vectors = NDArray[np.float64]
 
@@ -24,6 +29,16 @@ def bounded(mode: str) -> Vectors:
     return vectors() / np.linalg.norm(vectors(), 1 if mode == "l1" else 2, axis=1, keepdims=True)
 
 
+def recovered(released: Vectors, clean: Vectors) -> tuple[Vectors, float]:
+    """Correlations of ``z - min(z)`` with each clean vector, and the share of vectors that it is everywhere."""
+    found = released - released.min(axis=1, keepdims=True)
+    left, right = (part - part.mean(axis=1, keepdims=True) for part in (found, clean))
+    norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    return (left * right).sum(axis=1) / np.maximum(norms, 1e-300), float(
+        (np.abs(found - clean) <= 0.01).all(axis=1).mean()
+    )
+
+
 def releaser(mode: str, epsilon: str) -> Releaser:
     return Releaser(
         ReleaseParameters(
@@ -36,9 +51,9 @@ def releaser(mode: str, epsilon: str) -> Releaser:
 def test_the_published_noise_is_read_off(epsilon: float) -> None:
     generator = np.random.default_rng(8)
     released = published_release(vectors(), epsilon, generator)
-    found = recovery(without_scalar(released), scaled_to_box(vectors()))
-    assert found.correlation > 1 - 1e-9
-    assert found.exact == 1.0
+    correlations, exact = recovered(released, scaled_to_box(vectors()))
+    assert correlations.mean() > 1 - 1e-9
+    assert exact == 1.0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -52,10 +67,10 @@ def test_a_release_resists(mode: str, epsilon: str) -> None:
     """
     released = releaser(mode, epsilon)
     clean = bounded(mode)
-    found = recovery(without_scalar(released.dequantize(released.release(clean))), clean)
-    assert found.standard_error < 0.005
-    assert found.correlation < 0.1
-    assert found.exact == 0.0
+    correlations, exact = recovered(released.dequantize(released.release(clean)), clean)
+    assert correlations.std() / np.sqrt(TEXTS) < 0.005
+    assert correlations.mean() < 0.1
+    assert exact == 0.0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -66,7 +81,7 @@ def test_one_word_for_all_coordinates_would_be_found(mode: str) -> None:
     integers, _ = broken.quantize(clean)
     words = np.repeat(random_uint64(TEXTS)[:, None], DIMENSION, axis=1)
     noisy = broken.dequantize(broken.add_noise(integers, words))
-    assert recovery(without_scalar(noisy), clean).correlation > 0.9
+    assert recovered(noisy, clean)[0].mean() > 0.9
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -86,11 +101,3 @@ def test_the_noise_of_two_coordinates_is_uncorrelated(mode: str) -> None:
     limit = 6 / np.sqrt(TEXTS)
     assert largest(own) < limit
     assert largest(np.sqrt(0.9) * own + np.sqrt(0.1) * shared) > limit
-
-
-def test_recovery_of_what_was_recovered() -> None:
-    clean = vectors()
-    assert recovery(clean, clean).exact == 1.0
-    assert recovery(clean, clean).correlation == pytest.approx(1)
-    assert recovery(-clean, clean).correlation == pytest.approx(-1)
-    assert abs(recovery(clean[::-1], clean).correlation) < 5 / np.sqrt(TEXTS * (DIMENSION - 1))

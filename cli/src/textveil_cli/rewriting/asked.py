@@ -1,0 +1,84 @@
+"""What the command line of ``textveil sanitize`` asks for."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil.errors import OptionError
+
+from textveil_cli.options import (
+    BundleOptions,
+    InputOptions,
+    LedgerOptions,
+    OutputOptions,
+    ReceiptOptions,
+    RowOptions,
+    RunOptions,
+    TableOptions,
+    TextOptions,
+    refuse_overwriting,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that the command line says."""
+
+    inputs: InputOptions
+    bundle: BundleOptions
+    how: TextOptions
+    rows: RowOptions
+    keep_mapping: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RowOptions.heading,
+            help="With --consistent and one document: write what restores its words here, for its owner alone "
+            "(textveil restore).",
+        ),
+    ] = None
+    table: TableOptions
+    run: RunOptions
+    output: OutputOptions
+    ledger: LedgerOptions
+    receipt: ReceiptOptions
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the files have columns."""
+        return self.table.format not in (None, "lines")
+
+    @property
+    def is_over_files(self) -> bool:
+        """Whether files are rewritten one by one: tables, packed ones, those of folders, and runs with such options."""
+        if self.inputs.text is not None:
+            return False
+        if self.is_table or self.table.columns or self.run.given:
+            return True
+        from textveil_cli.files import packed_as
+
+        paths, output = self.inputs.paths, self.output.output
+        return any(map(packed_as, paths)) or (output is not None and any(map(os.path.isdir, paths)))
+
+    def check(self) -> None:
+        """Raises ``OptionError`` for options that do not go together."""
+        known = (None, "cell", "row") if self.is_table else (None, "line", "file")
+        if self.rows.document not in known:
+            raise OptionError(f"--document is {known[1]} or {known[2]}")
+        if self.keep_mapping is not None and not self.how.draw.consistent:
+            raise OptionError("--keep-mapping goes with --consistent")
+        if self.keep_mapping is not None and self.ledger.memo:
+            raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
+        if self.is_over_files and self.keep_mapping is not None:
+            raise OptionError("--keep-mapping is for one document, and not for folders or tables")
+        if self.is_over_files and self.ledger.memo:
+            raise OptionError("--memo is for plain text: it gives a whole call again, and files are drawn in parts")
+        for option, value in (("--document-key", self.rows.document_key), ("--scope-column", self.rows.scope_column)):
+            if value is not None and not self.is_over_files:
+                raise OptionError(f"{option} is for tables")
+
+    def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
+        """Raises ``OutputError`` if something is to be written over what is read or kept: see ``options``."""
+        reads = [*self.inputs.paths, self.how.shown.deny]
+        refuse_overwriting(reads, self.ledger, self.receipt, bundle, *written)

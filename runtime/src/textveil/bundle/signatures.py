@@ -1,0 +1,48 @@
+"""Ed25519 signatures (RFC 8032) by the package ``cryptography`` (extra ``crypto``), imported when first needed."""
+
+from importlib import import_module
+
+from textveil.errors import CryptoUnavailable
+
+_INSTALL = "pip install 'textveil[crypto]' (in a clone: pip install './runtime[crypto]')"
+_P = 2**255 - 19
+#: Public keys that are nobody's: points of small order, for which anyone can make a signature of anything. The y of all
+#: whose order divides 8, also of those that are not reduced.
+_HEIGHTS = frozenset(
+    {
+        0,
+        1,
+        _P - 1,
+        _P,
+        _P + 1,
+        int.from_bytes(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"),
+        int.from_bytes(bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little"),
+    }
+)
+
+
+def require_cryptography(what: str) -> None:
+    """Raises ``CryptoUnavailable`` unless the package is there.
+
+    Args:
+        what: What needs it.
+    """
+    try:
+        for used in ("exceptions", "hazmat.primitives.asymmetric.ed25519", "hazmat.primitives.ciphers.aead"):
+            import_module(f"cryptography.{used}")
+    except ImportError as error:
+        raise CryptoUnavailable(f"{what} needs the package cryptography: {_INSTALL}") from error
+
+
+def is_signed(public_key: bytes, signature: bytes, content: bytes) -> bool:
+    """Tells whether a signature is of that content and of a key, 32 bytes, that is somebody's."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    if int.from_bytes(public_key, "little") & (1 << 255) - 1 in _HEIGHTS:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, content)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

@@ -1,0 +1,41 @@
+"""What decides attacks on text, apart from the mechanism and the data."""
+
+from dataclasses import dataclass
+
+from textveil_training.engine.settings import PRECISIONS, setting
+from textveil_training.engine.settings import Settings as RunSettings
+from textveil_training.errors import SettingError
+
+#: Names of the attacks, in the order in which they run.
+ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual", "words")
+WITH_MODEL = ("mask", "contextual")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(RunSettings):
+    """Settings of the attacks on some texts.
+
+    Raises:
+        SettingError: A value is out of range, or an attack needs a model and none is named.
+    """
+
+    model: str | None = setting(
+        None, "A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
+    )
+    attacks: tuple[str, ...] = setting(ATTACKS, "Names of the attacks.")
+    vectors: str | None = setting(None, "A file of word vectors for words, a word and its numbers a line.")
+    with_minilm: bool = setting(False, "Whether MiniLM is tuned as an attacker too, in words: hours.")
+    statistics: bool = setting(False, "Whether the medians of N, S and S* are computed.")
+    texts: int = setting(0, "At most this many texts, chosen by the seed; 0: all.", lambda n: n >= 0)
+    tokens: int = setting(4000, "At most this many tokens for mask, contextual and repeated.", lambda n: n >= 1)
+    seed: int = setting(0, "Seed of the choice of texts and tokens; outputs have none.", lambda n: n >= 0)
+    batch_size: int = setting(64, "Texts at a time through the model.", lambda n: n >= 1)
+    max_tokens: int = setting(128, "Longer texts are cut around the mask.", lambda n: n >= 5)
+    precision: str = setting("bfloat16", "Of the model: float32 or bfloat16.", lambda name: name in PRECISIONS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.attacks or not set(self.attacks) <= set(ATTACKS):
+            raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
+        if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(WITH_MODEL):
+            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model")
