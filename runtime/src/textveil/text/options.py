@@ -8,6 +8,7 @@ from typing import TypedDict
 from textveil.errors import OptionError
 
 CASES = ("carry", "drop")
+_SETS = ("deny", "keep", "tag", "drop", "allow")
 #: The rungs of the ladder, from the most readable to the most private.
 RUNGS = ("names", "words", "all")
 
@@ -22,8 +23,9 @@ class Options(TypedDict, total=False):
             for ``fbdd``, and required for both.
         protect: The rung of the staircase's ladder: ``"words"`` shows function words, replaces names, places, numbers
             and the like by others of their kind, and draws all other words; ``"all"`` draws function words too. The
-            bundle's default if left out. ``"names"`` needs lists that no bundle has yet.
-        consistent: Whether equal words of a document become equal words (``staircase``).
+            bundle's default if left out. ``"names"`` shows the words of a public list, and replaces all others by
+            members of their kinds.
+        consistent: Whether equal words of a document become equal words (``staircase``); the default of ``names``.
         consistent_cap: The most drawn words, names and numbers of a document with ``consistent``, equal ones counted;
             2,000 if left out.
         split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
@@ -33,8 +35,10 @@ class Options(TypedDict, total=False):
         level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
         replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``), or unknown words even if
-            they would be visible or in the vocabulary (``staircase``). There is no allow list: nothing that depends on
-            the text beyond its skeleton is kept for certain.
+            they would be visible or in the vocabulary (``staircase``, ``names``).
+        style: ``"surrogate"`` or ``"tag"`` (``names``): whether others of a kind or tags, ``[city 1]``, come out.
+        keep, tag, drop: Kinds that are shown, become tags, or of which nothing is left (``names``).
+        allow: Words that are shown wherever they stand (``names``). The list is public: who knows it learns more.
         case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
         sanitize_punctuation: Punctuation is sanitized as tokens, case dropped, and white space becomes single blanks.
     """
@@ -49,8 +53,17 @@ class Options(TypedDict, total=False):
     split: bool
     fluent: bool
     deny: Collection[str]
+    style: str
+    keep: Collection[str]
+    tag: Collection[str]
+    drop: Collection[str]
+    allow: Collection[str]
     case: str
     sanitize_punctuation: bool
+
+
+#: Options of the rung names alone.
+OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow"))
 
 
 def _is_text(value: object) -> bool:
@@ -71,10 +84,10 @@ def _are_words(value: object) -> bool:
 
 #: Python checks no types, and ``sanitize_punctuation="no"`` must not be true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "level", "protect", "case"), (_is_text, "{} is text")),
+    **dict.fromkeys(("mechanism", "level", "protect", "style", "case"), (_is_text, "{} is text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
     **dict.fromkeys(("consistent", "split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
-    "deny": (_are_words, "{} takes a collection of words"),
+    **dict.fromkeys(_SETS, (_are_words, "{} takes a collection of words")),
 }
 
 
@@ -105,6 +118,6 @@ def cache_key(options: Options) -> tuple[object, ...]:
         OptionError: As ``given``.
     """
     found = given(options)
-    others = sorted((name, repr(value)) for name, value in found.items() if name != "deny")
-    denied = options.get("deny")
-    return frozenset(() if denied is None else denied), *others
+    sets = {name: frozenset(value) for name, value in found.items() if isinstance(value, Collection) and name in _SETS}
+    others = {name: repr(value) for name, value in found.items() if name not in sets}
+    return tuple(sorted(others.items())), frozenset(sets.items())

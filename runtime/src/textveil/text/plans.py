@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Unpack
 
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError
-from textveil.text.options import Options, given
-from textveil.text.rewrite import Plan
+from textveil.text.options import OF_NAMES, Options, given
+from textveil.text.rewrite import DrawPlan
 from textveil.text.staircase_plans import StaircasePlans
 
 if TYPE_CHECKING:
+    from textveil.text.names.plan import NamesPlan, NamesPlans
     from textveil.text.token_plans import TokenPlans
 
 
@@ -31,7 +32,14 @@ class Plans:
 
         return TokenPlans(self._bundle)
 
-    def make(self, options: Options) -> Plan:
+    @cached_property
+    def names(self) -> "NamesPlans":
+        """Makes plans of the rung names; who draws words imports none of its rules."""
+        from textveil.text.names.plan import NamesPlans
+
+        return NamesPlans(self._bundle)
+
+    def make(self, options: Options) -> "DrawPlan | NamesPlan":
         """Resolves options.
 
         Raises:
@@ -42,10 +50,12 @@ class Plans:
         if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.everything.plan(found)
         if found.get("protect") == "names":
-            raise OptionError("this bundle has no lists for the rung names")
+            return self.names.plan(found)
+        if own := sorted(OF_NAMES.intersection(found)):
+            raise OptionError(f"{', '.join(own)}: that is for protect names")
         return (self._staircase or StaircasePlans(self._bundle)).plan(found)
 
 
-def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> Plan:
+def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "DrawPlan | NamesPlan":
     """Resolves options against a bundle: see ``Plans.make``."""
     return Plans(bundle).make(options)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
@@ -11,13 +11,15 @@ from textveil.bundle.pins import Pins
 from textveil.bundle.text import TextBundle
 from textveil.errors import InputError
 from textveil.mechanisms.distribution import Distribution
-from textveil.text import segmentation
 from textveil.text.options import Options, cache_key
 from textveil.text.plans import Plans
 from textveil.text.result import Document, Result
-from textveil.text.rewrite import Plan, Rewriter
+from textveil.text.rewrite import DrawPlan
 from textveil.text.rewrite.batches import lists_of_texts, texts_of
 from textveil.text.statement import Terms
+
+if TYPE_CHECKING:
+    from textveil.text.names.plan import NamesPlan
 
 _MAX_PLANS = 16
 
@@ -34,7 +36,7 @@ class Sanitizer:
     def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
         self._makes = Plans(bundle)
-        self._plans: dict[object, Plan] = {}
+        self._plans: dict[object, DrawPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process gets: no options of earlier calls, which may name words that were denied."""
@@ -84,7 +86,7 @@ class Sanitizer:
         """
         documents, plan = texts_of(texts), self._plan(options)
         return [
-            Result(text, tokens, plan.terms, mapping) for (text,), tokens, mapping in Rewriter(plan).rewrite(documents)
+            Result(text, tokens, plan.terms, mapping) for (text,), tokens, mapping in plan.rewriter().rewrite(documents)
         ]
 
     def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
@@ -94,7 +96,7 @@ class Sanitizer:
         the texts are sanitized as ``sanitize_batch`` does, and a document is charged their sum. Arguments, errors and
         privacy are those of ``sanitize``.
         """
-        drawn = Rewriter(self._plan(options)).rewrite(lists_of_texts(documents))
+        drawn = self._plan(options).rewriter().rewrite(lists_of_texts(documents))
         return [Document(texts, tokens) for texts, tokens, _ in drawn]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
@@ -111,7 +113,7 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
-        return self._plan(options).preview(segmentation.segments(text))
+        return self._plan(options).preview(text)
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
@@ -131,9 +133,8 @@ class Sanitizer:
         Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
         """
         plan = self._plan(options)
-        denied = options.get("deny")
-        denied = sorted(() if denied is None else denied)
-        return {**asdict(plan.terms), "split": plan.split, "deny": denied}
+        own = {name: sorted(options.get(name) or ()) for name in ("deny", "allow")}
+        return {**asdict(plan.terms), "split": plan.split, **own}
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.
@@ -158,7 +159,7 @@ class Sanitizer:
         """
         return self.bundle.metric.distance(self._symbol(first), self._symbol(second))
 
-    def _plan(self, options: Options) -> Plan:
+    def _plan(self, options: Options) -> "DrawPlan | NamesPlan":
         key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:

@@ -14,7 +14,7 @@ from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
 from textveil.text.levels import find_staircase_level
 from textveil.text.promises import MentionPromise, guess_gain
-from textveil.text.rewrite import Plan, Words
+from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton import Kinds, SkeletonRule, denied_keys, function_words, read_kind
 from textveil.text.statement import Terms
 
@@ -76,7 +76,7 @@ class StaircasePlans:
         strict = FluentStaircase(slots.strict, context)
         return FluentSlots(strict, strict if slots.lower is slots.strict else FluentStaircase(slots.lower, context))
 
-    def plan(self, given: Mapping[str, Any]) -> Plan:
+    def plan(self, given: Mapping[str, Any]) -> DrawPlan:
         """Resolves options that are given and checked (``options.given``).
 
         Raises:
@@ -110,7 +110,7 @@ class StaircasePlans:
             sanitize_punctuation=bare,
             bundle=self.bundle.identity,
         )
-        return Plan(
+        return DrawPlan(
             bundle=self.bundle,
             rule=self.rule(protect=protect, denied=denied_keys(given.get("deny", ()))),
             mechanism=mechanism,

@@ -20,7 +20,7 @@ from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import Everywhere, Mechanism
 from textveil.text.levels import find_level, label, number
 from textveil.text.promises import TokenPromise
-from textveil.text.rewrite import Plan, Words
+from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
 
@@ -52,7 +52,7 @@ class TokenPlans:
             "fbdd": self._fbdd,
         }
 
-    def plan(self, given: Mapping[str, Any]) -> Plan:
+    def plan(self, given: Mapping[str, Any]) -> DrawPlan:
         """Resolves options that are given and checked (``options.given``).
 
         Raises:
@@ -71,7 +71,7 @@ class TokenPlans:
             sanitize_punctuation=bare,
             bundle=self.bundle.identity,
         )
-        return Plan(bundle=self.bundle, rule=self.rule, mechanism=drawn_by, words=self._words, terms=terms)
+        return DrawPlan(bundle=self.bundle, rule=self.rule, mechanism=drawn_by, words=self._words, terms=terms)
 
     def _check(self, mechanism: str, given: Mapping[str, Any]) -> None:
         if mechanism not in self._makers:

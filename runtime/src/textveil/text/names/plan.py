@@ -1,5 +1,6 @@
 """Turns the options of a call into a plan of the rung ``names``."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ from textveil.text.statement import Terms
 STYLES = ("surrogate", "tag")
 #: The most distinct strings of a document that have surrogates of their own.
 CONSISTENT_CAP = 2_000
+_PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
 _FOREIGN = (
     "epsilon",
     "level",
@@ -77,8 +79,8 @@ class NamesPlan:
             if not isinstance(entry, str):
                 kind = CALLED.get(entry.kind, entry.kind)
                 found.append((entry.slot.text, "visible" if kind in self.style.keep else kind))
-            elif entry:
-                found.append((entry, "visible" if any(map(str.isalnum, entry)) else "gap"))
+            else:
+                found += [(piece, "visible" if piece[0].isalnum() else "gap") for piece in _PIECES.findall(entry)]
         return found
 
     def distribution(self, word: str) -> Any:

@@ -2,6 +2,6 @@
 
 from textveil.text.rewrite.context import Layout, draw_before
 from textveil.text.rewrite.plan import Plan, Words
-from textveil.text.rewrite.rewriter import Rewriter
+from textveil.text.rewrite.rewriter import DrawPlan, Rewriter
 
-__all__ = ["Layout", "Plan", "Rewriter", "Words", "draw_before"]
+__all__ = ["DrawPlan", "Layout", "Plan", "Rewriter", "Words", "draw_before"]

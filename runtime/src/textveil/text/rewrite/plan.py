@@ -1,6 +1,6 @@
 """What one set of options stands for: a rule that says what is drawn, a mechanism that draws it, and the terms."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -11,6 +11,7 @@ from textveil.bundle.text import TextBundle
 from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.protocol import Mechanism
+from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
 from textveil.text.skeleton import Kind, Role, Rule, Token, sentence_start
 from textveil.text.statement import Terms
@@ -97,11 +98,11 @@ class Plan:
         channel = self.mechanism.channel_at(lower=lower, whole=token.whole)
         return Distribution.of(self.bundle.vocabulary, channel, self.symbol(token))
 
-    def preview(self, segments: Iterable[str]) -> list[tuple[str, str]]:
+    def preview(self, text: str) -> list[tuple[str, str]]:
         """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
         found: list[tuple[str, str]] = []
         gap: str | None = None
-        for segment in segments:
+        for segment in segmentation.segments(text):
             if is_gap(segment):
                 bare = self.terms.sanitize_punctuation and not segment.isspace()
                 found.append((segment, "punctuation mark" if bare else "gap"))

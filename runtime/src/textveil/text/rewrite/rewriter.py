@@ -1,6 +1,7 @@
 """Rewrites documents under one plan: the one path of text, whatever the rule and the mechanism are."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
 from textveil.text.restore import Restorer
@@ -11,6 +12,16 @@ from textveil.text.rewrite.long_texts import LongDocument
 from textveil.text.rewrite.plan import Plan
 from textveil.text.rewrite.read import Reading
 from textveil.text.rewrite.write import written
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawPlan(Plan):
+    """A plan that draws words."""
+
+    def rewriter(self) -> "Rewriter":
+        """Returns what rewrites the documents of one call."""
+        return Rewriter(self)
+
 
 #: The texts of a document after the draw, how many tokens are charged for all of them together, and what restores words
 #: after consistent draws: it undoes the protection.
