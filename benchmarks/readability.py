@@ -15,6 +15,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -69,10 +70,9 @@ class Model:
 
     def __init__(self, path: Path) -> None:
         import torch
-        from gguf import GGUFReader
         from transformers import AutoModelForCausalLM
 
-        fields = GGUFReader(path).fields
+        fields = import_module("gguf").GGUFReader(path).fields
         tokens = [bytes(fields["tokenizer.ggml.tokens"].parts[at]).decode() for at in _places(fields, "tokens")]
         scores = [float(fields["tokenizer.ggml.scores"].parts[at][0]) for at in _places(fields, "scores")]
         begin = int(fields["tokenizer.ggml.bos_token_id"].parts[-1][0])

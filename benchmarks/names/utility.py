@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -130,9 +131,8 @@ def related(task: Task) -> Floats:
 
     def features(texts: list[str]) -> Floats:
         first, second = texts[::2], texts[1::2]
-        columns = [
-            np.asarray(v.transform(first).multiply(v.transform(second)).sum(axis=1)).ravel() for v in vectorizers
-        ]
+        pairs = ((csr_array(v.transform(first)), csr_array(v.transform(second))) for v in vectorizers)
+        columns = [(a * b).sum(axis=1) for a, b in pairs]  # of unit vectors: cosines
         words = [(set(a.lower().split()), set(b.lower().split())) for a, b in zip(first, second, strict=True)]
         columns.append(np.array([len(a & b) / max(1, len(a | b)) for a, b in words]))
         columns.append(np.array([len(a & b) / max(1, min(len(a), len(b))) for a, b in words]))

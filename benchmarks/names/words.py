@@ -23,9 +23,10 @@ def entries(path: Path) -> frozenset[str]:
     )
 
 
-FUNCTION_WORDS = entries(ROOT / "artifacts" / "lists" / "function-words.txt") | frozenset(
-    "aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shouldn wasn weren wouldn".split()
-)
+#: Function words that the list has in two parts, *did* and *n't*.
+_CONTRACTIONS = "aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't needn't shouldn't"
+_CONTRACTIONS += " wasn't weren't wouldn't"
+FUNCTION_WORDS = entries(ROOT / "artifacts" / "lists" / "function-words.txt") | frozenset(WORD.findall(_CONTRACTIONS))
 NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "kind.number-word.txt")
 
 
