@@ -22,6 +22,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import measure
+
+if __name__ == "__main__":
+    measure.one_core()
+
 import numpy as np
 from names import utility
 from names.data import DATA_SETS

@@ -2,7 +2,7 @@
 
 To plug a tool in, add a line to ``TOOLS``. A sanitizer that tells piece by piece what becomes of a text is
 
-    "names": lambda _: Pieces("names", Sanitizer.load(BUNDLE).preview),
+    "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
 """
 
 import importlib.metadata
