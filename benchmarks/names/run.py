@@ -2,7 +2,7 @@
 
     python benchmarks/names/run.py [--data DIR] [--only TOOL...] [--sets SET...] [--limit N] [-o DIR]
 
-A record is a file a tool and is written after every data set; a run that was stopped goes on where it was. Figures of
+A record is a file a tool and is written after every figure; a run that was stopped goes on where it was. Figures of
 other data or of other versions are stale and measured anew. `--half even` is for choosing rules; odd rows are reported.
 `--table` only prints the records that are there.
 """
@@ -52,7 +52,7 @@ def measured(tool: Tool, rows: list[Row]) -> Record:
 
 
 def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
-    """Measures what a record lacks, data set by data set, and stops after each for the caller to write it."""
+    """Measures what a record lacks and stops after each figure for the caller to write it."""
     tool: Tool | None = None
     for data_set in a.sets:
         described = DATA_SETS[data_set]
@@ -60,15 +60,15 @@ def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
             print(f"not measured: {described.path} is not there", file=sys.stderr)
             continue
         decided = {"sha256": described.sha256(a.data, a.fetched), "scoring": SCORING, "half": a.half, "limit": a.limit}
-        for variant, change in VARIANTS.items():
+        for variant in a.variants:
             found = record["figures"].get(data_set, {}).get(variant)
             if found is not None and found["of"] == decided:
                 continue
             tool = tool or TOOLS[name](a.fetched)
-            rows = change(described.rows(a.data, a.fetched, a.half)[: a.limit])
+            rows = VARIANTS[variant](described.rows(a.data, a.fetched, a.half)[: a.limit])
             record["figures"].setdefault(data_set, {})[variant] = {"of": decided, **measured(tool, rows)}
             print(f"{name}, {data_set}, {variant}", file=sys.stderr, flush=True)
-        yield
+            yield
 
 
 def run(name: str, a: argparse.Namespace) -> None:
@@ -127,6 +127,7 @@ def main() -> None:
     parser.add_argument("--fetched", type=Path, default=FETCHED, help="folder of what fetch.py brought")
     parser.add_argument("--only", nargs="+", choices=list(TOOLS), default=list(TOOLS), metavar="TOOL")
     parser.add_argument("--sets", nargs="+", choices=list(DATA_SETS), default=list(DATA_SETS), metavar="SET")
+    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--half", choices=("even", "odd", "all"), default="odd")
     parser.add_argument("--limit", type=int, help="rows of each data set")
     parser.add_argument("--table", action="store_true", help="measure nothing")
