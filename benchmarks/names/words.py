@@ -1,0 +1,45 @@
+"""Which words count: content words, and of these numbers, parts of addresses, and words in lower case."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORD = re.compile(r"[^\W_]+")
+#: Web addresses, e-mail addresses, handles and hashtags, in any case.
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)\S+"
+    r"|[\w.+-]+@[\w-]+\.[\w.-]+"
+    r"|[@#] ?\w+"
+    r"|\b(?:[\w-]+\.)+(?:com|org|net|edu|gov|io|co|uk|de|ly|me|tv|be|info|biz|us)\b(?:/\S*)?",
+    re.IGNORECASE,
+)
+
+
+def entries(path: Path) -> frozenset[str]:
+    """Returns the entries of a list, without their marks, notes and apostrophes: *don't* gives *don* and *t*."""
+    lines = path.read_text("utf-8").splitlines()
+    return frozenset(
+        part for line in lines if not line.startswith("# ") for part in WORD.findall(line.split("\t")[0].lower())
+    )
+
+
+#: Function words that the list has in two parts, *did* and *n't*.
+_CONTRACTIONS = "aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't needn't shouldn't"
+_CONTRACTIONS += " wasn't weren't wouldn't"
+FUNCTION_WORDS = entries(ROOT / "artifacts" / "lists" / "function-words.txt") | frozenset(WORD.findall(_CONTRACTIONS))
+NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "kind.number-word.txt")
+
+
+def is_content(word: str) -> bool:
+    """Tells whether a word counts: it has two characters or more and is no function word."""
+    return len(word) > 1 and word.lower() not in FUNCTION_WORDS
+
+
+def is_number(word: str) -> bool:
+    """Tells whether a word has a digit or names a number."""
+    return word.lower() in NUMBER_WORDS or any(map(str.isdigit, word))
+
+
+def addresses(text: str) -> list[tuple[int, int]]:
+    """Returns where web and e-mail addresses, handles and hashtags stand."""
+    return [match.span() for match in _ADDRESS.finditer(text)]
