@@ -20,7 +20,6 @@ __all__ = [
     "BundleVersion",
     "ClusterError",
     "ColumnError",
-    "ConfigurationError",
     "CryptoUnavailable",
     "DocumentTooLong",
     "EncoderFailed",
@@ -52,7 +51,6 @@ __all__ = [
     "TracingRefused",
     "UnknownLevel",
     "UnknownMechanism",
-    "WishNotMet",
     "WorkerFailed",
     "WrongBundle",
 ]
@@ -126,10 +124,6 @@ class UnknownLevel(OptionError, code="unknown-level"):
     """The bundle has no such privacy level."""
 
 
-class WishNotMet(OptionError, code="wish-not-met"):
-    """No level of the bundle does what was asked of it."""
-
-
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
     """The library that runs encoders is not installed, or is a version that is not known to stay offline."""
 
@@ -187,10 +181,6 @@ class FileChanged(InputError, code="file-changed"):
 
 class LooksStructured(InputError, code="looks-structured"):
     """A file that was given as plain text looks like a table."""
-
-
-class ConfigurationError(OptionError, code="configuration"):
-    """A configuration file cannot be used."""
 
 
 class WorkerFailed(TextveilError, code="worker"):

@@ -115,7 +115,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "epsilon is missing or not a number"),
+        ([], "--epsilon is needed with --mechanism fbdd, which has no default level"),
         (["-e", "canary"], "epsilon is missing or not a number"),
         (["-e", "nan"], "epsilon is missing or not a number"),
         (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),

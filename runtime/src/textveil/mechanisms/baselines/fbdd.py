@@ -58,7 +58,8 @@ def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Fl
         random_uint64: Gives that many independent uniform 64-bit words.
 
     Returns:
-        Shape ``(count, dimension)``, finite; zero where all Gaussians are (probability 2**-53 for ``n`` <= 2).
+        Shape ``(count, dimension)``, finite. Zero where all Gaussians are, or all exponentials: for ``n`` <= 2, with a
+        probability of at most 2**-52.
 
     Privacy:
         Every point takes ``words_per_point(n)`` words: neither their number nor the time depends on what is drawn.
@@ -149,7 +150,7 @@ class Fbdd:
 
         Privacy:
             ``epsilon d``-metric-DP in real arithmetic for every pair of inputs, ``<unk>`` included. The number of
-            random words is fixed, and how much is computed depends on the noisy points alone.
+            random words is fixed, and the same is computed for every point.
         """
         dimension = self.metric.rows.shape[1]
         block = max(1, min(_SCORES_AT_ONCE // len(self.outputs.ids), _WORDS_AT_ONCE // words_per_point(dimension)))
