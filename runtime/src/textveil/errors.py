@@ -21,6 +21,7 @@ __all__ = [
     "ClusterError",
     "ColumnError",
     "CryptoUnavailable",
+    "DetectorFailed",
     "DocumentTooLong",
     "EncoderFailed",
     "EncoderUnavailable",
@@ -130,6 +131,10 @@ class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
 
 class EncoderFailed(TextveilError, code="encoder-failed"):
     """The model of an encoder bundle cannot be started, or fails on an input."""
+
+
+class DetectorFailed(TextveilError, code="detector-failed"):
+    """An outside detector raised an error, or returned places that the text does not have."""
 
 
 class ExtraMissing(TextveilError, code="extra-missing"):

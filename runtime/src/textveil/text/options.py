@@ -25,7 +25,9 @@ class Options(TypedDict, total=False):
             and the like by others of their kind, and draws all other words; ``"all"`` draws function words too. The
             bundle's default if left out. ``"names"`` shows the words of a public list, and replaces all others by
             members of their kinds.
-        consistent: Whether equal words of a document become equal words (``staircase``); the default of ``names``.
+        consistent: Whether equal words of a document become equal words (``staircase``); the default of ``names``,
+            which takes ``"corpus"`` too: equal strings of all documents become equal under a key.
+        key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: The most drawn words, names and numbers of a document with ``consistent``, equal ones counted;
             2,000 if left out.
         split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
@@ -48,7 +50,8 @@ class Options(TypedDict, total=False):
     level: str | None
     replacement_probability: float | str | None
     protect: str | None
-    consistent: bool
+    consistent: bool | str
+    key: bytes
     consistent_cap: int
     split: bool
     fluent: bool
@@ -63,7 +66,7 @@ class Options(TypedDict, total=False):
 
 
 #: Options of the rung names alone.
-OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow"))
+OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow", "key"))
 
 
 def _is_text(value: object) -> bool:
@@ -86,7 +89,9 @@ def _are_words(value: object) -> bool:
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("mechanism", "level", "protect", "style", "case"), (_is_text, "{} is text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
-    **dict.fromkeys(("consistent", "split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
+    "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
+    "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
+    **dict.fromkeys(("split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
     **dict.fromkeys(_SETS, (_are_words, "{} takes a collection of words")),
 }
 

@@ -10,6 +10,7 @@ from textveil.text.rewrite import DrawPlan
 from textveil.text.staircase_plans import StaircasePlans
 
 if TYPE_CHECKING:
+    from textveil.text.names.also import Detector
     from textveil.text.names.plan import NamesPlan, NamesPlans
     from textveil.text.token_plans import TokenPlans
 
@@ -19,10 +20,11 @@ class Plans:
 
     Args:
         bundle: The bundle.
+        also: Hides more of what came out on the rung names.
     """
 
-    def __init__(self, bundle: TextBundle) -> None:
-        self._bundle = bundle
+    def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
+        self._bundle, self._also = bundle, also
         self._staircase = StaircasePlans(bundle) if bundle.staircase is not None else None
 
     @cached_property
@@ -37,7 +39,7 @@ class Plans:
         """Makes plans of the rung names; who draws words imports none of its rules."""
         from textveil.text.names.plan import NamesPlans
 
-        return NamesPlans(self._bundle)
+        return NamesPlans(self._bundle, self._also)
 
     def make(self, options: Options) -> "DrawPlan | NamesPlan":
         """Resolves options.
@@ -51,6 +53,8 @@ class Plans:
             return self.everything.plan(found)
         if found.get("protect") == "names":
             return self.names.plan(found)
+        if self._also is not None:
+            raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: that is for protect names")
         return (self._staircase or StaircasePlans(self._bundle)).plan(found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -19,6 +20,7 @@ from textveil.text.rewrite.batches import lists_of_texts, texts_of
 from textveil.text.statement import Terms
 
 if TYPE_CHECKING:
+    from textveil.text.names.also import Detector
     from textveil.text.names.plan import NamesPlan
 
 _MAX_PLANS = 16
@@ -31,11 +33,12 @@ class Sanitizer:
 
     Args:
         bundle: An opened bundle.
+        also: On the rung names: reads each drawn output, and returns start and end of what else to hide in it.
     """
 
-    def __init__(self, bundle: TextBundle) -> None:
+    def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
         self.bundle = bundle
-        self._makes = Plans(bundle)
+        self._makes = Plans(bundle, also)
         self._plans: dict[object, DrawPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -133,7 +136,9 @@ class Sanitizer:
         Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
         """
         plan = self._plan(options)
-        own = {name: sorted(options.get(name) or ()) for name in ("deny", "allow")}
+        own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow")}
+        if options.get("key") is not None:
+            own["key"] = sha256(options["key"]).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **own}
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:

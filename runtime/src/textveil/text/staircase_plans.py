@@ -126,6 +126,8 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     cap = given.get("consistent_cap", CONSISTENT_CAP)
     if type(cap) is not int or cap < 1:
         raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
+    if consistent == "corpus":
+        raise OptionError("consistent corpus is for protect names")
     if not consistent and ("consistent_cap" in given or split):
         raise OptionError("a cap and a split belong to consistent draws")
     return consistent, split, cap

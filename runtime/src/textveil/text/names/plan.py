@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError
 from textveil.text import segmentation
+from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.kinds import Kinds
 from textveil.text.names.lexicon import Lexicon
@@ -22,6 +23,8 @@ from textveil.text.statement import Terms
 STYLES = ("surrogate", "tag")
 #: The most distinct strings of a document that have surrogates of their own.
 CONSISTENT_CAP = 2_000
+#: Bytes of the key under which equal strings of a corpus become equal.
+SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
 _FOREIGN = (
     "epsilon",
@@ -46,14 +49,19 @@ class NamesPlan:
         terms: What statements say.
         allowed: Keys of the user's own that are shown.
         denied: Keys of the user's own that are replaced.
+        also: Hides more of what came out, if anything does.
+        key: What links equal strings of all documents.
+        split: A document above the cap is never split.
     """
 
     lists: NamesLists
     surrogates: Surrogates
     style: Style
     terms: Terms
-    allowed: frozenset[str]
-    denied: frozenset[str]
+    allowed: frozenset[str] = field(repr=False)
+    denied: frozenset[str] = field(repr=False)
+    also: Detector | None
+    key: bytes | None = field(repr=False)
     split: bool = False
 
     @cached_property
@@ -70,7 +78,7 @@ class NamesPlan:
 
     def rewriter(self) -> NamesRewriter:
         """Returns what rewrites the documents of one call."""
-        return NamesRewriter(self.reader(), self.surrogates, self.style)
+        return NamesRewriter(self.reader(), self.surrogates, self.style, also=self.also, key=self.key)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
@@ -93,13 +101,14 @@ class NamesPlans:
 
     Args:
         bundle: A bundle with the lists of the rung.
+        also: Hides more of what came out.
 
     Raises:
         UnknownMechanism: It has none.
     """
 
-    def __init__(self, bundle: TextBundle) -> None:
-        self._bundle, self._lists = bundle, bundle.require_names()
+    def __init__(self, bundle: TextBundle, also: Detector | None = None) -> None:
+        self._bundle, self._lists, self._also = bundle, bundle.require_names(), also
         self._surrogates = Surrogates(self._lists.pools)
 
     def plan(self, given: Mapping[str, Any]) -> NamesPlan:
@@ -116,7 +125,7 @@ class NamesPlans:
         terms = Terms(
             mechanism="names",
             level=None,
-            promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied)),
+            promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied), also=self._also is not None),
             protect="names",
             consistent=style.consistent,
             consistent_cap=style.cap,
@@ -131,6 +140,8 @@ class NamesPlans:
             terms=terms,
             allowed=allowed,
             denied=denied,
+            also=self._also,
+            key=given.get("key"),
         )
 
     def _style(self, given: Mapping[str, Any]) -> Style:
@@ -142,7 +153,12 @@ class NamesPlans:
         kinds = {name: self._named(given.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(kinds[one] & kinds[other] for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))):
             raise OptionError("a kind is kept, tagged or dropped: one of them")
-        return Style(tags=style == "tag", consistent=given.get("consistent", True), cap=cap, **kinds)
+        consistent, key = given.get("consistent", True), given.get("key")
+        if (consistent == "corpus") != (key is not None):
+            raise OptionError("consistent corpus and a key belong together")
+        if key is not None and len(key) < SHORTEST_KEY:
+            raise OptionError(f"the key of consistent draws has at least {SHORTEST_KEY} bytes")
+        return Style(tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **kinds)
 
     def _named(self, kinds: Collection[str]) -> frozenset[str]:
         known = {CALLED.get(kind, kind) for kind in self._surrogates.kinds}

@@ -27,15 +27,15 @@ class NamesPromise:
 
     Attributes:
         style: How what is replaced is written.
-        linked: Whether equal strings of all documents under one key become equal.
         allow: Whether words of the user's own are shown.
         deny: Whether words of the user's own are replaced.
+        also: Whether an outside detector hides more of what came out.
     """
 
     style: Style
-    linked: bool = False
     allow: bool = False
     deny: bool = False
+    also: bool = False
 
     @property
     def epsilon(self) -> float:
@@ -68,12 +68,13 @@ class NamesPromise:
             "promise": self.epsilon_kind,
             "notion": NOTION,
             "style": "tag" if self.style.tags else "surrogate",
-            "consistent": "corpus" if self.linked else self.style.consistent,
+            "consistent": "corpus" if self.style.linked else self.style.consistent,
             "keep": sorted(self.style.keep),
             "tag": sorted(self.style.tag),
             "drop": sorted(self.style.drop),
             "allow": self.allow,
             "deny": self.deny,
+            "also": self.also,
         }
 
     def totals(self, tokens: int) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class NamesPromise:
             items.append(f"kinds that are kept: {', '.join(sorted(self.style.keep))}")
         if self.allow:
             items.append("words of the user's own list, wherever they stand")
-        if self.linked:
+        if self.style.linked:
             items.append("which strings of all documents under one key are equal; the key undoes the protection")
         elif self.style.consistent:
             items.append("which strings of a document are equal")
@@ -109,7 +110,9 @@ class NamesPromise:
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         linked = (
-            " Equal strings of all documents under this key become equal: documents are linked." if self.linked else ""
+            " Equal strings of all documents under this key become equal: documents are linked."
+            if self.style.key is not None
+            else ""
         )
         return (
             f"{self.line(terms, tokens)} What is replaced tells its kind, its case, a short number's layout and which "

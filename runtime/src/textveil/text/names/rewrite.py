@@ -4,12 +4,14 @@ A member is drawn without a look at what it replaces: of a slot only its kinds, 
 equal decide how (docs/proofs/names.md).
 """
 
+import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.text.names.also import Detector, hide
 from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
@@ -33,6 +35,7 @@ class Style:
         tag: Kinds that are written as tags, whatever the others are.
         drop: Kinds of which nothing is written.
         cap: The most distinct strings of a document that have surrogates of their own; tags stand for others.
+        linked: Whether equal strings of all documents under one key become equal.
     """
 
     tags: bool = False
@@ -41,6 +44,7 @@ class Style:
     tag: frozenset[str] = frozenset()
     drop: frozenset[str] = frozenset()
     cap: int = 2_000
+    linked: bool = False
 
 
 class _Deck:
@@ -66,10 +70,11 @@ class _Document:
         read: Its texts.
         style: How slots are written.
         surrogates: The members of kinds.
+        key: What links equal strings of all documents.
     """
 
-    def __init__(self, read: Sequence[Read], style: Style, surrogates: Surrogates) -> None:
-        self._read, self._style, self._surrogates = read, style, surrogates
+    def __init__(self, read: Sequence[Read], style: Style, surrogates: Surrogates, key: bytes | None) -> None:
+        self._read, self._style, self._surrogates, self._key = read, style, surrogates, key
         self._decks: dict[tuple[str, str], _Deck] = {}
         self._numbers: dict[tuple[str, str, str], int] = {}
         self._tags: dict[tuple[str, str], str] = {}
@@ -102,11 +107,16 @@ class _Document:
         return found
 
     def _draw(self, part: Part) -> int | None:
-        """The number of the draw of a part; ``None`` if no member is left, or the document has too many strings."""
+        """The number of the draw of a part; ``None`` if no member is left, or the document has too many strings.
+
+        Under a key the member is a function of the string: below 0, one less than minus its number.
+        """
         kind, layout = part.kind, part.layout
         size = self._surrogates.size(kind, layout)
         if not self._style.consistent or not self._surrogates.consistent(kind, layout):
             return self._new(size, None)
+        if self._key is not None:
+            return -1 - _keyed(self._key, part) % size
         equal = kind, layout, part.folded
         number = self._numbers.get(equal)
         if number is None:
@@ -150,9 +160,10 @@ class _Document:
             return draws
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
-            found = self._surrogates.spelled(part.kind, part.layout, members[draw], mention.case)
+            member = members[draw] if draw >= 0 else -1 - draw
+            found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
             spelled.append(f"{found}." if part.kind == "initial" and part is not mention.parts[-1] else found)
-            if self._from[draw] is not None:
+            if draw >= 0 and self._from[draw] is not None:
                 pairs[key(found), part.text] = None
         return " ".join(spelled)
 
@@ -164,13 +175,23 @@ class NamesRewriter:
         reader: Reads texts.
         surrogates: The members of kinds.
         style: How slots are written.
+        also: Hides more of what came out.
+        key: What equal strings of all documents have in common, where they are linked.
 
     Privacy:
         It holds what the user wrote, and ends with the call.
     """
 
-    def __init__(self, reader: TextReader, surrogates: Surrogates, style: Style) -> None:
-        self._reader, self._surrogates, self._style = reader, surrogates, style
+    def __init__(
+        self,
+        reader: TextReader,
+        surrogates: Surrogates,
+        style: Style,
+        *,
+        also: Detector | None = None,
+        key: bytes | None = None,
+    ) -> None:
+        self._reader, self._surrogates, self._style, self._also, self._key = reader, surrogates, style, also, key
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
         """Yields the texts of each document, how many of its words are shown, and what restores the others.
@@ -182,7 +203,7 @@ class NamesRewriter:
         characters = 0
         for texts in documents:
             read = self._reader.read(texts)
-            batch.append((_Document(read, self._style, self._surrogates), sum(text.shown for text in read)))
+            batch.append((_Document(read, self._style, self._surrogates, self._key), sum(text.shown for text in read)))
             characters += sum(map(len, texts))
             if characters > _BATCH:
                 yield from self._drawn(batch)
@@ -197,4 +218,13 @@ class NamesRewriter:
             end = start + len(document.totals)
             texts, pairs = document.written(drawn[start:end])
             start = end
-            yield texts, shown, Restorer(pairs) if self._style.consistent else None
+            if self._also is not None:
+                texts = [hide(text, self._also) for text in texts]
+            restores = self._style.consistent and self._key is None
+            yield texts, shown, Restorer(pairs) if restores else None
+
+
+def _keyed(key: bytes, part: Part) -> int:
+    """A keyed function of a string and its kind: a member below any size is chosen with a bias below 2^-60."""
+    said = "\0".join((part.kind, part.layout, part.folded)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hmac.digest(key, said, "sha256")[:16], "big")
