@@ -137,8 +137,8 @@ class Sanitizer:
         """
         plan = self._plan(options)
         own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow")}
-        if options.get("key") is not None:
-            own["key"] = sha256(options["key"]).hexdigest()
+        if (key := options.get("key")) is not None:
+            own["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **own}
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:

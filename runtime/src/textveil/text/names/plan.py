@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
-from textveil.errors import OptionError
+from textveil.errors import BundleDamaged, OptionError
 from textveil.text import segmentation
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
@@ -23,6 +24,15 @@ from textveil.text.statement import Terms
 STYLES = ("surrogate", "tag")
 #: The most distinct strings of a document that have surrogates of their own.
 CONSISTENT_CAP = 2_000
+#: The lists that the rung cannot do without.
+KINDS = frozenset(
+    "city country family firm-word first-word given group institution-word month number-word office organization "
+    "particle place place-word state street-word the-country title unit-word weekday".split()
+)
+POOLS = frozenset(
+    "acronym city country family given group month number-word office organization particle place state street "
+    "the-country title weekday word word-ed word-ing word-ly word-s".split()
+)
 #: Bytes of the key under which equal strings of a corpus become equal.
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
@@ -105,10 +115,14 @@ class NamesPlans:
 
     Raises:
         UnknownMechanism: It has none.
+        BundleDamaged: A list is missing or malformed.
     """
 
     def __init__(self, bundle: TextBundle, also: Detector | None = None) -> None:
         self._bundle, self._lists, self._also = bundle, bundle.require_names(), also
+        for needed, lists in ((KINDS, self._lists.kinds), (POOLS, self._lists.pools)):
+            if missing := sorted(needed - lists.keys()):
+                raise BundleDamaged(f"{LAW}: the rung names lacks the list {missing[0]}")
         self._surrogates = Surrogates(self._lists.pools)
 
     def plan(self, given: Mapping[str, Any]) -> NamesPlan:

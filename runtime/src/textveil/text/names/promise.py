@@ -111,7 +111,7 @@ class NamesPromise:
         """Implements ``Promise.summary``: one paragraph."""
         linked = (
             " Equal strings of all documents under this key become equal: documents are linked."
-            if self.style.key is not None
+            if self.style.linked
             else ""
         )
         return (
