@@ -17,6 +17,7 @@ from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_p
 _EMOTICON = re.compile(
     r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]|8-?\)"
 )
+_PLAIN_MARKS = ".,;:!?\"')"
 #: What is left of HTML where its marks were lost.
 _ENTITY = re.compile(r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|(?:&amp;|&)?#\d{2,4};|\b(?:quot|amp|lt|gt);")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
@@ -83,6 +84,12 @@ class Chunks:
     def _solid(self, chunk: str) -> Iterator[Token]:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
+            return
+        core = chunk.rstrip(_PLAIN_MARKS)
+        if core.isalpha() and len(core) <= LONGEST_WORD:  # most of all chunks with a mark
+            yield from self._lexicon.word(core)
+            if len(core) < len(chunk):
+                yield gap(chunk[len(core) :])
             return
         lead = self._marks.match(chunk)
         start = 0 if lead is None else lead.end()

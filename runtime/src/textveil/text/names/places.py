@@ -4,6 +4,7 @@ Reads classes, case patterns and gaps, and of a shown word its key: never a stri
 slot's class may stand there, in all slots at once, and nothing else changes (docs/proofs/names.md).
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -86,77 +87,75 @@ class Places:
 
     Args:
         words: Its tokens that are no gaps.
-        gaps: What stands before each, and at the end.
+        spelled: What stands before each, its text, and so on, and what stands at the end.
+        special: Which of them are not plainly shown.
+        breaks: Whether it has a line break.
         capitals: Whether any text of the document has a capital: else words that may be names are replaced.
 
     Attributes:
         shown: How many words are shown, once ``entries`` was called.
     """
 
-    def __init__(self, words: Sequence[Token], gaps: Sequence[str], *, capitals: bool) -> None:
-        self._words, self._gaps, self._capitals = words, gaps, capitals
+    def __init__(
+        self, words: Sequence[Token], spelled: Sequence[str], special: Sequence[int], *, breaks: bool, capitals: bool
+    ) -> None:
+        self._words, self._spelled, self._special, self._capitals = words, spelled, special, capitals
+        self._gaps, self._breaks = spelled[::2], breaks
         self._hidden = bytearray(len(words))
-        self._parts: list[str] = []  # what is shown since the last slot
-        self.shown = 0
+        self._begin = 0  # the first word since the last slot
+        self.shown = len(words)
 
     def entries(self) -> list[Entry]:
         """Returns what is shown, and the slots, in turn."""
         found: list[Entry] = []
         for start, end in self._lines():
             self._line(start, end, found)
-        self._parts.append(self._gaps[-1])
-        self._close(found)
+        found.append("".join(self._spelled[2 * self._begin :]))
         return found
 
-    def _close(self, found: list[Entry]) -> None:
-        """Adds what was shown since the last slot."""
-        found.append("".join(self._parts))
-        self._parts.clear()
-
     def _lines(self) -> Iterator[tuple[int, int]]:
-        start = 0
-        for place in range(1, len(self._words)):
-            gap = self._gaps[place]
-            if gap != " " and not _LINE_BREAKS.isdisjoint(gap):
+        start, end = 0, len(self._words)
+        for place in range(1, end) if self._breaks else ():
+            if not _LINE_BREAKS.isdisjoint(self._gaps[place]):
                 yield start, place
                 start = place
-        if self._words:
-            yield start, len(self._words)
+        if self._special:
+            yield start, end
 
     def _line(self, start: int, end: int, found: list[Entry]) -> None:
-        words, gaps = self._words, self._gaps
-        capitals = [place for place in range(start, end) if words[place].cls >= CAPITAL]
+        words, gaps, special = self._words, self._gaps, self._special
+        if self._breaks:
+            special = special[bisect_left(special, start) : bisect_left(special, end)]
+        capitals = [place for place in special if words[place].cls >= CAPITAL]
         has_lower = not capitals or any(_is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitals:
             self._hide(capitals, has_lower)
-        place, hidden, parts = start, self._hidden, self._parts
-        while place < end:
+        for place in special:
+            if place < self._begin or self._is_shown(place, end):
+                continue
             token = words[place]
-            parts.append(gaps[place])
-            cls = token.cls
-            if cls == SHOWN and token.bits and (stop := self._address(place, end)) > place:
-                self._close(found)
+            found.append("".join(self._spelled[2 * self._begin : 2 * place + 1]))
+            if token.cls == SHOWN:
+                stop = self._address(place, end)
                 found.append(self._slot("word", LOWER, "", place, stop))
-                place = stop
-                continue
-            if cls == SHOWN or (cls == LOOSE and self._capitals) or (cls >= CAPITAL and not hidden[place]):
-                parts.append(token.text)
-                self.shown += 1
-                place += 1
-                continue
-            if token.bits and cls == ALONE and self._is_shown_alone(place):
-                parts.append(token.text)
-                self.shown += 1
-                place += 1
-                continue
-            self._close(found)
-            if hidden[place] or token.kind == "particle":
-                place = self._run(place, end, found, has_lower)
-            elif cls == DIGITS:
-                place = self._digits(place, start, end, found)
+            elif self._hidden[place] or token.kind == "particle":
+                stop = self._run(place, end, found, has_lower)
+            elif token.cls == DIGITS:
+                stop = self._digits(place, start, end, found)
             else:
-                found.append(self._slot(token.kind, token.case, token.layout, place, place + 1))
-                place += 1
+                stop = place + 1
+                found.append(self._slot(token.kind, token.case, token.layout, place, stop))
+            self.shown -= stop - place
+            self._begin = stop
+
+    def _is_shown(self, place: int, end: int) -> bool:
+        """Whether a word is shown where it stands."""
+        token = self._words[place]
+        if token.cls == SHOWN:
+            return self._address(place, end) == place
+        if token.cls == ALONE:
+            return token.bits > 0 and self._is_shown_alone(place)
+        return self._capitals if token.cls == LOOSE else token.cls >= CAPITAL and not self._hidden[place]
 
     def _hide(self, capitals: Sequence[int], has_lower: bool) -> None:
         """Marks the words with a capital that are not shown."""
@@ -243,7 +242,7 @@ class Places:
         kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
         layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
         titles = 0 if has_lower else sum(_is_title(token) for token in members)
-        found.append(replace(self._slot(kind, case, layout, start, place), titles=titles))
+        found.append(self._slot(kind, case, layout, start, place, titles))
         return place
 
     def _member_end(self, place: int, end: int) -> int:
@@ -352,15 +351,15 @@ class Places:
             return False
         return words[place + 2].cls == SHOWN and words[place + 2].key == "old"
 
-    def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
+    def _slot(self, kind: str, case: int, layout: str, start: int, end: int, titles: int = 0) -> Slot:
         words, gaps = self._words, self._gaps
-        text = words[start].text + "".join(gaps[at] + words[at].text for at in range(start + 1, end))
+        text = "".join(self._spelled[2 * start + 1 : 2 * end])
         before = ""
         if start and gaps[start] == " " and words[start - 1].cls == SHOWN:
             before = words[start - 1].key
         elif start and gaps[start] in (" ", ". ") and words[start - 1].kind == "title":
             before = TITLE_BEFORE
-        return Slot(kind, case, layout, tuple(words[start:end]), text, before)
+        return Slot(kind, case, layout, tuple(words[start:end]), text, before, titles)
 
 
 def _is_title(token: Token) -> bool:

@@ -1,5 +1,6 @@
 """Reads a text on the rung ``names``: pass 1 chunk by chunk, pass 2 line by line, pass 3 slot by slot."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,13 +8,14 @@ import regex
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
-from textveil.text.names.tokens import GAP, Token
+from textveil.text.names.tokens import GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
 
+_LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
-_Piece = tuple[list[Token], list[str], str]
+_Piece = tuple[list[Token], list[str], list[int], str]
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,14 @@ class TextReader:
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Reads the texts of a document: words that may be names are shown where any of them has a capital."""
         cut = [self._tokens(text) for text in texts]
-        capitals = any(token.case != LOWER for words, _ in cut for token in words)
-        return [self._read(words, gaps, capitals) for words, gaps in cut]
+        capitals = any(words[place].case != LOWER for words, _, special in cut for place in special)
+        return [self._read(text, *of_text, capitals) for text, of_text in zip(texts, cut, strict=True)]
 
-    def _tokens(self, text: str) -> tuple[list[Token], list[str]]:
+    def _tokens(self, text: str) -> tuple[list[Token], list[str], list[int]]:
+        """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""
         words: list[Token] = []
-        gaps: list[str] = []
+        spelled: list[str] = []
+        special: list[int] = []
         gap, known = "", self._known
         if len(known) > _MOST_PIECES:
             known.clear()
@@ -61,36 +65,42 @@ class TextReader:
             found = known.get(piece)
             if found is None:
                 found = known[piece] = self._piece(piece)
-            first, before, tail = found
-            if first:
-                gaps.append(gap + before[0])
-                words.append(first[0])
-                if len(first) > 1:
-                    gaps += before[1:]
-                    words += first[1:]
-                gap = tail
-            else:
+            tokens, strings, odd, tail = found
+            if not tokens:
                 gap += tail
-        gaps.append(gap[:-1])
-        return words, gaps
+                continue
+            if odd:
+                special += [len(words) + place for place in odd]
+            if len(tokens) == 1:
+                words.append(tokens[0])
+                spelled += (gap + strings[0], strings[1])
+            else:
+                words += tokens
+                spelled.append(gap + strings[0])
+                spelled += strings[1:]
+            gap = tail
+        spelled.append(gap[:-1])
+        return words, spelled, special
 
     def _piece(self, piece: str) -> "_Piece":
-        """The tokens of what stands between two single blanks, the gap before each, and what follows with a blank."""
+        """The same of what stands between two single blanks; the last gap has a blank behind it."""
         words: list[Token] = []
-        gaps: list[str] = []
+        spelled: list[str] = []
         gap = ""
-        for part in _PARTS.findall(piece):
+        for part in [piece] if piece.isalpha() else _PARTS.findall(piece):
             for token in [Token(GAP, part, part)] if part.isspace() else self._chunks.read(part):
                 if token.cls == GAP:
                     gap += token.text
                 else:
                     words.append(token)
-                    gaps.append(gap)
+                    spelled += [gap, token.text]
                     gap = ""
-        return words, gaps, gap + " "
+        odd = [place for place, token in enumerate(words) if not is_plain(token)]
+        return words, spelled, odd, gap + " "
 
-    def _read(self, words: list[Token], gaps: list[str], capitals: bool) -> Read:
-        places = Places(words, gaps, capitals=capitals)
+    def _read(self, text: str, words: list[Token], spelled: list[str], special: list[int], capitals: bool) -> Read:
+        breaks = _LINE_BREAK.search(text) is not None
+        places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
         entries = [entry if isinstance(entry, str) else mention(entry) for entry in places.entries()]
         return Read(entries, places.shown)

@@ -19,7 +19,7 @@ from textveil.text.restore import Restorer
 from textveil.text.segmentation import key
 
 #: Documents are drawn together up to so many characters.
-_BATCH = 1 << 18
+_BATCH = 1 << 15
 #: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
 CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
 

@@ -41,3 +41,8 @@ class Token(NamedTuple):
     kind: str = ""
     layout: str = ""
     bits: int = 0
+
+
+def is_plain(token: Token) -> bool:
+    """Tells whether a token is shown wherever it stands, and changes nothing beside it that is hidden."""
+    return token.cls == SHOWN and not token.bits and token.case == LOWER
