@@ -33,7 +33,6 @@ class Restorer:
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
         self._originals: dict[str, str] = {}
         self._ambiguous: set[str] = set()
-        self._phrases: set[str] = set()
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
@@ -44,8 +43,6 @@ class Restorer:
         for output, original in pairs:
             if output in self._ambiguous:
                 continue
-            if segments(output) != [output]:
-                self._phrases.add(output)
             first = self._originals.setdefault(output, original)
             if first != original and key(first) != key(original):
                 del self._originals[output]
@@ -77,17 +74,16 @@ class Restorer:
         if not isinstance(reply, str):
             raise InputError("the reply is not a string")
         found, position = [], 0
-        for match in self._several_words.finditer(reply) if self._phrases else ():
+        for match in self._several_words().finditer(reply):
             found += map(self._restored, segments(reply[position : match.start()]))
             found.append(_in_case_of(match[0], self._originals[_phrase(match[0])]))
             position = match.end()
         return "".join([*found, *map(self._restored, segments(reply[position:]))])
 
-    @property
     def _several_words(self) -> "re.Pattern[str]":
         """Finds the outputs that are no single segments, such as names of several words and tags, the longest first."""
-        phrases = sorted(self._phrases - self._ambiguous, key=len, reverse=True)
-        ways = [re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases]
+        phrases = [output for output in self._originals if segments(output) != [output]]
+        ways = [re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(phrases, key=len, reverse=True)]
         # A tag ends where its bracket does; words do not stand inside others.
         either = "|".join(way if way.startswith(r"\[") else rf"(?<!\w){way}(?!\w)" for way in ways)
         return re.compile(either or r"(?!)", re.IGNORECASE)
