@@ -109,6 +109,7 @@ def by_list(common: set[str]) -> dict[str, Marks]:
         | _firm_phrases()
         | _several(src.phrases("phrases-organization")[0]),
     }
+    found["state"] -= set(src.hand("state-code")[0]) & common
     taken: set[str] = set()
     kinds: dict[str, Marks] = {}
     for kind in ORDER:

@@ -133,6 +133,7 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
         "month": [name.title() for name in src.lists.by_hand("month")[0]] + ["March", "May"],
         "weekday": [name.title() for name in src.lists.by_hand("weekday")[0]],
         "number-word": [n for n in src.lists.by_hand("number-word")[0] if n not in src.hand("number-word-shown")[0]],
+        "unit": "room unit suite apartment floor box building office".split(),
         "particle": ["de", "van", "von", "la"],
     }
 

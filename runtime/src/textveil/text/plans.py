@@ -49,14 +49,14 @@ class Plans:
                 not have; the message lists those it has, and does not repeat the value.
         """
         found = given(options)
-        if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
-            return self.everything.plan(found)
         if found.get("protect") == "names":
             return self.names.plan(found)
-        if self._also is not None:
-            raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: that is for protect names")
+        if self._also is not None:
+            raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
+        if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
+            return self.everything.plan(found)
         return (self._staircase or StaircasePlans(self._bundle)).plan(found)
 
 

@@ -137,7 +137,8 @@ class Places:
             found.append("".join(self._spelled[2 * self._begin : 2 * place + 1]))
             if token.cls == SHOWN:
                 stop = self._address(place, end)
-                found.append(self._slot("word", LOWER, "", place, stop))
+                kind = "unit" if token.bits & UNIT and stop == place + 1 else "word"
+                found.append(self._slot(kind, LOWER, "", place, stop))
             elif self._hidden[place] or token.kind == "particle":
                 stop = self._run(place, end, found, has_lower)
             elif token.cls == DIGITS:

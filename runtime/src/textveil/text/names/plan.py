@@ -31,7 +31,7 @@ KINDS = frozenset(
 )
 POOLS = frozenset(
     "acronym city country family given group month number-word office organization particle place state street "
-    "the-country title weekday word word-ed word-ing word-ly word-s".split()
+    "the-country title unit weekday word word-ed word-ing word-ly word-s".split()
 )
 #: Bytes of the key under which equal strings of a corpus become equal.
 SHORTEST_KEY = 16

@@ -136,6 +136,8 @@ def _beyond_ascii(string: str) -> tuple[str, str]:
         return ("handle" if string[0] in "@＠" else "email"), ""
     if string[0] == "#":
         return "hashtag", ""
+    if not any(map(str.isalnum, string)):
+        return "symbol", ""
     if "." in string and _URL.fullmatch(string):
         return "url", ""
     if _DIGITS.fullmatch(string) and _ASCII_DIGITS.fullmatch(string):

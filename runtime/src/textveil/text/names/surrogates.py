@@ -127,7 +127,7 @@ class Surrogates:
 
 
 #: Kinds whose pools are spelled in lower case.
-_WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group"))
+_WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group", "unit"))
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
 #: The least and how many whole parts a number of so many digits has; years are no such numbers.
 _WHOLES = {

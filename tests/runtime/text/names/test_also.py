@@ -1,0 +1,73 @@
+"""Outside detectors read outputs alone, and only take words away."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_names import write_names
+from textveil import Sanitizer
+from textveil.errors import DetectorFailed, OptionError
+from textveil.text.names.also import HIDDEN, hide
+
+SECRET = "Zelphina"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_names(tmp_path_factory.mktemp("names") / "bundle")
+
+
+def sanitizer(folder: Path, also: Callable) -> Sanitizer:
+    return Sanitizer(Sanitizer.load(folder).bundle, also=also)
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([], "one two three"),
+        ([(4, 7)], f"one {HIDDEN} three"),
+        ([(8, 13), (0, 3)], f"{HIDDEN} two {HIDDEN}"),
+        ([(0, 5), (4, 7), (1, 2)], f"{HIDDEN} three"),
+        ([(3, 3)], "one two three"),
+        ([[0, 13]], HIDDEN),
+    ],
+)
+def test_what_is_found_is_hidden(spans: list, expected: str) -> None:
+    assert hide("one two three", lambda text: spans) == expected
+
+
+@pytest.mark.parametrize("spans", [[(0, 99)], [(-1, 2)], [(2, 1)], [(0, 1.0)], [(True, 2)], [(1,)], ["ab"], None, 7])
+def test_anything_else_releases_nothing(spans: object) -> None:
+    with pytest.raises(DetectorFailed):
+        hide("one two", lambda text: spans)
+
+
+def test_an_error_of_a_detector_is_not_repeated(folder: Path) -> None:
+    def failing(text: str) -> list:
+        raise ValueError(text)
+
+    with pytest.raises(
+        DetectorFailed, match=r"^the outside detector failed \(ValueError\): nothing is released$"
+    ) as seen:
+        sanitizer(folder, failing).sanitize(f"we saw {SECRET}", protect="names")
+    assert seen.value.__cause__ is None
+
+
+def test_a_detector_sees_outputs_alone(folder: Path) -> None:
+    seen = []
+
+    def first_word(text: str) -> list:
+        seen.append(text)
+        return [(0, text.index(" "))]
+
+    text = f"we saw {SECRET} in {SECRET}ville, 12 people"
+    result = sanitizer(folder, first_word).sanitize(text, protect="names")
+    assert seen
+    assert not any(SECRET in one for one in seen)
+    assert result.text == HIDDEN + seen[0][2:]
+    assert result.statement.to_dict()["also"] is True
+
+
+def test_other_rungs_take_no_detector(folder: Path) -> None:
+    with pytest.raises(OptionError, match="rung names alone"):
+        sanitizer(folder, lambda text: []).sanitize("we", protect="words")
