@@ -124,7 +124,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
     with pytest.raises(UnknownMechanism, match=re.escape(", ".join(mechanisms.MECHANISMS)) + "$"):
         tiny.sanitize("the", mechanism="x")
     with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
-        tiny.sanitize("the", allow=["doctor"])  # type: ignore[call-arg]
+        tiny.sanitize("the", permit=["doctor"])  # type: ignore[call-arg]
 
 
 # --- plans are kept, texts are not ---------------------------------------------------------------------------------

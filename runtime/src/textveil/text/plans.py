@@ -49,7 +49,7 @@ class Plans:
                 not have; the message lists those it has, and does not repeat the value.
         """
         found = given(options)
-        if found.get("protect") == "names":
+        if found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase":
             return self.names.plan(found)
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: that is for protect names")

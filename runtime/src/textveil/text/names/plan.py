@@ -43,7 +43,6 @@ _FOREIGN = (
     "replacement_probability",
     "sanitize_punctuation",
     "split",
-    "mechanism",
     "case",
 )
 
