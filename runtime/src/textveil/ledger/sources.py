@@ -137,7 +137,9 @@ def scopes_of(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]
     return scopes
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any) -> str | list[Any]:
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
+    if isinstance(value, frozenset):
+        return sorted(value)
     raise TypeError(type(value).__name__)
