@@ -148,5 +148,5 @@ def make_component(
         BundleError, OptionError: As ``Rewriter``.
     """
     given = locals()
-    options: Any = {name: given[name] for name in Options.__annotations__ if given[name] is not None}
+    options: Any = {name: given[name] for name in Options.__annotations__ if given.get(name) is not None}
     return SanitizeDoc(nlp, Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options))

@@ -141,5 +141,5 @@ def _plain(value: Any) -> str | list[Any]:
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     if isinstance(value, frozenset):
-        return sorted(value)
+        return sorted(cast("frozenset[str]", value))
     raise TypeError(type(value).__name__)

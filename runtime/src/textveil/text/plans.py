@@ -47,10 +47,11 @@ class Plans:
                 not have; the message lists those it has, and does not repeat the value.
         """
         found = given(options)
+        by_names = found.get("protect") == "names"  # a bundle with its lists alone has no mechanism
+        if not by_names and found.get("mechanism", self._bundle.default_mechanism) != "staircase":
+            return self.everything.plan(found)
         if found.get("protect") == "names":
             return self.names.plan(found)
-        if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
-            return self.everything.plan(found)
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: that is for protect names")
         return (self._staircase or StaircasePlans(self._bundle)).plan(found)

@@ -4,6 +4,7 @@ A member is drawn without a look at what it replaces: of a slot only its kinds, 
 equal decide how (docs/proofs/names.md).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import Restorer
 from textveil.text.segmentation import key
 
+#: The bracket of what a reader may take for a tag.
+_LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 18
 #: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
@@ -135,9 +138,15 @@ class _Document:
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
             rest = iter(draws)
-            parts = []
+            parts = [""]
             for entry in text.entries:
-                parts.append(entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs))
+                found = entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs)
+                if isinstance(entry, str) or not found.startswith("["):
+                    parts[-1] += found
+                else:
+                    parts += [found, ""]
+            if len(parts) > 1:  # what else looks like a tag is somebody else's, and must not be restored
+                parts[::2] = [_LIKE_A_TAG.sub("[ ", part) for part in parts[::2]]
             texts.append("".join(parts))
         return texts, list(pairs)
 
