@@ -4,7 +4,6 @@ A member is drawn without a look at what it replaces: of a slot only its kinds, 
 equal decide how (docs/proofs/names.md).
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,11 +13,9 @@ from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
-from textveil.text.restore import Restorer
+from textveil.text.restore import Restorer, not_a_tag
 from textveil.text.segmentation import key
 
-#: The bracket of what a reader may take for a tag.
-_LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 18
 #: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
@@ -146,7 +143,7 @@ class _Document:
                 else:
                     parts += [found, ""]
             if len(parts) > 1:  # what else looks like a tag is somebody else's, and must not be restored
-                parts[::2] = [_LIKE_A_TAG.sub("[ ", part) for part in parts[::2]]
+                parts[::2] = [not_a_tag(part) for part in parts[::2]]
             texts.append("".join(parts))
         return texts, list(pairs)
 
