@@ -89,7 +89,7 @@ def test_a_preview_of_a_table(here: Here, bundle: Path, names: Path, tmp_path: P
     for arguments in (["--csv", "--column", "note", table], ["--jsonl", "--key", "note", lines]):
         ran = here("preview", "-b", names, "--protect", "names", *arguments)
         assert ran.text.startswith("The doctor\n<person>\n\n3 tokens: ")
-        assert here("preview", "-b", bundle, *arguments).text.startswith("The ______\n<given-name>\n\n3 tokens: ")
+        assert here("preview", "-b", bundle, *arguments).text.startswith("The ______\n????\n\n3 tokens: ")
     for arguments in (
         ["--csv", table],
         ["--csv", "-c", "id", "-c", "note", table],
