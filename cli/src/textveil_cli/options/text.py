@@ -257,13 +257,13 @@ class TextOptions:
         kinds = sanitizer.bundle.require_names().kinds
         persons = kinds["given"] | kinds["family"]
         found = {
-            "names of persons, shown there too": sum(entry.lower() in persons for entry in entries),
-            "of several words, each of which is shown alone too": sum(len(entry.split()) > 1 for entry in entries),
-            "with digits, which are replaced all the same": sum(any(map(str.isdigit, entry)) for entry in entries),
+            "names of persons: {} (shown there too)": sum(entry.lower() in persons for entry in entries),
+            "of several words: {} (each is shown alone too)": sum(len(entry.split()) > 1 for entry in entries),
+            "with digits: {} (replaced all the same)": sum(any(map(str.isdigit, entry)) for entry in entries),
         }
-        said = [f"{count:,} {what}" for what, count in found.items() if count]
+        said = [what.format(f"{count:,}") for what, count in found.items() if count]
         if said:
-            say(f"textveil: entries of --allow: {'; '.join(said)}")
+            say(f"textveil: entries of --allow: {', '.join(said)}")
 
     def options(self) -> "Options":
         """Returns the options of a draw.
