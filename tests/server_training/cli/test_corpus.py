@@ -96,16 +96,17 @@ def test_the_rung_names(write: Write, run: Run, canary: str, tmp_path: Path) -> 
     allowed = tmp_path / "allow.txt"
     allowed.write_text("Olga Boston\n")
     options = ["--format", "sst2", "--protect", "names", "--style", "tag", "--keep", "city"]
-    code, _, err = run(write(rows, "train.tsv"), *options)
+    path = write(rows, "train.tsv")
+    code, _, err = run(path, *options)
     assert code == 0
     assert Path("out/train.tsv").read_text() == rows.replace("Olga", "[person 1]")
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["nats"], statement["keep"], statement["shown_words"]) == (None, ["city"], 5)
     assert err.startswith("textveil-train: 1 copy. Shown: words on a public list, the kind city.")
-    code, _, err = run("train.tsv", *options, "--allow", allowed, "-o", "allowed")
+    code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0
     assert "textveil: entries of --allow: of several words: 1 (each is shown alone too)\n" in err
-    code, out, err = run("train.tsv", "--format", "sst2", "--protect", "names", "--keep", canary, "-o", "none")
+    code, out, err = run(path, "--format", "sst2", "--protect", "names", "--keep", canary, "-o", "none")
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert canary not in err
 
