@@ -10,6 +10,7 @@ from textveil_cli.console import command_line, run
 COMMANDS = {
     "sanitize": "Rewrite a text with words drawn at random.",
     "preview": "Show what of a text stays visible; nothing is drawn.",
+    "compare": "Show one text on every rung, each with what it promises.",
     "restore": "Put the original words into a reply, on this device.",
     "inspect": "Show what a word may become, with exact probabilities.",
     "info": "Show what a bundle is, what it promises and what not.",

@@ -68,7 +68,7 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
             ["sanitize", "--colum", "secret"],
             "unknown option: did you mean --column or --scope-column? (see textveil sanitize --help)",
         ),
-        (["sanitize", "--tail", "3"], "unknown option (see textveil sanitize --help)"),
+        (["sanitize", "--zoom", "3"], "unknown option (see textveil sanitize --help)"),
         (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),
     ],
 )

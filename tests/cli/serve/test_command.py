@@ -110,6 +110,21 @@ def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_names_are_replaced(tmp_path: Path) -> None:
+    allowed = tmp_path / "allow.txt"
+    allowed.write_text("Anna\n")
+    rung = ("--protect", "names", "--tag", "person", "--keep", "city", "--allow", allowed)
+    with served(tmp_path, *START, "--bundle", SMALL, *rung) as server:
+        assert server.ask("GET", "/info")[1]["sanitize"]["nats"] is None
+        status, said, _ = server.ask("POST", "/sanitize", {"text": "The doctor called Olga in Boston."})
+        assert (status, said["text"]) == (200, "The doctor called [person 1] in Boston.")
+        assert (said["statement"]["nats"], said["statement"]["shown_words"]) == (None, 4)
+        assert server.stop() == 0
+        assert "entries of --allow: names of persons: 1 (shown there too)" in server.said
+        assert "Anna" not in server.said
+
+
+@pytest.mark.slow
 def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     books = tmp_path / "books"
@@ -154,6 +169,8 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
         (["--host", "example.org"], 1, "textveil: serve: the host must be an IP address, or localhost\n"),
         (["--level", "nothing"], 1, "textveil: unknown-level: "),
+        (["--protect", "names", "--level", "strong"], 1, "textveil: option: the rung names does not take level\n"),
+        (["--protect", "names", "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
         (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
         (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),
         (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon goes with --encoder\n"),

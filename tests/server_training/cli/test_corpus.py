@@ -91,6 +91,26 @@ def test_options_of_the_staircase(write: Write, run: Run) -> None:
     assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--fluent", "-o", "krr")[0] == 1
 
 
+def test_the_rung_names(write: Write, run: Run, canary: str, tmp_path: Path) -> None:
+    rows = "sentence\tlabel\nthe film that Olga saw in Boston\t1\n"
+    allowed = tmp_path / "allow.txt"
+    allowed.write_text("Olga Boston\n")
+    options = ["--format", "sst2", "--protect", "names", "--style", "tag", "--keep", "city"]
+    path = write(rows, "train.tsv")
+    code, _, err = run(path, *options)
+    assert code == 0
+    assert Path("out/train.tsv").read_text() == rows.replace("Olga", "[person 1]")
+    statement = json.loads(Path("out/record.json").read_text())["statement"]
+    assert (statement["nats"], statement["keep"], statement["shown_words"]) == (None, ["city"], 5)
+    assert err.startswith("textveil-train: 1 copy. Shown: words on a public list, the kind city.")
+    code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
+    assert code == 0
+    assert "textveil: entries of --allow: of several words: 1 (each is shown alone too)\n" in err
+    code, out, err = run(path, "--format", "sst2", "--protect", "names", "--keep", canary, "-o", "none")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert canary not in err
+
+
 def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
     options = ["--format", "jsonl", "--text-key", "text", "--label-key", "label", "--copies", 3, "--json", "-q"]
     code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", "--case", "drop", *TABLES)

@@ -2,13 +2,15 @@
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from textveil.errors import OptionError
 from textveil.release import counted
 
-from textveil_cli.console import lines_of, output_to
-from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, options_of
+from textveil_cli.console import lines_of, named, opened, output_to
+from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, TableOptions, options_of
 
 #: Terminal colors: what stays, kinds, drawn words, unknown words.
 _COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
@@ -20,22 +22,24 @@ def preview(
     inputs: InputOptions,
     bundle: BundleOptions,
     shown: ShownOptions,
+    table: TableOptions,
     color: Annotated[
         bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
     ] = None,
 ) -> None:
     """Show what of a text stays visible; nothing is drawn.
 
-    In color and as a list, under the staircase. Function words show an author's habits, negation, tense and gender. The
-    preview is as private as the text: it is for this device.
+    In color and as a list, under the staircase, or with --protect names. Function words show an author's habits,
+    negation, tense and gender. Of a table, name one column or key. The preview is as private as the text: it is for
+    this device.
     """
-    paths = inputs.paths
-    options = options_of(LevelOptions(mechanism="staircase"), shown)
+    by_names = shown.protect == "names"
+    options = options_of(*([] if by_names else [LevelOptions(mechanism="staircase")]), shown)
     sanitizer = bundle.sanitizer()
-    parts = sanitizer.terms(**options).statement(0).to_dict()["visible"]
+    parts = sanitizer.terms(**options).visible_parts
     counts: Counter[str] = Counter()
     words, kinds = Counter[str](), Counter[str]()
-    texts = [line for lines, _, _ in lines_of(paths) for line in lines] if inputs.text is None else [inputs.text]
+    texts = _texts(inputs, table)
     with output_to(None) as write:
         colored = sys.stdout.isatty() if color is None else color
         for document in texts:
@@ -48,7 +52,25 @@ def preview(
                     kinds[what] += 1
                 write(_marked(piece, what, role, colored))
             write("\n")
-        write("\n" + _summary(counts, words, kinds, parts))
+        write("\n" + _summary(counts, words, kinds, parts, by_names=by_names))
+
+
+def _texts(inputs: InputOptions, table: TableOptions) -> list[str]:
+    paths, selection = inputs.paths, table.selection()
+    if inputs.text is not None:
+        if selection.format != "lines":
+            raise OptionError("--text and tables exclude each other")
+        return [inputs.text]
+    if selection.format == "lines":
+        return [line for lines, _, _ in lines_of(paths) for line in lines]
+    from textveil_cli.files import Reading, packed_as, read_cells
+
+    texts: list[str] = []
+    for path, name in named(paths):
+        with opened(path, name) as (descriptor, _):
+            for cells, _, _ in read_cells(Reading(descriptor, name, packed_as(path)), selection, name):
+                texts += cells
+    return texts
 
 
 def _marked(piece: str, what: str, role: str, colored: bool) -> str:
@@ -61,16 +83,18 @@ def _marked(piece: str, what: str, role: str, colored: bool) -> str:
     return f"{_COLORS[role]}{piece}{_END}" if colored else piece
 
 
-def _summary(counts: Counter[str], words: Counter[str], kinds: Counter[str], parts: list[str]) -> str:
+def _summary(
+    counts: Counter[str], words: Counter[str], kinds: Counter[str], parts: Sequence[str], *, by_names: bool
+) -> str:
     drawn = counts["drawn"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
     listed = ("function words", "kinds")  # these have lines of their own
     too = [part for part in parts if part not in listed]
+    drawn_too = f", {drawn:,} {'is' if drawn == 1 else 'are'} drawn ({counts['unknown']:,} of them unknown)"
     lines = [
         f"{counted(tokens, 'token')}: {_said(counts['visible'], 'stay')} visible, "
-        f"{_said(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind, "
-        f"{drawn:,} {'is' if drawn == 1 else 'are'} drawn "
-        f"({counts['unknown']:,} of them unknown)",
+        f"{_said(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind"
+        f"{'' if by_names else drawn_too}",
         "visible: " + (_listed(words) or "no words"),
         "kinds: " + (_listed(kinds) or "none"),
         f"Visible too: {', '.join(too)}.",

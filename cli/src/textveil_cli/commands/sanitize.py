@@ -15,6 +15,7 @@ def sanitize(asked: Asked) -> None:
     asked.check()
     options, sanitizer = asked.how.options(), asked.bundle.sanitizer()
     sanitizer.terms(**options)  # options are checked before any file is touched
+    asked.how.say_of_allowed(sanitizer, options, asked.output.quiet)
     if asked.is_over_files:
         from textveil_cli.rewriting.tables import sanitize_tables
 

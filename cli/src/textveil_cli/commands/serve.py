@@ -114,7 +114,9 @@ def serve(
     address.refuse_overwriting(ledger, bundle.bundle)
     limits, where = Limits(body_bytes=body_bytes, seconds=seconds), address.address()
     charges = ledger.opened(scope_per_request=scope_per_request)
-    releases = _releases(bundle.sanitizer(), options, encoder, charges, scope_per_request)
+    sanitizer = bundle.sanitizer()
+    releases = _releases(sanitizer, options, encoder, charges, scope_per_request)
+    how.say_of_allowed(sanitizer, options, quiet=False)
 
     def report(line: str) -> None:
         say_unless(line, quiet=False)

@@ -65,10 +65,13 @@ def settings_of(selection: Selection, terms: Terms, options: Options, account: s
         account: The scope that a ledger charges; ``None`` without a ledger. A run that is charged does not go on with
             one that was not.
     """
-    given = options.get("deny")
-    denied = sorted(set(() if given is None else given))
-    facts = [asdict(selection), asdict(terms), denied, account]
-    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
+    own = [sorted(set(options.get(name) or ())) for name in ("deny", "allow")]
+    facts = [asdict(selection), asdict(terms), own, account]
+    return hashlib.sha256(json.dumps(facts, default=_plain).encode()).hexdigest()
+
+
+def _plain(value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else str(value)
 
 
 class Record:

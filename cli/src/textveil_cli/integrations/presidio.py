@@ -9,6 +9,7 @@ of the found words alone, between texts in which the same spans are found. To ha
 text with ``Sanitizer`` instead.
 """
 
+import re
 from typing import Any
 
 from textveil.errors import ExtraMissing
@@ -22,6 +23,12 @@ except ImportError as error:
     raise ExtraMissing.of("presidio", "presidio-anonymizer") from error
 
 
+_APOSTROPHES = ("'", "\u2019")
+_BLANKS = re.compile(r"(\s+)")
+#: What ``preview`` says of words of which the entity decides the kind.
+_DRAWN = frozenset(("drawn", "unknown"))
+#: The same on the rung names. Shown ones too: a span stands alone, so *Hope* is the first word of a sentence.
+_OF_NO_KIND = frozenset(("visible", "acronym", "organization", "person", "word"))
 #: Members of the kinds that an entity's words are of: of the first word of a span, and of the others.
 _MEMBERS = {
     "PERSON": ("anna", "novak"),
@@ -38,7 +45,8 @@ class TextveilOperator(Operator):
     ``NRP`` a nationality, of an ``ORGANIZATION`` a firm.
 
     Its parameters are the arguments of ``Rewriter``. Inside a span no word stays visible unless ``protect`` says so: a
-    detector that finds *Will* means the name.
+    detector that finds *Will* means the name. With ``protect="names"`` no word of the entities above stays; common
+    words of others do.
 
     Privacy:
         Each span is a document of its own. Its length in words, its punctuation, case and kinds show, as in any
@@ -78,10 +86,14 @@ def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str
         return text
     parts: list[str] = []
     member, after_gap = members[0], True
-    for piece, what in rewriter.preview(text):
-        drawn = after_gap and what in ("drawn", "unknown")  # a clitic follows its word at once, and stays
+    roles = _OF_NO_KIND if terms.protect == "names" else _DRAWN
+    pieces = [(part, what) for piece, what in rewriter.preview(text) for part in _BLANKS.split(piece) if part]
+    for piece, what in pieces:
+        what = "gap" if piece.isspace() else what
+        drawn = after_gap and what in roles  # a clitic follows its word at once, and stays
         parts.append(apply_case(member, case_pattern(piece)) if drawn else piece)
-        after_gap = what in ("gap", "punctuation mark")
+        joined = piece in _APOSTROPHES and not after_gap
+        after_gap = what in ("gap", "punctuation mark") and not joined
         member = member if after_gap else members[1]
     return "".join(parts)
 

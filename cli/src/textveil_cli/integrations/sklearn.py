@@ -32,7 +32,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
         epsilon: Label of a level.
         level: Name of a level.
-        protect: The rung of the ladder, ``"words"`` or ``"all"``.
+        protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
         fluent: Whether words are drawn to fit the text.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too.

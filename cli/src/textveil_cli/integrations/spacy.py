@@ -107,12 +107,17 @@ def make_component(
     split: bool | None = None,
     fluent: bool | None = None,
     deny: Any = None,
+    style: str | None = None,
+    keep: Any = None,
+    tag: Any = None,
+    drop: Any = None,
+    allow: Any = None,
     case: str | None = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
     """Makes the component of a pipeline: ``nlp.add_pipe("textveil", config={"level": "strong"}, first=True)``.
 
-    spaCy saves the options with the pipeline, denied words too.
+    spaCy saves the options with the pipeline, denied and allowed words too.
 
     Args:
         nlp: The pipeline.
@@ -125,12 +130,17 @@ def make_component(
         epsilon: Label of a level.
         level: Name of a level.
         replacement_probability: SanText+'s ``p``.
-        protect: The rung of the ladder, ``"words"`` or ``"all"``.
+        protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn mentions of a document with ``consistent``.
         split: Whether a longer one is released in parts.
         fluent: Whether words are drawn to fit the text.
         deny: Words that are unknown ones.
+        style: How the rung ``"names"`` writes what it replaces, ``"surrogate"`` or ``"tag"``.
+        keep: Kinds that it shows.
+        tag: Kinds that it writes as tags.
+        drop: Kinds for which it writes nothing.
+        allow: Words that it shows wherever they stand.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too.
 
@@ -138,5 +148,5 @@ def make_component(
         BundleError, OptionError: As ``Rewriter``.
     """
     given = locals()
-    options: Any = {name: given[name] for name in Options.__annotations__ if given[name] is not None}
+    options: Any = {name: given[name] for name in Options.__annotations__ if given.get(name) is not None}
     return SanitizeDoc(nlp, Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options))

@@ -8,7 +8,7 @@ import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, Pins
 from textveil.errors import OptionError
 
-from textveil_cli.console import read_words
+from textveil_cli.console import read_words, say
 
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
@@ -144,15 +144,36 @@ class ShownOptions:
     protect: Annotated[
         str | None,
         typer.Option(
-            help="staircase: words (the built-in bundle's default) shows function words, all draws them too. Names and "
-            "numbers become others of their kind. names is for bundles with lists for it.",
+            help="words (the built-in bundle's default) shows function words, all draws them too. Names and numbers "
+            "become others of their kind. names shows common words, and replaces all others.",
         ),
+    ] = None
+    style: Annotated[
+        str | None,
+        typer.Option(
+            help="names: surrogate (the default) writes others of a kind for what is replaced, tag writes [city 1]."
+        ),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="KIND", help="names: show this kind, as preview calls it; repeatable."),
+    ] = None
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="KIND", help="names: write this kind as tags; repeatable.")
+    ] = None
+    drop: Annotated[
+        list[str] | None, typer.Option("--drop", metavar="KIND", help="names: write nothing for it; repeatable.")
+    ] = None
+    allow: Annotated[
+        Path | None,
+        typer.Option("--allow", help="names: file of words to show wherever they stand, one per line. It is public."),
     ] = None
     deny: Annotated[
         Path | None,
         typer.Option(
             "--deny",
-            help="File of words to hide, one per line: they become unknown (staircase) or sensitive (santext+).",
+            help="File of words to hide, one per line: they become unknown (staircase), replaced (names) or sensitive "
+            "(santext+).",
         ),
     ] = None
     sanitize_punctuation: Annotated[
@@ -160,13 +181,16 @@ class ShownOptions:
     ] = False
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these; what only the staircase has if it is given.
+        """Returns what ``Sanitizer`` takes of these, if it is given.
 
         Raises:
-            InputError: The list of words cannot be read.
+            InputError: A list of words cannot be read.
         """
-        words = {"deny": read_words(self.deny, "--deny"), "sanitize_punctuation": self.sanitize_punctuation}
-        return words | _said({"protect": self.protect})
+        own = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
+        own["allow"] = read_words(self.allow, "--allow") or None
+        bare = self.sanitize_punctuation or None
+        words = {"deny": read_words(self.deny, "--deny")}
+        return words | _said({"protect": self.protect, "sanitize_punctuation": bare, **own})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,12 +199,14 @@ class DrawOptions:
 
     heading: ClassVar[str] = "How words are drawn"
     consistent: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--consistent",
-            help="staircase: equal words of a document become equal words, and the text shows which are equal.",
+            "--consistent/--no-consistent",
+            show_default=False,
+            help="staircase: equal words of a document become equal words, and the text shows which are equal. names: "
+            "equal names and identifiers do, unless --no-consistent is given.",
         ),
-    ] = False
+    ] = None
     consistent_cap: Annotated[
         int | None,
         typer.Option(min=1, help="Most drawn words, names and numbers of a document with --consistent; 2,000."),
@@ -195,12 +221,14 @@ class DrawOptions:
             "--fluent", help="staircase: words are drawn to fit the visible words and each other, for the same nats."
         ),
     ] = False
-    case: Annotated[str, typer.Option("--case", help="carry the case pattern of each word over, or drop it.")] = "carry"
+    case: Annotated[
+        str | None, typer.Option("--case", help="carry (the default) the case pattern of each word over, or drop it.")
+    ] = None
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these; what only the staircase has if it is given."""
-        only = {name: getattr(self, name) or None for name in ("consistent", "consistent_cap", "split", "fluent")}
-        return {"case": self.case} | _said(only)
+        """Returns what ``Sanitizer`` takes of these, if it is given."""
+        flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split", "fluent")}
+        return _said({"case": self.case, "consistent": self.consistent, **flags})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,11 +239,37 @@ class TextOptions:
     shown: ShownOptions
     draw: DrawOptions
 
+    @property
+    def consistent(self) -> bool:
+        """Whether equal words of a document become equal words: on the rung names, unless that is refused."""
+        return self.draw.consistent is True or (self.by_names and self.draw.consistent is None)
+
+    @property
+    def by_names(self) -> bool:
+        """Whether the rung names is asked for."""
+        return self.shown.protect == "names"
+
+    def say_of_allowed(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
+        """Says on this device how many allowed entries do more than show a word, or less; never which."""
+        entries = options.get("allow")
+        if not entries or quiet:
+            return
+        kinds = sanitizer.bundle.require_names().kinds
+        persons = kinds["given"] | kinds["family"]
+        found = {
+            "names of persons: {} (shown there too)": sum(entry.lower() in persons for entry in entries),
+            "of several words: {} (each is shown alone too)": sum(len(entry.split()) > 1 for entry in entries),
+            "with digits: {} (replaced all the same)": sum(any(map(str.isdigit, entry)) for entry in entries),
+        }
+        said = [what.format(f"{count:,}") for what, count in found.items() if count]
+        if said:
+            say(f"textveil: entries of --allow: {', '.join(said)}")
+
     def options(self) -> "Options":
         """Returns the options of a draw.
 
         Raises:
-            InputError: The list of denied words cannot be read.
+            InputError: A list of words cannot be read.
         """
         return options_of(self.level, self.shown, self.draw)
 

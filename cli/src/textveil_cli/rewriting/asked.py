@@ -1,7 +1,7 @@
 """What the command line of ``textveil sanitize`` asks for."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -34,8 +34,8 @@ class Asked:
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
-            help="With --consistent and one document: write what restores its words here, for its owner alone "
-            "(textveil restore).",
+            help="With --consistent, or --protect names, and one document: write what restores its words here, for its "
+            "owner alone (textveil restore).",
         ),
     ] = None
     table: TableOptions
@@ -43,6 +43,13 @@ class Asked:
     output: OutputOptions
     ledger: LedgerOptions
     receipt: ReceiptOptions
+
+    @property
+    def documents(self) -> RowOptions:
+        """What a document is. The rung names need not be told, though its draws are consistent: a line, or a cell."""
+        if not self.how.by_names or self.rows.document is not None or self.rows.document_key is not None:
+            return self.rows
+        return replace(self.rows, document="cell" if self.is_table else "line")
 
     @property
     def is_table(self) -> bool:
@@ -66,7 +73,7 @@ class Asked:
         known = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in known:
             raise OptionError(f"--document is {known[1]} or {known[2]}")
-        if self.keep_mapping is not None and not self.how.draw.consistent:
+        if self.keep_mapping is not None and not self.how.consistent:
             raise OptionError("--keep-mapping goes with --consistent")
         if self.keep_mapping is not None and self.ledger.memo:
             raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
@@ -80,5 +87,5 @@ class Asked:
 
     def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
         """Raises ``OutputError`` if something is to be written over what is read or kept: see ``options``."""
-        reads = [*self.inputs.paths, self.how.shown.deny]
+        reads = [*self.inputs.paths, self.how.shown.deny, self.how.shown.allow]
         refuse_overwriting(reads, self.ledger, self.receipt, bundle, *written)

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000
+#: What over half of a text may be that makes its language doubtful, by mechanism.
+_WARNED = {
+    "staircase": "the drawn words are unknown",
+    "names": "this text is unknown words, names or numbers, and is replaced",
+}
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 #: Characters that are written at once.
 _PIECE = 1 << 20
@@ -142,7 +147,7 @@ def _write_mapping(path: Path, results: list[Result]) -> None:
 
 def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
     """Yields the documents of one input: its lines, or all of it."""
-    if asked.rows.document == "file":
+    if asked.documents.document == "file":
         found = list(read_lines(descriptor, name))
         text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in found)
         if text:
@@ -151,24 +156,25 @@ def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
     seen = 0
     for lines, ended, consumed in read_lines(descriptor, name):
         seen += len(lines)
-        if asked.how.draw.consistent and asked.rows.document is None and seen > 1:
+        if asked.how.consistent and asked.documents.document is None and seen > 1:
             raise OptionError("--consistent on several lines: say --document line or --document file")
         yield lines, ended, consumed
 
 
 class LanguageWarning:
-    """Says, on this device alone, that most of the first lines of an input are unknown words."""
+    """Says, on this device alone, that most of the first lines of an input are unknown words, or replaced ones."""
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
         self._sanitizer, self._options, self._said = sanitizer, options, False
 
     def __call__(self, lines: list[str]) -> None:
         """Looks at the first lines; says it once."""
-        if self._said or self._sanitizer.terms(**self._options).mechanism != "staircase":
+        terms = self._sanitizer.terms(**self._options)
+        if self._said or terms.mechanism not in _WARNED:
             return
         self._said = True
         if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:
-            say("textveil: over half of the drawn words are unknown: is this bundle for the language of the text?")
+            say(f"textveil: over half of {_WARNED[terms.mechanism]}: is this bundle for the language of the text?")
 
 
 def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:

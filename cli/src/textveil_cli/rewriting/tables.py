@@ -48,7 +48,7 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
         TextveilError: See ``files.sanitize_files``; or an option does not go with what was found.
     """
     quiet, terms = asked.output.quiet, sanitizer.terms(**options)
-    selection = asked.table.selection(asked.rows, consistent=asked.how.draw.consistent)
+    selection = asked.table.selection(asked.documents, consistent=asked.how.consistent)
     sources = _find(asked, selection)
     record = None if sources.folder is None else sources.folder / RECORD
     written = [("--output", path) for path in (*(source.target for source in sources.files), record)]

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from textveil.errors import OptionError
 from textveil.sequences import in_order, require_string
@@ -137,7 +137,9 @@ def scopes_of(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]
     return scopes
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any) -> str | list[Any]:
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
+    if isinstance(value, frozenset):
+        return sorted(cast("frozenset[str]", value))
     raise TypeError(type(value).__name__)

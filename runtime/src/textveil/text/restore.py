@@ -19,6 +19,8 @@ FORMAT, VERSION = "textveil-mapping", 1
 MOST_BYTES = 1 << 26
 #: Clitics that are cut off a word of the reply, to look for what is before them.
 _MOST_CLITICS = 3
+#: The bracket of what a reader may take for a tag.
+_LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
 
 class Restorer:
@@ -125,6 +127,11 @@ class Restorer:
         ):
             raise InputError("the mapping is not one that textveil has written")
         return cls(originals.items())
+
+
+def not_a_tag(text: str) -> str:
+    """Returns a text that has no tags of ours with a blank in all that looks like one, so that it is not restored."""
+    return _LIKE_A_TAG.sub("[ ", text)
 
 
 def _phrase(text: str) -> str:

@@ -74,6 +74,8 @@ class TokenPlans:
         return DrawPlan(bundle=self.bundle, rule=self.rule, mechanism=drawn_by, words=self._words, terms=terms)
 
     def _check(self, mechanism: str, given: Mapping[str, Any]) -> None:
+        if not mechanism and "mechanism" not in given:
+            raise UnknownMechanism("this bundle has lists of the rung names and no mechanism: say protect names")
         if mechanism not in self._makers:
             raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._makers)}")
         self.bundle.require(mechanism)

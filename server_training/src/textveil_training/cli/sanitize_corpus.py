@@ -81,7 +81,10 @@ def sanitize_corpus(
     After Ctrl-C, --resume continues: finished files (with --ray: parts) are not drawn a second time.
     """
     corpus.check(ray)
-    common: dict[str, Any] = {"options": how.options(), "bundle": bundle.bundle, "resume": resume}
+    options = how.options()
+    if how.shown.allow is not None:
+        how.say_of_allowed(bundle.sanitizer(), options, quiet)
+    common: dict[str, Any] = {"options": options, "bundle": bundle.bundle, "resume": resume}
     common |= {"workers": corpus.workers, **bundle.must_be.pins}
     try:
         with progress_bars() as report:

@@ -104,7 +104,9 @@ class NamesPromise:
 
     def line(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.line``."""
-        more = "".join(f", {kind}s" for kind in sorted(self.style.keep)) + (", allowed words" if self.allow else "")
+        kept = sorted(self.style.keep)
+        more = f", the kind{'s' if len(kept) > 1 else ''} {', '.join(kept)}" if kept else ""
+        more += ", allowed words" if self.allow else ""
         return _LINE.format(more=more)
 
     def summary(self, terms: Terms, tokens: int) -> str:

@@ -15,7 +15,7 @@ from textveil.text.names.also import Detector, hide
 from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
-from textveil.text.restore import Restorer
+from textveil.text.restore import Restorer, not_a_tag
 from textveil.text.segmentation import key
 
 #: Documents are drawn together up to so many characters.
@@ -145,9 +145,15 @@ class _Document:
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
             rest = iter(draws)
-            parts = []
+            parts = [""]
             for entry in text.entries:
-                parts.append(entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs))
+                found = entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs)
+                if isinstance(entry, str) or not found.startswith("["):
+                    parts[-1] += found
+                else:
+                    parts += [found, ""]
+            if len(parts) > 1:  # what else looks like a tag is somebody else's, and must not be restored
+                parts[::2] = [not_a_tag(part) for part in parts[::2]]
             texts.append("".join(parts))
         return texts, list(pairs)
 

@@ -1,0 +1,100 @@
+"""``textveil compare`` and ``preview`` on the rung ``names``: what a person sees before a rung is chosen."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_names import write_names
+
+Here = Callable[..., Any]
+TEXT = "The doctor called Anna zorblax in Boston."
+HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_names(tmp_path_factory.mktemp("names") / "bundle")
+
+
+def rungs(page: str) -> dict[str, tuple[str, str]]:
+    """The promise and the release of each rung of a page."""
+    heading, *blocks = page.removesuffix("\n").split("\n\n")
+    assert heading == HEADING
+    lines = [block.split("\n", 1) for block in blocks]
+    return {said.split(": ", 1)[0]: (said.split(": ", 1)[1], released) for said, released in lines}
+
+
+def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    ran = here("compare", "--text", TEXT)
+    assert (ran.code, ran.err) == (0, b"")
+    found = rungs(ran.text)
+    assert [*found] == ["names", "names, as tags", "words", "all"]
+    assert found["names"][0].startswith("Shown: words on a public list. ")
+    assert found["names, as tags"][1].startswith("The doctor called [person 1] ")
+    assert found["words"][0].endswith("The text as a whole is not protected.")
+    assert found["words"][1].startswith("The ")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_path: Path, index_bundle: Path) -> None:
+    assert [*rungs(here("compare", "-b", names, "--text", TEXT).text)] == ["names", "names, as tags"]
+    assert [*rungs(here("compare", "-b", bundle, "--text", TEXT).text)] == ["words", "all"]
+    assert [*rungs(here("compare", "-b", tiny_path, "--text", TEXT).text)] == ["santext+"]
+    found = rungs(here("compare", "-b", names, "--encoder", index_bundle, "--text", TEXT).text)
+    promise, released = found["label"]
+    assert "for any two texts" in promise
+    assert released in here("info", index_bundle).text
+
+
+def test_lines_are_one_text(here: Here, names: Path, tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text("The doctor.\nThe nurse.\n")
+    assert rungs(here("compare", "-b", names, path).text)["names"][1] == "The doctor.\nThe nurse."
+
+
+def test_what_is_refused(here: Here, names: Path, tmp_path: Path) -> None:
+    for arguments in (["--encoder", names], ["--encoder", tmp_path], [tmp_path / "zorblax"], ["-b", tmp_path]):
+        more = [] if tmp_path / "zorblax" in arguments else ["--text", TEXT]
+        ran = here("compare", *arguments, *more)
+        assert ran.code == 1
+        assert ran.message.count("\n") == 1
+        assert "orblax" not in ran.message
+    for option in ("-o", "--ledger"):
+        assert here("compare", "--text", TEXT, option, tmp_path / "out").code == 2
+
+
+def test_a_preview_shows_kinds(here: Here, names: Path, tmp_path: Path) -> None:
+    preview = ("preview", "-b", names, "--protect", "names")
+    expected = "The doctor called <person> in <city>."
+    ran = here(*preview, "--text", "The doctor called Anna Novak in Boston.")
+    assert (ran.code, ran.err) == (0, b"")
+    assert ran.text.startswith(
+        f"{expected}\n\n6 tokens: 4 stay visible, 2 show their kind\nvisible: the, doctor, called, in\n"
+        "kinds: person, city\n"
+    )
+    assert ran.text.endswith("which mentions are equal.\n")
+    kept = here(*preview, "--keep", "city", "--text", "The doctor called Anna in Boston.").text
+    assert kept.startswith("The doctor called <person> in Boston.\n")
+    colored = here(*preview, "--color", "--text", "The doctor called Anna.").text
+    assert "\x1b[36m<person>\x1b[0m" in colored
+    assert here(*preview, "--keep", "zorblax", "--text", TEXT).code == 1
+
+
+def test_a_preview_of_a_table(here: Here, bundle: Path, names: Path, tmp_path: Path) -> None:
+    table, lines = tmp_path / "in.csv", tmp_path / "in.jsonl"
+    table.write_text("id,note\nzorblax,The doctor\n8,Anna\n")
+    lines.write_text('{"note": "The doctor"}\n{"note": "Anna"}\n')
+    for arguments in (["--csv", "--column", "note", table], ["--jsonl", "--key", "note", lines]):
+        ran = here("preview", "-b", names, "--protect", "names", *arguments)
+        assert ran.text.startswith("The doctor\n<person>\n\n3 tokens: ")
+        assert here("preview", "-b", bundle, *arguments).text.startswith("The ______\n????\n\n3 tokens: ")
+    for arguments in (
+        ["--csv", table],
+        ["--csv", "-c", "id", "-c", "note", table],
+        ["--csv", "-c", "id", "--text", "a"],
+    ):
+        ran = here("preview", "-b", names, "--protect", "names", *arguments)
+        assert (ran.code, ran.message.count("\n")) == (1, 1)
+        assert "orblax" not in ran.message

@@ -1,0 +1,239 @@
+"""The rung ``names`` on the command line: its options with every kind of text, and what is said and refused."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_names import write_names
+
+Here = Callable[..., Any]
+TEXT = "Anna Novak met Olga Kaplan in Boston. Anna paid 12."
+CANARY = re.compile("Kaplan|Novak|Olga|zorblax", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle with the lists of the rung and nothing else."""
+    return write_names(tmp_path_factory.mktemp("names") / "bundle")
+
+
+@pytest.fixture
+def rewrite(here: Here, names: Path) -> Here:
+    return lambda *arguments: here("sanitize", "-b", names, "--protect", "names", *arguments)
+
+
+WAYS = {
+    "a text": (None, ["--text", "{text}"]),
+    "a line": ("in.txt", []),
+    "a file": ("in.txt", ["--document", "file"]),
+    "csv": ("in.csv", ["--csv", "--column", "note"]),
+    "csv, rows as documents": ("in.csv", ["--csv", "--column", "note", "--document", "row"]),
+    "csv, a key": ("in.csv", ["--csv", "--column", "note", "--document-key", "id"]),
+    "json lines": ("in.jsonl", ["--jsonl", "--key", "note"]),
+    "two workers": ("in.csv", ["--csv", "--column", "note", "--workers", "2"]),
+}
+CONTENTS = {
+    "in.txt": TEXT + "\n",
+    "in.csv": f'id,note\n1,"{TEXT}"\n',
+    "in.jsonl": json.dumps({"id": 1, "note": TEXT}) + "\n",
+}
+OPTIONS = {
+    "by default": ([], r"[A-Z]\w+ [A-Z]\w+ met [A-Z]\w+ [A-Z]\w+ in [A-Z]\w+\. [A-Z]\w+ paid \d\d\."),
+    "tags": (
+        ["--style", "tag"],
+        r"\[person 1\] met \[person 2\] in \[city 1\]\. \[person \d\] paid \[number 1\]\.",
+    ),
+    "kinds": (
+        ["--keep", "city", "--keep", "number", "--tag", "person"],
+        r"\[person 1\] met \[person 2\] in Boston\. \[person \d\] paid 12\.",
+    ),
+    "dropped": (["--drop", "person", "--drop", "number"], r" met  in [A-Z]\w+\.  paid \."),
+    "not consistent": (["--no-consistent", "--keep", "city"], r".* met .* in Boston\. .* paid \d\d\."),
+}
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.slow] * ("two" in way)) for way in WAYS])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way: str, options: str) -> None:
+    name, arguments = WAYS[way]
+    given, expected = OPTIONS[options]
+    files = []
+    if name is not None:
+        path = tmp_path / name
+        path.write_text(CONTENTS[name])
+        files = [path]
+    ran = rewrite(*(argument.format(text=TEXT) for argument in arguments), *given, *files)
+    if "--no-consistent" in given and {"row", "--document-key"} & {*arguments}:
+        assert ran.message.startswith("textveil: option: --document row and --document-key are for --consistent")
+        return
+    assert ran.code == 0, ran.message
+    said = ran.text
+    if name == "in.csv":
+        said = said.removeprefix("id,note\n1,").strip('"\n')
+    elif name == "in.jsonl":
+        said = json.loads(said)["note"]
+    assert re.fullmatch(expected, said.rstrip("\n")), said
+    assert not CANARY.search(ran.text + ran.message)
+    assert "Shown: words on a public list" in ran.message
+    assert ran.message.count("\n") == 1 + ("over half" in ran.message)
+
+
+def test_equal_names_are_equal_unless_that_is_refused(rewrite: Here) -> None:
+    first = [rewrite("-q", "--text", "Anna paid. Anna left.").text.split() for _ in range(3)]
+    assert all(words[0] == words[2] for words in first)
+    several = [rewrite("-q", "--no-consistent", "--text", "Anna paid. Anna left.").text.split() for _ in range(8)]
+    assert any(words[0] != words[2] for words in several)
+
+
+def test_statements(rewrite: Here) -> None:
+    statement = json.loads(rewrite("-q", "--json", "--keep", "city", "--text", TEXT).text)["statement"]
+    assert statement["nats"] is None
+    assert statement["promise"] == "none on shown words"
+    assert (statement["protect"], statement["keep"], statement["shown_words"]) == ("names", ["city"], 3)
+    assert not {"epsilon", "epsilon_document", "tokens"} & statement.keys()
+    line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
+    assert "Shown: words on a public list, the kinds city, number. Replaced without a look: all others." in line
+    assert (
+        "No number of nats bounds what is shown: 3 shown words here." in rewrite("--statement", "--text", TEXT).message
+    )
+
+
+def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
+    for style in ([], ["--style", "tag"]):
+        mapping, out = tmp_path / f"{len(style)}.json", tmp_path / f"{len(style)}.txt"
+        ran = rewrite("-q", "--keep-mapping", mapping, "-o", out, *style, "--text", "Anna met Olga, and Anna paid.")
+        assert ran.code == 0
+        assert not CANARY.search(out.read_text())
+        assert here("restore", "--mapping", mapping, out).text == "Anna met Olga, and Anna paid.\n"
+
+
+def test_a_tag_that_somebody_else_wrote_is_not_restored(rewrite: Here, here: Here, tmp_path: Path) -> None:
+    mapping, out = tmp_path / "m.json", tmp_path / "out.txt"
+    for given in (["--style", "tag", "--keep", "number"], ["--tag", "person"]):
+        rewrite("-q", *given, "--keep-mapping", mapping, "-o", out, "--text", "call [person 1] or [Person  1]: Olga")
+        restored = here("restore", "--mapping", mapping, out).text
+        assert restored.count("Olga") == 1
+        assert restored.endswith(": Olga\n")
+
+
+def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -> None:
+    books, table = tmp_path / "books", tmp_path / "in.csv"
+    table.write_text(CONTENTS["in.csv"])
+    for more in (["--text", TEXT], ["--csv", "--column", "note", table]):
+        ran = rewrite("--ledger", books, "--budget", "1000", "--scope", "strict", *more)
+        assert (ran.code, ran.out) == (1, b"")
+        assert "textveil: budget: " in ran.message
+        assert ran.message.splitlines()[-1].endswith("names has no finite bound: no budget covers it")
+    assert "1 document charged, 0 nats, and 1 release without a finite bound" in (
+        rewrite("--ledger", books, "--text", TEXT).message
+    )
+    pytest.importorskip("cryptography")
+    receipt = tmp_path / "receipt.json"
+    rewrite("-q", "--receipt", receipt, "--receipt-key", tmp_path / "key", "--text", TEXT)
+    assert "names: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
+    key = tmp_path / "elsewhere"
+    key.mkdir()
+    kept: list[bytes] = []
+    for kinds in (["city", "month", "number"], ["number", "city", "month"]):
+        given = [word for kind in kinds for word in ("--keep", kind)]
+        memo = ["--ledger", tmp_path / "books" / ".." / "memo", "--memo", "--memo-key", key / "memo.key"]
+        kept.append(rewrite("-q", *memo, *given, "--text", TEXT).out)
+    assert kept[0] == kept[1]
+
+
+REFUSED = [
+    (["--style", "zorblax"], "option: style must be one of surrogate, tag"),
+    (["--keep", "zorblax"], "option: there is no such kind; there are account, acronym, age"),
+    (["--tag", "given"], "option: there is no such kind; there are "),
+    (["--keep", "city", "--drop", "city"], "option: a kind is kept, tagged or dropped: one of them"),
+    (["--level", "strong"], "option: the rung names does not take level"),
+    (["--epsilon", "8"], "option: the rung names does not take epsilon"),
+    (["--mechanism", "staircase"], "option: the rung names does not take mechanism"),
+    (["--fluent"], "option: the rung names does not take fluent"),
+    (["--split"], "option: the rung names does not take split"),
+    (["--case", "drop"], "option: the rung names does not take case"),
+    (["--sanitize-punctuation"], "option: the rung names does not take sanitize_punctuation"),
+    (["--allow", "zorblax"], "input: --allow: no readable UTF-8 file there"),
+    (["--deny", "zorblax"], "input: --deny: no readable UTF-8 file there"),
+    (["--no-consistent", "--keep-mapping", "zorblax"], "option: --keep-mapping goes with --consistent"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=str)
+def test_wrong_options_are_refused(rewrite: Here, options: list[str], message: str) -> None:
+    ran = rewrite("--text", TEXT, *options)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.startswith(f"textveil: {message}")
+    assert ran.message.count("\n") == 1
+    assert not CANARY.search(ran.message)
+
+
+def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, tiny_path: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "words.txt"
+    listed.write_text("zorblax\n")
+    for option in (["--keep", "city"], ["--tag", "city"], ["--drop", "city"], ["--style", "tag"], ["--allow", listed]):
+        ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
+        assert (ran.code, ran.out) == (1, b"")
+        assert ran.message == f"textveil: option: {option[0].removeprefix('--')}: that is for protect names\n"
+    ran = here("sanitize", "-b", names, "--text", TEXT)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.endswith(": this bundle has lists of the rung names and no mechanism: say protect names\n")
+    for folder in (bundle, tiny_path):
+        ran = here("sanitize", "-b", folder, "--protect", "names", "--text", TEXT)
+        assert (ran.code, ran.out) == (1, b"")
+        assert ran.message.startswith("textveil: unknown-mechanism: ")
+        assert ran.message.count("\n") == 1
+
+
+def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
+    denied, allowed = tmp_path / "deny.txt", tmp_path / "allow.txt"
+    denied.write_bytes(b"\xef\xbb\xbfPaid\r\n")
+    assert " paid " not in rewrite("-q", "--deny", denied, "--text", TEXT).text
+    for entries, said in (
+        ("zorblax\n", ""),
+        ("zorblax\nAnna\nnovak\n", "names of persons: 2 (shown there too)\n"),
+        (
+            "New Zorblax\nZorblax 7\n",
+            ": of several words: 2 (each is shown alone too), with digits: 1 (replaced all the same)\n",
+        ),
+    ):
+        allowed.write_text(entries)
+        ran = rewrite("--allow", allowed, "--text", "the doctor called zorblax in the morning")
+        assert ran.text == "the doctor called zorblax in the morning\n"
+        assert "Shown: words on a public list, allowed words." in ran.message
+        assert said in ran.message
+        assert ("entries of --allow" in ran.message) == bool(said)
+        assert not CANARY.search(ran.message)
+    assert "--allow" not in rewrite("-q", "--allow", allowed, "--text", TEXT).message
+    for option, path in (("--deny", denied), ("--allow", allowed)):
+        ran = rewrite(option, path, "-o", path, "--text", TEXT)
+        assert (ran.code, path.stat().st_size > 0) == (1, True)
+
+
+def test_a_text_that_is_mostly_replaced_is_warned_of(rewrite: Here, tmp_path: Path) -> None:
+    said = "textveil: over half of this text is unknown words, names or numbers, and is replaced: "
+    table = tmp_path / "in.csv"
+    table.write_text("note\nzorblax qwyx spelt doctor\n")
+    for arguments in (["--text", "zorblax qwyx spelt doctor"], ["--csv", "--column", "note", table]):
+        ran = rewrite(*arguments)
+        assert said in ran.message
+        assert not CANARY.search(ran.message)
+        assert "over half" not in rewrite("-q", *arguments).message
+    assert "over half" not in rewrite("--text", "the doctor called Anna in the morning").message
+    assert "over half" not in rewrite("--text", "").message
+
+
+def test_a_folder_is_gone_on_with_under_the_same_kinds(rewrite: Here, tmp_path: Path) -> None:
+    folder, out, allowed = tmp_path / "in", tmp_path / "out", tmp_path / "allow.txt"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    allowed.write_text("zorblax")
+    given = ["--keep", "city", "--keep", "month", "--keep", "number"]
+    assert rewrite(folder, "-o", out, *given).code == 0
+    same = ["--keep", "number", "--keep", "month", "--keep", "city"]
+    assert "1 file finished before" in rewrite(folder, "-o", out, "--resume", *same).message
+    for other in (["--keep", "city"], [*same, "--allow", allowed]):
+        assert "resume" in rewrite(folder, "-o", out, "--resume", *other).message.split(":")[1]
