@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "2b4a03ee6b37b56820b41f92f29e73100f0293ea2e4de55726783e9d89b1b702"
+DEFAULT_BUNDLE_ID = "5a38e72f0d2c176592d0b7936741f0102d2623e42820df4ba9d80a9bbdb6552d"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "00aaf28cebd0f552ad997c737e51f42d7dbe2268bd67ef57bea6f73b8fe01a12"
 _PLACE = ("runtime", "src", "textveil", "bundle")
