@@ -207,6 +207,13 @@ class DrawOptions:
             "equal names and identifiers do, unless --no-consistent is given.",
         ),
     ] = None
+    corpus_key: Annotated[
+        Path | None,
+        typer.Option(
+            help="names: equal strings of all documents become equal, under the key in this file, which is made if it "
+            "is not there. It links documents, and whoever has it can test guesses. Nothing restores them.",
+        ),
+    ] = None
     consistent_cap: Annotated[
         int | None,
         typer.Option(min=1, help="Most drawn words, names and numbers of a document with --consistent; 2,000."),
@@ -228,7 +235,14 @@ class DrawOptions:
     def given(self) -> dict[str, Any]:
         """Returns what ``Sanitizer`` takes of these, if it is given."""
         flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split", "fluent")}
-        return _said({"case": self.case, "consistent": self.consistent, **flags})
+        found = {"case": self.case, "consistent": self.consistent, **flags}
+        if self.corpus_key is not None:
+            if self.consistent is not None:
+                raise OptionError("--corpus-key says by itself which strings become equal")
+            from textveil.ledger import read_key
+
+            found |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", make=True)}
+        return _said(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,6 +256,8 @@ class TextOptions:
     @property
     def consistent(self) -> bool:
         """Whether equal words of a document become equal words: on the rung names, unless that is refused."""
+        if self.draw.corpus_key is not None:
+            return False
         return self.draw.consistent is True or (self.by_names and self.draw.consistent is None)
 
     @property

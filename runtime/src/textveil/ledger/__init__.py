@@ -7,7 +7,7 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil.ledger.account import Account, Budget
     from textveil.ledger.entry import Entry, Posted
-    from textveil.ledger.keys import key_path_of
+    from textveil.ledger.keys import key_path_of, read_key
     from textveil.ledger.ledger import DEFAULT_SCOPE, Ledger
     from textveil.ledger.receipt import MOST_RECEIPT_BYTES, Receipt, ReceiptWriter, read_receipt
     from textveil.ledger.sources import Issued, canonical_bytes, document_bytes, request_bytes, text_source
@@ -26,6 +26,7 @@ __all__ = [
     "canonical_bytes",
     "document_bytes",
     "key_path_of",
+    "read_key",
     "read_receipt",
     "request_bytes",
     "text_source",
