@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import CAPITAL, INITIAL
+from textveil.text.names.tokens import INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -103,12 +103,14 @@ class Kinds:
 
     def _of_several(self, slot: Slot) -> str:
         keys = [token.key for token in slot.tokens]
+        if slot.tokens[0].kind == "particle":
+            return "family"
         if slot.before == TITLE_BEFORE:
             return "person"
         kind = self._last.get(keys[-1]) or self._last.get(keys[0])
         if kind is not None:
             return kind
-        if slot.tokens[0].cls == INITIAL or (slot.tokens[0].cls == CAPITAL and keys[0] in self._given):
+        if slot.tokens[0].cls == INITIAL or keys[0] in self._given:
             return "person"
         first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
         if len(keys) == 2 and last == "family" and first in (None, "family"):
