@@ -19,8 +19,9 @@ _PLAIN_MARKS = ".,;:!?\"')"
 #: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
 _ENTITY = re.compile(
     r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|\b(?:quot|amp|lt|gt);"
-    r"|(?:&amp;|&)?#0?(?:3[3-9]|4[0-7]|58|59|6[0-4]|9[1-6]|12[3-6]|14[5-8]|15[01]|160|82(?:1[12]|1[67]|2[0126]|30));"
+    r"|(?:&amp;|&)?#(?:3[3-9]|4[0-7]|58|59|6[0-4]|9[1-6]|12[3-6]|14[5-8]|15[01]|160|82(?:1[12]|1[67]|2[0126]|30));"
 )
+_BY_NUMBER = re.compile(r"#[0-9]+;")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
@@ -70,6 +71,9 @@ class Chunks:
             return
         position = 0
         if "&" in chunk or ";" in chunk:
+            if _BY_NUMBER.search(_ENTITY.sub("", chunk)):
+                yield Token(ALONE, chunk, key(chunk), LOWER, "key")
+                return
             for entity in _ENTITY.finditer(chunk):
                 yield from self._solid(chunk[position : entity.start()])
                 yield gap(entity[0])
@@ -146,7 +150,8 @@ class Chunks:
             if not all(token.cls == SHOWN or token.bits & AT_START for token in tokens):
                 return ()
             found += [gap(".")] if found else []
-            found += [token._replace(cls=SHOWN) for token in tokens]
+            # No word of it begins a slot: what is left would be another string.
+            found += [token._replace(cls=SHOWN, bits=0) for token in tokens]
         return found
 
     def _with_digits(self, core: str) -> Sequence[Token]:
