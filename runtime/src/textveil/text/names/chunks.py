@@ -14,12 +14,14 @@ from textveil.text.names.strings import string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
-_EMOTICON = re.compile(
-    r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]|8-?\)"
-)
+_EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 _PLAIN_MARKS = ".,;:!?\"')"
-#: What is left of HTML where its marks were lost.
-_ENTITY = re.compile(r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|(?:&amp;|&)?#\d{2,4};|\b(?:quot|amp|lt|gt);")
+#: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
+_ENTITY = re.compile(
+    r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|\b(?:quot|amp|lt|gt);"
+    r"|(?:&amp;|&)?#(?:3[3-9]|4[0-7]|58|59|6[0-4]|9[1-6]|12[3-6]|14[5-8]|15[01]|160|82(?:1[12]|1[67]|2[0126]|30));"
+)
+_BY_NUMBER = re.compile(r"#[0-9]+;")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
@@ -29,7 +31,7 @@ _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.)+\p{Lu}")
 #: Common words that are no letters with single marks between them.
 _SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
-_PART = r"(?:\d{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
+_PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
 _AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
@@ -69,6 +71,9 @@ class Chunks:
             return
         position = 0
         if "&" in chunk or ";" in chunk:
+            if _BY_NUMBER.search(_ENTITY.sub("", chunk)):
+                yield Token(ALONE, chunk, key(chunk), LOWER, "key")
+                return
             for entity in _ENTITY.finditer(chunk):
                 yield from self._solid(chunk[position : entity.start()])
                 yield gap(entity[0])
@@ -112,7 +117,7 @@ class Chunks:
         if _LETTERS.fullmatch(core):
             return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
-            if core.lower() in _SHOWN_WHOLE:
+            if core.isascii() and core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
                 return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
             if _INITIALS.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER),)
@@ -145,12 +150,13 @@ class Chunks:
             if not all(token.cls == SHOWN or token.bits & AT_START for token in tokens):
                 return ()
             found += [gap(".")] if found else []
-            found += [token._replace(cls=SHOWN) for token in tokens]
+            # No word of it begins a slot: what is left would be another string.
+            found += [token._replace(cls=SHOWN, bits=0) for token in tokens]
         return found
 
     def _with_digits(self, core: str) -> Sequence[Token]:
         split = with_unit(core)
-        if split is not None:
+        if split is not None and not self._lexicon.is_denied(split[1].lower()):
             return number(split[0]), Token(SHOWN, split[1], split[1].lower())
         if _WITH_HYPHENS.fullmatch(core):
             found: list[Token] = []

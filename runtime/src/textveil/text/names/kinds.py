@@ -5,11 +5,12 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import CAPITAL, INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, INITIAL, Token
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -79,6 +80,7 @@ class Kinds:
             return self._one(slot, "initial", "")
         if slot.kind != RUN:
             return self._one(slot, slot.kind, slot.layout)
+        slot = replace(slot, tokens=_without_common(slot.tokens))
         folded = " ".join(token.key for token in slot.tokens)
         kind = self._of_whole.get(folded)
         if kind is None:
@@ -103,12 +105,14 @@ class Kinds:
 
     def _of_several(self, slot: Slot) -> str:
         keys = [token.key for token in slot.tokens]
+        if slot.tokens[0].kind == "particle":
+            return "family"
         if slot.before == TITLE_BEFORE:
             return "person"
         kind = self._last.get(keys[-1]) or self._last.get(keys[0])
         if kind is not None:
             return kind
-        if slot.tokens[0].cls == INITIAL or (slot.tokens[0].cls == CAPITAL and keys[0] in self._given):
+        if slot.tokens[0].cls == INITIAL or keys[0] in self._given:
             return "person"
         first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
         if len(keys) == 2 and last == "family" and first in (None, "family"):
@@ -131,3 +135,9 @@ class Kinds:
             else:
                 found.append(Part("given", "", token.key, token.text))
         return found
+
+
+def _without_common(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """A run without the common words that it begins with, as in ``Ask Anna Novak``: the rest names its kind."""
+    first = next((place for place, token in enumerate(tokens[:-1]) if not token.bits & AT_SENTENCE), len(tokens) - 1)
+    return tokens[first:]

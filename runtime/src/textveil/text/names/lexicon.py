@@ -20,8 +20,10 @@ from textveil.text.names.tokens import (
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
 
 #: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
-#: has it. Those in the second line are told in Title case and capitals only, as are all that are common words too.
-_ANY_CASE = ("weekday", "number-word", "group", "particle")
+#: has it. Those in the second line are told in lower case only: with a capital they are as any part of a name. Those in
+#: the third are told in Title case and capitals only, as are all that are common words too.
+_ANY_CASE = ("weekday", "number-word", "group")
+_LOWER = ("particle",)
 _CAPITALIZED = ("month", "title", "office")
 #: Endings that a replaced word keeps: the skeleton shows them.
 _ENDINGS = ("ing", "ed", "ly", "s")
@@ -52,10 +54,14 @@ class Lexicon:
     ) -> None:
         self._common, self._capitals = lists.common, lists.capitals
         self._symbols = lists.symbols
-        self._any_case = _kind_of(lists.kinds, _ANY_CASE)
-        self._capitalized = _kind_of(lists.kinds, _CAPITALIZED)
+        self._small = _kind_of(lists.kinds, _ANY_CASE + _LOWER)
+        self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied = frozenset(allowed), frozenset(denied)
+
+    def is_denied(self, folded: str) -> bool:
+        """Tells whether the user's own list replaces a word."""
+        return folded in self._denied
 
     @property
     def symbols(self) -> frozenset[str]:
@@ -68,8 +74,9 @@ class Lexicon:
         if "'" in folded and folded not in self._common and folded not in self._denied:
             parts = split_clitic(folded)
             # A stem before "n't" is one of few: cut off, its clitic would tell that.
-            if parts is not None and parts[1] != "n't" and parts[0] not in self._denied:
-                end = len(word) - len(parts[1])
+            end = len(word) - len(parts[1]) if parts is not None else 0
+            # Of a clitic that is shown no letter is another one that looks like it.
+            if parts is not None and parts[1] != "n't" and parts[0] not in self._denied and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._stem(word[:end], parts[0]), Token(SHOWN, word[end:], parts[1], case)
         return (self._stem(word, folded),)
@@ -87,7 +94,7 @@ class Lexicon:
     def _lower(self, word: str, folded: str) -> Token:
         marks = self._common.get(folded) if word == folded else None
         if marks is None:
-            kind = self._any_case.get(folded)
+            kind = self._small.get(folded)
             return unknown(word, folded, LOWER) if kind is None else Token(ALONE, word, folded, LOWER, kind)
         if marks & (STRICT | FUNCTION):
             return Token(SHOWN, word, folded, bits=self._begins.get(folded, 0))
@@ -105,7 +112,7 @@ class Lexicon:
             bits |= AT_START if marks & (FUNCTION | OPENER) else 0
             bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0
             bits |= EMPHATIC if marks & EMPHASIS else 0
-        kind = self._any_case.get(folded) or self._capitalized.get(folded)
+        kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
         return Token(CAPITAL, word, folded, case, bits=bits)

@@ -66,7 +66,8 @@ class Slot:
         layout: What the skeleton shows of a number, or the ending of a word.
         tokens: Its tokens.
         text: How it is spelled.
-        before: The key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a title.
+        before: Of a run, the key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a
+            title.
         titles: How many words in Title case a run has, where the skeleton has that: in lines without a lower-case word.
     """
 
@@ -97,7 +98,7 @@ class Places:
     """
 
     def __init__(
-        self, words: Sequence[Token], spelled: Sequence[str], special: Sequence[int], *, breaks: bool, capitals: bool
+        self, words: list[Token], spelled: Sequence[str], special: Sequence[int], *, breaks: bool, capitals: bool
     ) -> None:
         self._words, self._spelled, self._special, self._capitals = words, spelled, special, capitals
         self._gaps, self._breaks = spelled[::2], breaks
@@ -126,10 +127,10 @@ class Places:
         words, gaps, special = self._words, self._gaps, self._special
         if self._breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
-        capitals = [place for place in special if words[place].cls >= CAPITAL]
+        capitals = self._capitals_of(special, end)
         has_lower = not capitals or any(_is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitals:
-            self._hide(capitals, has_lower)
+            self._hide(capitals, has_lower, end)
         for place in special:
             if place < self._begin or self._is_shown(place, end):
                 continue
@@ -139,7 +140,7 @@ class Places:
                 stop = self._address(place, end)
                 kind = "unit" if token.bits & UNIT and stop == place + 1 else "word"
                 found.append(self._slot(kind, LOWER, "", place, stop))
-            elif self._hidden[place] or token.kind == "particle":
+            elif self._hidden[place]:
                 stop = self._run(place, end, found, has_lower)
             elif token.cls == DIGITS:
                 stop = self._digits(place, start, end, found)
@@ -158,21 +159,43 @@ class Places:
             return token.bits > 0 and self._is_shown_alone(place)
         return self._capitals if token.cls == LOOSE else token.cls >= CAPITAL and not self._hidden[place]
 
-    def _hide(self, capitals: Sequence[int], has_lower: bool) -> None:
-        """Marks the words with a capital that are not shown."""
-        words, hidden = self._words, self._hidden
+    def _capitals_of(self, special: Sequence[int], end: int) -> list[int]:
+        """The words of a line with a capital, and the particles that lead to one: those are of its class from here on.
+
+        A particle that leads to none is a word that is on no list. So a run is the same with one before it or without.
+        """
+        words, found = self._words, []
+        for place in reversed(special):
+            token = words[place]
+            if token.kind == "particle" and token.cls == ALONE:
+                after = place + 1
+                leads = after < end and words[after].cls >= CAPITAL and self._gaps[after] in _JOINS
+                token = words[place] = token._replace(cls=CAPITAL) if leads else token._replace(kind="word")
+            if token.cls >= CAPITAL:
+                found.append(place)
+        return found[::-1]
+
+    def _hide(self, capitals: Sequence[int], has_lower: bool, end: int) -> None:
+        """Marks the words with a capital that are not shown, each with the lower-case words that hyphens join to it."""
+        words = self._words
         titles = sum(_is_title(words[place]) for place in capitals)
         if not has_lower and (titles == 0 or titles >= _LONG_HEADLINE):
             for place in capitals:
-                hidden[place] = not words[place].bits & (AT_START | AT_SENTENCE)
+                led = place > 0 and words[place - 1].kind == "particle" and words[place - 1].cls == CAPITAL
+                if led or not words[place].bits & (AT_START | AT_SENTENCE):
+                    self._hide_member(place, end)
             return
         first = 0
         for last in range(1, len(capitals) + 1):
-            if last == len(capitals) or not self._joined(capitals[last - 1], capitals[last]):
-                self._hide_together(capitals[first:last])
+            if last == len(capitals) or not self._joined(capitals[last - 1], capitals[last], end):
+                self._hide_together(capitals[first:last], end)
                 first = last
 
-    def _hide_together(self, places: Sequence[int]) -> None:
+    def _hide_member(self, place: int, end: int) -> None:
+        for at in range(place, self._member_end(place, end)):
+            self._hidden[at] = True
+
+    def _hide_together(self, places: Sequence[int], end: int) -> None:
         """Marks what is not shown of words with a capital that stand together, inside a line that is no headline.
 
         All that are hidden are one slot. So which they are decides nothing but whether any of them is shown.
@@ -184,19 +207,26 @@ class Places:
             places = () if all(map(self._is_loud, places[1:])) else places
         if not all(map(self._is_loud, places)):
             for place in places:
-                self._hidden[place] = True
+                self._hide_member(place, end)
 
     def _is_loud(self, place: int) -> bool:
         """Whether a word is in capitals for emphasis."""
         token = self._words[place]
         return token.case == UPPER and bool(token.bits & EMPHATIC)
 
-    def _joined(self, place: int, after: int) -> bool:
+    def _joined(self, place: int, after: int, end: int) -> bool:
         """Whether two words with a capital stand together: with a blank or a hyphen, or a dot after an initial."""
+        return self._member_end(place, end) == after and self._joins(after)
+
+    def _joins(self, after: int) -> bool:
+        """Whether the gap before a word joins members of a run."""
         gap = self._gaps[after]
-        if gap not in _JOINS and not (self._words[place].cls == INITIAL and gap in _JOINS_INITIALS):
-            return False
-        return after == place + 1
+        return gap in _JOINS or (self._words[after - 1].cls == INITIAL and gap in _JOINS_INITIALS)
+
+    def _is_seen(self, place: int, end: int) -> bool:
+        """Whether a word is listed and shown, so that its key may be read."""
+        token = self._words[place]
+        return token.cls == SHOWN and not self._hidden[place] and self._address(place, end) == place
 
     def _is_shown_alone(self, place: int) -> bool:
         """Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic."""
@@ -221,7 +251,7 @@ class Places:
         if _ENDS_SENTENCE.isdisjoint(gap):
             # A paragraph, or the name of a field of a form.
             return gap.count("\n") > 1 or ("\n" in gap and self._gaps[place + 1][:1] == ":")
-        if before.cls == SHOWN or (before.cls == LOOSE and self._capitals):
+        if not self._hidden[place - 1] and (before.cls == SHOWN or (before.cls == LOOSE and self._capitals)):
             return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
         return "." not in gap or (START_AFTER_SLOT and before.cls != INITIAL and before.kind not in ("title", "letter"))
 
@@ -234,16 +264,18 @@ class Places:
                 break
             place = self._member_end(after, end)
         tokens = self._words[start:place]
-        members = [token for token in tokens if token.cls in (CAPITAL, INITIAL)]
-        if not members:  # particles alone
-            found.append(self._slot("word", LOWER, "", start, start + 1))
-            return start + 1
+        members = [token for token in tokens if token.cls >= CAPITAL and token.kind != "particle"]
         # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
         case = UPPER if all(token.case == UPPER or token.cls == INITIAL for token in members) else TITLE
         kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
         layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
         titles = 0 if has_lower else sum(_is_title(token) for token in members)
-        found.append(self._slot(kind, case, layout, start, place, titles))
+        before, gap = "", self._gaps[start]
+        if gap == " " and start > self._begin and self._words[start - 1].cls == SHOWN:
+            before = self._words[start - 1].key
+        elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
+            before = TITLE_BEFORE
+        found.append(replace(self._slot(kind, case, layout, start, place), before=before, titles=titles))
         return place
 
     def _member_end(self, place: int, end: int) -> int:
@@ -267,12 +299,11 @@ class Places:
     def _after_join(self, place: int, end: int) -> int | None:
         """The next member of a run whose last member ends at a place, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
-        gap = gaps[place]
-        if gap not in _JOINS and not (words[place - 1].cls == INITIAL and gap in _JOINS_INITIALS):
+        if not self._joins(place):
             return None
-        if hidden[place] or words[place].kind == "particle":
-            return place if hidden[place] else self._after_particles(place, end)
-        if gap != " ":
+        if hidden[place]:
+            return place
+        if gaps[place] != " ":
             return None
         after = place
         while (
@@ -288,21 +319,16 @@ class Places:
             return None
         return after if hidden[after] else None
 
-    def _after_particles(self, place: int, end: int) -> int | None:
-        while place < end and self._words[place].kind == "particle" and self._gaps[place] in _JOINS:
-            place += 1
-        return place if place < end and self._hidden[place] and self._gaps[place] in _JOINS else None
-
     def _address(self, place: int, end: int) -> int:
         """Where the part of an address ends that begins with a shown word; the place itself where it begins none.
 
         ``suite 7``: the word is replaced. In a text without a capital ``new york`` and ``port said`` are, too.
         """
         words, after = self._words, place + 1
-        if after == end or self._gaps[after] not in _JOINS_INITIALS | {" "}:
+        if not words[place].bits or after == end:
             return place
         if words[after].cls == DIGITS and words[place].bits & UNIT:
-            return after
+            return after if self._before_digits(after) in _JOINS_INITIALS | {" "} else place
         unlisted = words[after].cls == LOOSE or (words[after].cls == ALONE and words[after].kind == "word")
         if not self._capitals and unlisted and words[place].bits & FIRST and self._gaps[after] == " ":
             return after + 1
@@ -325,42 +351,42 @@ class Places:
                 break
             last += 1
         slot = self._slot(token.kind if last == place + 1 else GROUP, LOWER, token.layout, place, last)
-        # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside.
-        sign = self._gaps[place][-1:]
-        if found and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
+        # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside. Only
+        # where what is left of the gap joins nothing, so that the next reader of the skeleton finds the same slots.
+        before, sign = self._gaps[place][:-1], self._gaps[place][-1:]
+        apart = (not before or before[-1].isspace()) and (place == start or self._words[place - 1].cls != DIGITS)
+        if apart and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
             found[-1] = str(found[-1])[:-1]
             slot = replace(slot, text=sign + slot.text)
         found.append(slot)
         return last
 
+    def _before_digits(self, place: int) -> str:
+        """The gap before digits, less what may be replaced with them."""
+        return self._gaps[place].rstrip("+(")
+
     def _beside_month(self, place: int, start: int, end: int) -> bool:
         words, gaps = self._words, self._gaps
-        if place > start and words[place - 1].kind == "month" and gaps[place] in (" ", ". "):
+        if place > start and words[place - 1].kind == "month" and self._before_digits(place) in (" ", ". "):
             return True
         return place + 1 < end and words[place + 1].kind == "month" and gaps[place + 1] == " "
 
     def _is_age(self, place: int, start: int, end: int) -> bool:
         words, gaps = self._words, self._gaps
-        if place > start and words[place - 1].cls == SHOWN and words[place - 1].key in ("aged", "age"):
-            return gaps[place] == " "
-        if place + 1 >= end or words[place + 1].cls != SHOWN or gaps[place + 1] not in (" ", "-", ""):
+        if place > start and self._is_seen(place - 1, end) and words[place - 1].key in ("aged", "age"):
+            return self._before_digits(place) == " "
+        if place + 1 >= end or not self._is_seen(place + 1, end) or gaps[place + 1] not in (" ", "-", ""):
             return False
         unit = words[place + 1].key
         if unit in ("yo", "y/o"):
             return True
         if unit not in _YEARS or place + 2 >= end or gaps[place + 2] not in (" ", "-"):
             return False
-        return words[place + 2].cls == SHOWN and words[place + 2].key == "old"
+        return self._is_seen(place + 2, end) and words[place + 2].key == "old"
 
-    def _slot(self, kind: str, case: int, layout: str, start: int, end: int, titles: int = 0) -> Slot:
-        words, gaps = self._words, self._gaps
+    def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
         text = "".join(self._spelled[2 * start + 1 : 2 * end])
-        before = ""
-        if start and gaps[start] == " " and words[start - 1].cls == SHOWN:
-            before = words[start - 1].key
-        elif start and gaps[start] in (" ", ". ") and words[start - 1].kind == "title":
-            before = TITLE_BEFORE
-        return Slot(kind, case, layout, tuple(words[start:end]), text, before, titles)
+        return Slot(kind, case, layout, tuple(self._words[start:end]), text)
 
 
 def _is_title(token: Token) -> bool:
@@ -369,8 +395,8 @@ def _is_title(token: Token) -> bool:
 
 def _is_lower(token: Token) -> bool:
     """Whether a token is a lower-case word that no headline has."""
-    if token.case != LOWER or not token.text[:1].isalpha():
+    if token.case != LOWER:
         return False
     if token.cls == SHOWN:
-        return token.key not in _SMALL and token.key[0] != "'"
+        return token.key not in _SMALL and token.key[0].isalpha()
     return token.cls == LOOSE or (token.cls == ALONE and token.kind in ("word", "group", "number-word", "weekday"))

@@ -107,17 +107,13 @@ class NamesPromise:
         kept = sorted(self.style.keep)
         more = f", the kind{'s' if len(kept) > 1 else ''} {', '.join(kept)}" if kept else ""
         more += ", allowed words" if self.allow else ""
-        return _LINE.format(more=more)
+        linked = " Documents under one key are linked." if self.style.linked else ""
+        return _LINE.format(more=more) + linked
 
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""
-        linked = (
-            " Equal strings of all documents under this key become equal: documents are linked."
-            if self.style.linked
-            else ""
-        )
         return (
             f"{self.line(terms, tokens)} What is replaced tells its kind, its case, a short number's layout and which "
             "strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats bounds "
-            f"what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here.{linked}"
+            f"what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here."
         )

@@ -44,7 +44,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 _HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
 _SSN = re.compile(rf"\d{{3}}{_DASH}\d\d{_DASH}\d{{4}}")
 _WITH_UNIT = re.compile(
-    r"(\d+(?:[.,]\d+)?)(km|cm|mm|nm|kg|mg|g|ml|l|lbs?|oz|ft|in|mph|kmh|hz|khz|mhz|ghz|kb|mb|gb|tb|k|m|mn|bn|b|x|px|p|"
+    r"([0-9]+(?:[.,][0-9]+)?)(km|cm|mm|nm|kg|mg|g|ml|l|lbs?|oz|ft|in|mph|kmh|hz|khz|mhz|ghz|kb|mb|gb|tb|k|m|mn|bn|b|x|px|p|"
     r"hrs?|h|mins?|min|secs?|s|ms|d|w|y|yrs?|yo|c|f|v|kw|mw|mah|am|pm)",
     re.IGNORECASE,
 )
