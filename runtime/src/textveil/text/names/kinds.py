@@ -5,12 +5,11 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, INITIAL, Token
+from textveil.text.names.tokens import INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -80,7 +79,6 @@ class Kinds:
             return self._one(slot, "initial", "")
         if slot.kind != RUN:
             return self._one(slot, slot.kind, slot.layout)
-        slot = replace(slot, tokens=_without_common(slot.tokens))
         folded = " ".join(token.key for token in slot.tokens)
         kind = self._of_whole.get(folded)
         if kind is None:
@@ -135,9 +133,3 @@ class Kinds:
             else:
                 found.append(Part("given", "", token.key, token.text))
         return found
-
-
-def _without_common(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """A run without the common words that it begins with, as in ``Ask Anna Novak``: the rest names its kind."""
-    first = next((place for place, token in enumerate(tokens[:-1]) if not token.bits & AT_SENTENCE), len(tokens) - 1)
-    return tokens[first:]

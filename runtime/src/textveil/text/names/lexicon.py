@@ -30,8 +30,6 @@ _ENDINGS = ("ing", "ed", "ly", "s")
 #: Letters that are clitics where a blank was lost, as in ``it' s``.
 _CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
-#: First words of names that are read like initials: a full stop after one ends no sentence.
-_SHORT = frozenset("st ste mt ft".split())
 #: Function words that names are also, or that stand for places: never shown for where they stand.
 _NAME_LIKE = frozenset("am may mine us will".split())
 
@@ -101,8 +99,6 @@ class Lexicon:
         return unknown(word, folded, LOWER)._replace(cls=LOOSE)
 
     def _capital(self, word: str, folded: str, case: int) -> Token:
-        if folded in _SHORT:
-            return Token(INITIAL, word, folded, TITLE)
         if len(word) == 1:
             bits = AT_START if self._common.get(folded, 0) & FUNCTION else 0
             return Token(INITIAL, word, folded, TITLE, bits=bits)
