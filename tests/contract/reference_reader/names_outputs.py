@@ -1,5 +1,6 @@
 """The rung `names`: what may come out for a slot (docs/names-rule.md, "What may come out")."""
 
+import re
 from typing import Any
 
 LEAST = {"0": 0, "1": 1, "2": 10, "3": 100, "4": 2100, "5": 10_000, "7": 10**6, "10": 10**9}
@@ -78,7 +79,7 @@ def number(layout: str, i: int) -> str:
 
 def groups(layout: str) -> list[str]:
     """The groups of digits of a layout."""
-    return "".join(c if c == "0" else " " for c in layout).split()
+    return re.findall("0+", layout)
 
 
 def digits(layout: str, i: int) -> str:
