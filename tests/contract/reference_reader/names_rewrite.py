@@ -1,0 +1,130 @@
+"""The rung `names`: draws, tags and what is written (docs/names-rule.md, "Draws")."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .bundle import Bundle
+from .draws import uniform_below
+from .names_kinds import Named, Part, Reader
+from .names_outputs import is_consistent, member, size
+
+CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
+
+
+@dataclass(eq=False)
+class Draw:
+    """One integer: below how many, and the deck that it is dealt from, if it is consistent."""
+
+    below: int
+    deck: str = ""
+    drawn: int = -1
+
+
+class Document:
+    """What becomes of each slot of a document, and what is drawn for it."""
+
+    def __init__(self, pools: dict[str, list[str]], options: dict[str, Any]) -> None:
+        self.pools, self.options = pools, options
+        self.draws: list[Draw] = []
+        self.consistent: dict[Part, Draw] = {}
+        self.tags: dict[str, dict[str, str]] = {}
+
+    def plan(self, named: Named) -> str | list[tuple[Part, Draw]]:
+        """A slot as it is written already, or its parts with their draws."""
+        called = CALLED.get(named.kind, named.kind)
+        if called in self.options.get("keep", ()):
+            return named.slot.text
+        if called in self.options.get("drop", ()):
+            return ""
+        if self.options.get("style") != "tag" and called not in self.options.get("tag", ()):
+            draws = [self.draw(part) for part in named.parts]
+            if None not in draws:
+                return [(part, draw) for part, draw in zip(named.parts, draws, strict=True) if draw]
+        numbered = self.tags.setdefault(called, {})
+        folded = " ".join(part.folded for part in named.parts)
+        return numbered.setdefault(folded, f"[{called} {len(numbered) + 1}]")
+
+    def draw(self, part: Part) -> Draw | None:
+        """The draw of a part; nothing if it cannot be drawn."""
+        members = size(self.pools, part.kind, part.layout)
+        if not self.options.get("consistent", True) or not is_consistent(self.pools, part.kind, part.layout):
+            self.draws.append(Draw(members))
+            return self.draws[-1]
+        if part not in self.consistent:
+            taken = sum((part.kind, part.layout) == (other.kind, other.layout) for other in self.consistent)
+            if taken == members or len(self.consistent) >= self.options.get("consistent_cap", 2000):
+                return None
+            self.draws.append(Draw(members - taken, f"{part.kind} {part.layout}"))
+            self.consistent[part] = self.draws[-1]
+        return self.consistent[part]
+
+    def deal(self) -> None:
+        """Turns integers below what is left of a deck into members."""
+        decks: dict[str, dict[int, int]] = {}  # of each deck, the places whose entry is another than at first
+        for draw in self.consistent.values():
+            deck = decks.setdefault(draw.deck, {})
+            last = deck.pop(draw.below - 1, draw.below - 1)  # the deck has as many entries as the draw is from
+            if draw.drawn < draw.below - 1:
+                last, deck[draw.drawn] = deck.get(draw.drawn, draw.drawn), last
+            draw.drawn = last
+
+    def written(self, named: Named, planned: str | list[tuple[Part, Draw]]) -> str:
+        """What is written for a slot."""
+        if isinstance(planned, str):
+            return planned
+        parts = []
+        for place, (part, draw) in enumerate(planned):
+            dot = "." if part.kind == "initial" and place < len(planned) - 1 else ""
+            parts.append(member(self.pools, part.kind, part.layout, draw.drawn, named.slot.case) + dot)
+        return " ".join(parts)
+
+
+def rewrite_names(
+    bundle: Bundle, documents: list[list[str]], options: dict[str, Any], words: Callable[[int], list[int]]
+) -> tuple[list[list[str]], list[list[list[Any]]], list[int], int]:
+    """Rewrites one batch of documents.
+
+    Returns the texts of each, their skeletons, how many words of each are shown, and how many random words were taken.
+    """
+    assert bundle.names is not None
+    taken: list[int] = []
+
+    def take(count: int) -> list[int]:
+        taken.append(count)
+        return words(count)
+
+    reader = reader_of(bundle, options)
+    read = [reader.read(texts) for texts in documents]
+    rules = [Document(bundle.names["pools"], options) for _ in documents]
+    plans = [
+        [[entry if isinstance(entry, str) else (entry, rule.plan(entry)) for entry in text] for text in texts]
+        for rule, (texts, _) in zip(rules, read, strict=True)
+    ]
+    draws = [draw for rule in rules for draw in rule.draws]
+    for draw, drawn in zip(draws, uniform_below([draw.below for draw in draws], take), strict=True):
+        draw.drawn = drawn
+    for rule in rules:
+        rule.deal()
+    outputs = [
+        ["".join(entry if isinstance(entry, str) else rule.written(*entry) for entry in text) for text in texts]
+        for rule, texts in zip(rules, plans, strict=True)
+    ]
+    return outputs, [told(texts) for texts, _ in read], [shown for _, shown in read], sum(taken)
+
+
+def names_skeletons(bundle: Bundle, documents: list[list[str]], options: dict[str, Any]) -> list[list[list[Any]]]:
+    """The skeletons of the texts of documents."""
+    reader = reader_of(bundle, options)
+    return [told(reader.read(texts)[0]) for texts in documents]
+
+
+def reader_of(bundle: Bundle, options: dict[str, Any]) -> Reader:
+    """What reads documents under the options of a request."""
+    assert bundle.names is not None
+    return Reader(bundle.names, options.get("allow", []), options.get("deny", []))
+
+
+def told(texts: list[list[str | Named]]) -> list[list[Any]]:
+    """The skeletons of texts, as the golden vectors have them."""
+    return [[entry if isinstance(entry, str) else entry.skeleton for entry in text] for text in texts]

@@ -1,0 +1,306 @@
+"""The rung `names`, pass 1: the tokens of a chunk (docs/names-rule.md, "Pass 1: tokens")."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .characters import is_in
+from .inputs import case_pattern, key_of
+from .names_strings import NUMBERS, is_word_character, kind_of, with_unit
+from .segments import find_segments
+
+EVERYWHERE = ("weekday", "number-word", "group", "particle")
+WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
+DISGUISED = {"am", "may", "mine", "us", "will"}
+CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
+WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
+ENTITIES = [f"&{name};" for name in "amp quot lt gt nbsp apos mdash ndash hellip".split()]
+BARE = ("quot;", "amp;", "lt;", "gt;")
+LOST_CLITICS = set("s t d m ll re ve".split())
+JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
+SIGNS = set("$+<=>^`|~€£¥")
+EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
+SIGNED = re.compile(r"<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|8-?\)|[oO]_[oO]")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token; `bits` are names of what a word may be shown for, or may begin."""
+
+    cls: str
+    text: str
+    key: str
+    case: str = "lower"
+    kind: str = ""
+    layout: str = ""
+    bits: frozenset[str] = frozenset()
+
+
+def gap(text: str) -> list[Token]:
+    """A gap, if there is one."""
+    return [Token("gap", text, text)] if text else []
+
+
+def is_letter(character: str) -> bool:
+    """Of class L."""
+    return is_in("L", character)
+
+
+def is_digit(character: str) -> bool:
+    """Of Numeric_Type Decimal or Digit."""
+    return unicodedata.digit(character, None) is not None
+
+
+def letters_end(text: str, start: int, more: str = "'’") -> int:
+    """Where letters end that begin at a place; the place itself where none do."""
+    if not is_letter(text[start : start + 1]):
+        return start
+    while start < len(text) and (is_letter(text[start]) or is_in("M", text[start]) or text[start] in more):
+        start += 1
+    return start
+
+
+def are_letters(text: str, more: str = "'’") -> bool:
+    """Whether a text is a letter, and letters, combining marks and apostrophes."""
+    return text != "" and letters_end(text, 0, more) == len(text)
+
+
+class Tokens:
+    """Reads chunks with the lists of a bundle and the words that a request allows and denies."""
+
+    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
+        self.lists = lists
+        self.allowed, self.denied = keys_of(allow), keys_of(deny)
+
+    def read(self, text: str) -> Iterator[Token]:
+        """All tokens of a text."""
+        place = 0
+        while place < len(text):
+            end, blank = place, is_in("blank", text[place])
+            while end < len(text) and is_in("blank", text[end]) == blank:
+                end += 1
+            yield from gap(text[place:end]) if blank else self.chunk(text[place:end])
+            place = end
+
+    def chunk(self, chunk: str) -> list[Token]:
+        """The tokens of a chunk."""
+        if len(chunk) <= 1000 and all(map(is_letter, chunk)):
+            return self.word(chunk)
+        if set(chunk) <= set("\x1c\x1d\x1e\x1f") or EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
+            return gap(chunk)
+        found, rest = [], 0
+        place = 0
+        while ";" in chunk and place < len(chunk):
+            end = entity_end(chunk, place)
+            if end > place:
+                found += [*self.solid(chunk[rest:place]), *gap(chunk[place:end])]
+                rest = end
+            place = max(end, place + 1)
+        behind = chunk[rest:]
+        bare = behind.rstrip(".,;:!?\"')")
+        if rest and bare.lower() in LOST_CLITICS:
+            found.append(Token("shown", bare, bare.lower()))
+            behind = behind[len(bare) :]
+        return found + self.solid(behind)
+
+    def solid(self, part: str) -> list[Token]:
+        """The tokens of a part without entities: the lead, the core and the tail."""
+        start, end = 0, len(part)
+        while start < len(part) and (size := self.mark_at(part, start)):
+            start += size
+        if start == len(part):
+            return gap(part)
+        first = start
+        if part[:start].endswith(("@", "＠", "\\")) or (part[:start].endswith("#") and not is_digit(part[start])):
+            first -= 1
+        elif part[:start].endswith("/"):
+            first -= 2 if part[:start].endswith("~/") else 1
+        while end > first and (size := self.mark_before(part, first, end)):
+            end -= size
+        return gap(part[:first]) + self.core(part[first:end]) + gap(part[end:])
+
+    def mark_at(self, part: str, place: int) -> int:
+        """How long the mark at a place is; 0 where there is none."""
+        if is_in("mark", part[place]) or part[place] in SIGNS:
+            return 1
+        return (1 + (part[place + 1 : place + 2] == "\ufe0f")) if part[place] in self.lists["symbols"] else 0
+
+    def mark_before(self, part: str, start: int, end: int) -> int:
+        """How long the mark is that ends at a place."""
+        last, symbols = part[end - 1], self.lists["symbols"]
+        if is_in("mark", last) or last in SIGNS or last in symbols:
+            return 1
+        return 2 if last == "\ufe0f" and end - 2 >= start and part[end - 2] in symbols else 0
+
+    def core(self, core: str) -> list[Token]:
+        """The tokens of a core."""
+        if len(core) > 1000:
+            return [Token("alone", core, core, kind="other")]
+        if are_letters(core):
+            return self.word(core)
+        if not (is_letter(core[0]) or is_digit(core[0])):
+            return [string(core)]
+        if core.lower() in WHOLE:
+            return [Token("shown", core, core.lower(), case_pattern(core))]
+        if parts_of(core, ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
+            return [Token("capital", core, key_of(core), "UPPER")]
+        if parts_of(core, "&", lambda part: are_letters(part, "")):
+            return [Token("capital", core, key_of(core), "UPPER" if case_pattern(core) == "UPPER" else "Title")]
+        if words := parts_of(core, ".", lambda part: are_letters(part, "")):
+            tokens = [self.word(word) for word in words]
+            shown = all(token.cls == "shown" or "at-start" in token.bits for word in tokens for token in word)
+            if shown and kind_of(core)[0] not in ("url", "file"):
+                return between(".", [[replace(token, cls="shown") for token in word] for word in tokens])
+        if any(map(is_digit, core)):
+            return self.with_digits(core)
+        return self.joined(core) or [string(core)]
+
+    def joined(self, core: str) -> list[Token]:
+        """Words and the joiners between them; nothing if the core is anything else."""
+        found: list[Token] = []
+        place = 0
+        while core.count("/") <= 1:
+            end = letters_end(core, place)
+            if end == place:
+                return []
+            found += self.word(core[place:end])
+            if end == len(core):
+                return found
+            place = end
+            while place < len(core) and not is_letter(core[place]):
+                place += 1
+            marks = core[end:place]
+            if not (set(marks) <= JOINERS or (len(marks) >= 2 and set(marks) == {"."})):
+                return []
+            found += gap(marks)
+        return []
+
+    def with_digits(self, core: str) -> list[Token]:
+        """The tokens of a core that has a digit."""
+        found = with_unit(core)
+        if found is not None:
+            return [number(found[0]), Token("shown", found[1], found[1].lower())]
+        parts = parts_of(core, "-", lambda part: are_letters(part) or is_short_number(part))
+        if parts and any(map(is_letter, core)):
+            return between("-", [[number(part)] if is_short_number(part) else self.word(part) for part in parts])
+        return [string(core)]
+
+    def word(self, word: str) -> list[Token]:
+        """A stem, and perhaps a clitic."""
+        key = key_of(word)
+        clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), "")
+        stem = key.removesuffix(clitic)
+        if not clitic or key in self.lists["common"] or key in self.denied or stem in self.denied:
+            return [self.stem(word, key)]
+        case = "UPPER" if len(word) > 2 and case_pattern(word) == "UPPER" else "lower"
+        cut = len(word) - len(clitic)
+        return [self.stem(word[:cut], stem), Token("shown", word[cut:], clitic, case)]
+
+    def stem(self, stem: str, key: str) -> Token:
+        """The token of a stem."""
+        case = case_pattern(stem)
+        if key in self.denied:
+            return unknown(stem, key, case)
+        if key in self.allowed or stem in self.lists["capitals"]:
+            return Token("shown", stem, key, case)
+        if case == "lower" and stem == stem.lower():
+            return self.small(stem, key)
+        return self.capital(stem, key, "Title" if case == "lower" else case)
+
+    def small(self, stem: str, key: str) -> Token:
+        """The token of a stem in lower case."""
+        marks = self.lists["common"].get(key) if stem == key else None
+        if marks is None:
+            kind = self.first_kind(key, EVERYWHERE)
+            return Token("alone", stem, key, kind=kind) if kind else unknown(stem, key, "lower")
+        if not marks & {"strict", "function"}:
+            return replace(unknown(stem, key, "lower"), cls="loose")
+        begins = "unit" if key in self.kind("unit-word") else "first" if key in self.kind("first-word") else ""
+        return Token("shown", stem, key, bits=frozenset({begins} - {""}))
+
+    def capital(self, stem: str, key: str, case: str) -> Token:
+        """The token of a stem with a capital."""
+        marks = self.lists["common"].get(key, set())
+        if len(stem) == 1:
+            return Token("initial", stem, key, "Title", bits=frozenset({"at-start"} if "function" in marks else ()))
+        bits = set()
+        if stem in (key.upper(), key[:1].upper() + key[1:]) and key not in DISGUISED:
+            bits |= {"at-start"} if marks & {"function", "opener"} else set()
+            bits |= {"at-sentence"} if marks & {"start", "function", "opener"} else set()
+            bits |= {"emphatic"} if "emphasis" in marks else set()
+        kind = self.first_kind(key, WITH_CAPITAL)
+        if kind:
+            return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"}))
+        return Token("capital", stem, key, case, bits=frozenset(bits))
+
+    def kind(self, kind: str) -> dict[str, set[str]]:
+        """The members of a kind."""
+        return self.lists["kinds"][kind]
+
+    def first_kind(self, key: str, kinds: tuple[str, ...]) -> str:
+        """The first of some kinds that lists a key."""
+        return next((kind for kind in kinds if key in self.kind(kind)), "")
+
+
+def keys_of(entries: list[str]) -> set[str]:
+    """The keys of all words and strings of entries."""
+    segments = [segment for entry in entries for segment in find_segments(entry.removeprefix("\ufeff"))]
+    return {key_of(text) for kind, text in segments if kind != "gap"}
+
+
+def entity_end(chunk: str, place: int) -> int:
+    """Where the entity ends that begins at a place; the place itself where none does."""
+    named = next((entity for entity in ENTITIES if chunk.startswith(entity, place)), "")
+    if named:
+        return place + len(named)
+    for start in ("&", ""):
+        if chunk.startswith(start + "#", place):
+            end = begin = place + len(start) + 1
+            while end < len(chunk) and is_in("Nd", chunk[end]):
+                end += 1
+            if 2 <= end - begin <= 4 and chunk[end : end + 1] == ";":
+                return end + 1
+    bare = next((name for name in BARE if chunk.startswith(name, place)), "")
+    return place + len(bare) if place == 0 or not is_word_character(chunk[place - 1]) else place
+
+
+def parts_of(core: str, mark: str, fits: Callable[[str], bool]) -> list[str]:
+    """Two parts or more with a mark between, if each fits; else none."""
+    parts = core.split(mark)
+    return parts if len(parts) > 1 and all(part and fits(part) for part in parts) else []
+
+
+def between(mark: str, words: list[list[Token]]) -> list[Token]:
+    """Words with a gap between each two."""
+    return [token for place, word in enumerate(words) for token in (gap(mark) if place else []) + word]
+
+
+def is_short_number(part: str) -> bool:
+    """One to four decimals."""
+    return 1 <= len(part) <= 4 and all(is_in("Nd", c) for c in part)
+
+
+def number(text: str) -> Token:
+    """The token of a number."""
+    kind, layout = kind_of(text)
+    joins = all(map(is_digit, text)) or kind in ("digits", "phone", "card", "ssn")
+    return Token("digits" if joins else "alone", text, text, kind=kind, layout=layout)
+
+
+def string(core: str) -> Token:
+    """The token of a string."""
+    kind, layout = kind_of(core)
+    return number(core) if kind in NUMBERS else Token("alone", core, key_of(core), kind=kind, layout=layout)
+
+
+def unknown(word: str, key: str, case: str) -> Token:
+    """The token of an unknown word."""
+    if case != "lower":
+        return Token("capital", word, key, case)
+    if len(word) == 1:
+        return Token("alone", word, key, kind="letter", bits=frozenset({"clitic"} if key in tuple("dmst") else ()))
+    ends = next((end for end in ("ing", "ed", "ly", "s") if key.endswith(end)), "")
+    kept = len(key) >= 5 and key.isascii() and not key.endswith("ss")
+    return Token("alone", word, key, kind="word", layout=ends if kept else "")

@@ -1,0 +1,68 @@
+"""The golden vectors of the rung `names`: whole documents, from the product and from the document of the rule."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reference_reader as reader
+from names_texts import by_the_product
+from scripted import scripted_words
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
+from textveil.text.names.plan import NamesPlans
+
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDER = DOCS / "golden" / "names"
+TOLD = json.loads((DOCS / "golden" / "names.json").read_text("utf-8"))
+CASES = pytest.mark.parametrize("case", TOLD["cases"], ids=range(len(TOLD["cases"])))
+
+
+@pytest.fixture(scope="module")
+def opened() -> TextBundle:
+    return open_bundle(FOLDER, TextBundle)
+
+
+def told(case: dict[str, Any]) -> tuple[Any, ...]:
+    return case["outputs"], case["skeletons"], case["shown_words"], case["random_words"]
+
+
+@CASES
+def test_the_product_gives_the_golden_texts(case: dict[str, Any], opened: TextBundle) -> None:
+    stream = scripted_words(case["random_label"])
+    assert by_the_product(opened, TOLD["documents"], case["options"], stream) == told(case)
+    terms = NamesPlans(opened).plan(case["options"]).terms
+    assert terms.statement(sum(case["shown_words"])).line() == case["line"]
+
+
+@CASES
+def test_the_document_gives_the_golden_texts(case: dict[str, Any]) -> None:
+    words = scripted_words(case["random_label"])
+    bundle = reader.open_bundle(FOLDER)
+    found = reader.rewrite_names(bundle, TOLD["documents"], case["options"], lambda number: list(islice(words, number)))
+    assert found == told(case)
+
+
+def test_the_vectors_have_every_option_and_kind() -> None:
+    given = {name for case in TOLD["cases"] for name in case["options"]}
+    assert given == {"consistent", "style", "consistent_cap", "keep", "tag", "drop", "allow", "deny"}
+    texts = [text for case in TOLD["cases"] for texts in case["skeletons"] for text in texts]
+    parts = {part[0] for text in texts for entry in text if isinstance(entry, list) for part in entry[5:]}
+    pools = {path.name[11:-4].partition("-")[0] for path in FOLDER.glob("names.pool.*.txt")}
+    assert {kind.partition("-")[0] for kind in parts} == {
+        *(pools - {"particle"}),
+        *("number", "digits", "year", "day", "age", "time", "date", "ordinal", "decade", "initial", "letter", "phone"),
+        *("card", "ssn", "account", "iban", "ip", "mac", "email", "handle", "hashtag", "url", "path", "file", "hash"),
+        *("key", "id", "other"),
+    }
+
+
+def test_the_example_of_the_document_is_the_first_text() -> None:
+    rule = (DOCS / "names-rule.md").read_text("utf-8")
+    assert f"> {TOLD['documents'][0][0]}\n" in rule
+    assert f"> {TOLD['cases'][0]['outputs'][0][0]}\n" in rule
+
+
+def test_the_bundle_is_small() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 100_000
