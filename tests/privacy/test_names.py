@@ -89,7 +89,7 @@ def broken(plan: Any, seed: int, slots: int) -> int:
 
 
 def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlans) -> None:
-    assert broken(plans.plan({}), 1, 15_000) == 0
+    assert broken(plans.plan({}), 1, 8_000) == 0
 
 
 @pytest.mark.parametrize("options", [{"deny": ["said", "boston", "van"]}, {"allow": ["anna"]}], ids=str)
@@ -178,21 +178,22 @@ def test_every_member_of_every_list_is_as_any_other(plans: NamesPlans) -> None:
             assert all(len(skeletons) == 1 for skeletons in found.values()), (kind, frame)
 
 
-@pytest.mark.parametrize(
-    ("text", "other"),
-    [
-        ("Captain van Dyk sailed", "Captain Novak sailed"),
-        ("HELP van Dyk said he", "HELP Novak said he"),
-        ("Good van Dyk said he", "Good Novak said he"),
-        ("he saw Novak-zorb HELP me", "he saw Novak HELP me"),
-        ("he saw Novak-st. Rose came", "he saw Novak. Rose came"),
-        ("he is Novak-aged 5 now", "he is Novak 5 now"),
-        ("new la is", "new zorb is"),
-        ("call 911 +49 30 123456 now", "call 911 +555-123-4567 now"),
-        ("he has 8) and", "he has 7) and"),
-        ("he is Garc&#237;a now", "he is Bern&#65;x now"),
-    ],
-)
+#: Texts and others of one skeleton: each pair was a break.
+BREAKS = [
+    ("Captain van Dyk sailed", "Captain Novak sailed"),
+    ("HELP van Dyk said he", "HELP Novak said he"),
+    ("Good van Dyk said he", "Good Novak said he"),
+    ("he saw Novak-zorb HELP me", "he saw Novak HELP me"),
+    ("he saw Novak-st. Rose came", "he saw Novak. Rose came"),
+    ("he is Novak-aged 5 now", "he is Novak 5 now"),
+    ("new la is", "new zorb is"),
+    ("call 911 +49 30 123456 now", "call 911 +555-123-4567 now"),
+    ("he has 8) and", "he has 7) and"),
+    ("he is Garc&#237;a now", "he is Bern&#65;x now"),
+]
+
+
+@pytest.mark.parametrize(("text", "other"), BREAKS)
 def test_breaks_that_were_found(plans: NamesPlans, text: str, other: str) -> None:
     reader = plans.plan({}).reader()
     assert skeleton(reader.read([text])) == skeleton(reader.read([other]))
@@ -204,6 +205,14 @@ def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
     for text in ("he saw Novak'𝓼 house", "he has an e-boo\u212a now", "he is &#74;&#111;hn now"):
         shown = "".join(entry for entry in plan.reader().read([text])[0].entries if isinstance(entry, str))
         assert not {"𝓼", "\u212a", "7"} & set(shown)
+
+
+def is_caught(bundle: Path) -> bool:
+    """Whether a pair of texts of one skeleton has two."""
+    plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
+    reader = plan.reader()
+    told = any(skeleton(reader.read([text])) != skeleton(reader.read([other])) for text, other in BREAKS)
+    return told or broken(plan, 6, 4_000) > 0
 
 
 #: Faults of the reader: what is changed, and how.
@@ -262,7 +271,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
 def test_planted_faults_of_the_reader(small: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, changes = READ_FAULTS[fault]
     monkeypatch.setattr(owner, name, planted(getattr(owner, name), *changes))
-    assert broken(NamesPlans(Sanitizer.load(small).bundle).plan({}), 6, 20_000) > 0
+    assert is_caught(small)
 
 
 #: Faults of the draw.
@@ -315,4 +324,4 @@ def test_a_number_of_digits_that_leaks(small: Path, monkeypatch: pytest.MonkeyPa
 
     wrong = planted(strings._of_number, ('return "account", ""', 'return "account", str(digits)'))
     monkeypatch.setattr(strings, "_of_number", wrong)
-    assert broken(NamesPlans(Sanitizer.load(small).bundle).plan({}), 9, 20_000) > 0
+    assert is_caught(small)
