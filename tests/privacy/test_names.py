@@ -19,6 +19,7 @@ from textveil.text.names import rewrite
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.places import Places
 from textveil.text.names.plan import NamesPlans
+from textveil.text.names.read import Read
 
 SHOWN = (
     "he the of and in at near a I to is was old years aged said works new no st letter it's don't street only".split()
@@ -72,7 +73,7 @@ def soup(chance: random.Random) -> str:
 def pairs(plan: Any, seed: int, slots: int) -> Iterator[tuple[list[str], list[str]]]:
     """Documents, each with one that has other members in all of its slots; about so many slots in all."""
     chance = random.Random(seed)
-    members, reader = Members(plan.lists.kinds, plan.lists.common, chance), plan.reader()
+    members, reader = Members(plan.lists.kinds, plan.lists.common, chance, plan.allowed | plan.denied), plan.reader()
     while slots > 0:
         texts = [soup(chance) for _ in range(chance.randint(1, 3))]
         read = reader.read(texts)
@@ -178,13 +179,18 @@ def test_every_member_of_every_list_is_as_any_other(plans: NamesPlans) -> None:
             assert all(len(skeletons) == 1 for skeletons in found.values()), (kind, frame)
 
 
-#: Texts and others of one skeleton: each pair was a break.
+def around(texts: Sequence[Read]) -> list[str]:
+    """What is shown, between slots of whatever kind."""
+    return [entry if isinstance(entry, str) else "" for text in texts for entry in text.entries]
+
+
+#: Texts and others that show the same around as many slots: each pair was a break.
 BREAKS = [
     ("Captain van Dyk sailed", "Captain Novak sailed"),
     ("HELP van Dyk said he", "HELP Novak said he"),
     ("Good van Dyk said he", "Good Novak said he"),
     ("he saw Novak-zorb HELP me", "he saw Novak HELP me"),
-    ("he saw Novak-st. Rose came", "he saw Novak. Rose came"),
+    ("he saw Novak-a. Good came", "he saw Novak. Good came"),
     ("he is Novak-aged 5 now", "he is Novak 5 now"),
     ("new la is", "new zorb is"),
     ("call 911 +49 30 123456 now", "call 911 +555-123-4567 now"),
@@ -196,7 +202,7 @@ BREAKS = [
 @pytest.mark.parametrize(("text", "other"), BREAKS)
 def test_breaks_that_were_found(plans: NamesPlans, text: str, other: str) -> None:
     reader = plans.plan({}).reader()
-    assert skeleton(reader.read([text])) == skeleton(reader.read([other]))
+    assert around(reader.read([text])) == around(reader.read([other]))
 
 
 def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
@@ -210,8 +216,8 @@ def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
 def is_caught(bundle: Path) -> bool:
     """Whether a pair of texts of one skeleton has two."""
     plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
-    reader = plan.reader()
-    told = any(skeleton(reader.read([text])) != skeleton(reader.read([other])) for text, other in BREAKS)
+    reader = NamesPlans(Sanitizer.load().bundle).plan({}).reader()
+    told = any(around(reader.read([text])) != around(reader.read([other])) for text, other in BREAKS)
     return told or broken(plan, 6, 4_000) > 0
 
 
@@ -279,7 +285,7 @@ DRAW_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
     "a member that depends on what it replaces": (
         rewrite._Document,
         "_spelled",
-        (("members[draw] if draw >= 0", "members[draw] ^ (len(part.text) & 1) if draw >= 0"),),
+        (("members[draw] if draw >= 0", "max(0, members[draw] - len(part.text) % 2) if draw >= 0"),),
     ),
     "a deck that skips the original": (
         rewrite._Document,
