@@ -20,6 +20,7 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.places import Places
 from textveil.text.names.plan import NamesPlans
 from textveil.text.names.read import Read
+from textveil.text.segmentation import key
 
 SHOWN = (
     "he the of and in at near a I to is was old years aged said works new no st letter it's don't street only".split()
@@ -167,6 +168,7 @@ def test_every_member_of_every_list_is_as_any_other(plans: NamesPlans) -> None:
             for member in sorted(lists.kinds[kind] - told)
             if all(word.isalpha() and len(word) > 1 for word in member.split(" "))
             and never.isdisjoint(member.split(" "))
+            and key(member.title()) == member  # some letters have no capital
         ]
         told |= lists.kinds[kind]
         for frame in frames:
@@ -227,11 +229,6 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         Places,
         "_starts_sentence",
         (("not self._hidden[place - 1] and (", "("),),
-    ),
-    "a word in a run decides whether an age stands behind it": (
-        Places,
-        "_is_seen",
-        ((" and not self._hidden[place]", ""),),
     ),
     "a particle is no part of what stands together": (Places, "_capitals_of", (("after < end and", "False and"),)),
     "a hyphenated word ends what stands together": (
