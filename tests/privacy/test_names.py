@@ -74,7 +74,8 @@ def soup(chance: random.Random) -> str:
 def pairs(plan: Any, seed: int, slots: int) -> Iterator[tuple[list[str], list[str]]]:
     """Documents, each with one that has other members in all of its slots; about so many slots in all."""
     chance = random.Random(seed)
-    members, reader = Members(plan.lists.kinds, plan.lists.common, chance, plan.allowed | plan.denied), plan.reader()
+    own = plan.allowed | plan.denied | set(map(key, plan.lists.capitals))
+    members, reader = Members(plan.lists.kinds, plan.lists.common, chance, own), plan.reader()
     while slots > 0:
         texts = [soup(chance) for _ in range(chance.randint(1, 3))]
         read = reader.read(texts)
