@@ -68,7 +68,7 @@ def string_kind(string: str) -> tuple[str, str]:
         return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""
     if string[0] == "#":
         return "hashtag", ""
-    for kind, pattern in (("ip", _IP), ("mac", _MAC), ("time", _TIME), ("date", _DATE), ("ordinal", _ORDINAL)):
+    for kind, pattern in (("mac", _MAC), ("ip", _IP), ("time", _TIME), ("date", _DATE), ("ordinal", _ORDINAL)):
         if pattern.fullmatch(string):
             return kind, ""
     if _DECADE.fullmatch(string):
