@@ -21,7 +21,7 @@ FORM_SIZE, FORM_SHARE = 60, 0.8
 #: Largest ratio of ALL CAPS to lower case of a word that is shown in ALL CAPS, and its fewest letters.
 EMPHASIS_UPPER, EMPHASIS_LETTERS = 0.1, 3
 #: Of rarer names, words with this share or more are shown at the start of a sentence all the same.
-SHARE_RARE = 0.93
+SHARE_RARE = 0.9
 #: A family name is one at the start of a sentence if so many percent of the people of the census have it.
 START_FAMILY, START_GIVEN = 0.005, 0.002
 #: A place is one at the start of a sentence if so many people live there.

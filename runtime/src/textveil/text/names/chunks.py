@@ -6,7 +6,6 @@ single marks between them, cut there, or one string, replaced as a whole: no par
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import regex
 from textveil.text.names.lexicon import Lexicon
@@ -49,16 +48,6 @@ class Chunks:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
 
-    @cached_property
-    def _marks(self) -> "regex.Pattern[str]":
-        """What is a gap: punctuation, signs of ASCII, and the listed symbols, each with its variation selector."""
-        listed = "".join(map(re.escape, sorted(self._lexicon.symbols)))
-        return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
-
-    @cached_property
-    def _marks_at_end(self) -> "regex.Pattern[str]":
-        return regex.compile(rf"(?r)(?:{self._marks.pattern})\Z")
-
     def read(self, chunk: str) -> Sequence[Token]:
         """Returns the tokens of a chunk, which joined are the chunk."""
         if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
@@ -96,13 +85,13 @@ class Chunks:
             if len(core) < len(chunk):
                 yield gap(chunk[len(core) :])
             return
-        lead = self._marks.match(chunk)
+        lead = self._lexicon.marks.match(chunk)
         start = 0 if lead is None else lead.end()
         if start == len(chunk):
             yield gap(chunk)
             return
         start -= _prefix(chunk, start)
-        tail = self._marks_at_end.search(chunk, start)
+        tail = self._lexicon.marks_at_end.search(chunk, start)
         end = len(chunk) if tail is None else tail.start()
         if start:
             yield gap(chunk[:start])

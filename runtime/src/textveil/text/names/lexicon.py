@@ -1,7 +1,10 @@
 """What the public lists say of one word: its class, from its own string and the options alone (pass 1)."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
+import regex
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, START, STRICT, NamesLists
 from textveil.text.names.tokens import (
     ALONE,
@@ -61,10 +64,16 @@ class Lexicon:
         """Tells whether the user's own list replaces a word."""
         return folded in self._denied
 
-    @property
-    def symbols(self) -> frozenset[str]:
-        """Code points beyond letters, digits and punctuation that are gaps."""
-        return self._symbols
+    @cached_property
+    def marks(self) -> "regex.Pattern[str]":
+        """What is a gap: punctuation, signs of ASCII, and the listed symbols, each with its variation selector."""
+        listed = "".join(map(re.escape, sorted(self._symbols)))
+        return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
+
+    @cached_property
+    def marks_at_end(self) -> "regex.Pattern[str]":
+        """The same at the end of a chunk."""
+        return regex.compile(rf"(?r)(?:{self.marks.pattern})\Z")
 
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
