@@ -221,7 +221,10 @@ def _panel(axes: Any, records: dict[str, Record], which: tuple[str, str], measur
         (x, y), (x_bar, y_bar) = ([one["share"] for one in each], [_bars(one) for one in each])
         color, marker = (BLUE, "o") if name == "names" else (GRAY, "s")
         axes.errorbar(x, y, y_bar, x_bar, marker=marker, color=color, elinewidth=0.8, linestyle="none")
-        axes.annotate(label, (x, y), offset, textcoords="offset points", color=color, fontsize=SMALL)
+        axes.annotate(
+            label, (x, y), offset, textcoords="offset points", color=color, fontsize=SMALL,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )  # fmt: skip
 
 
 def _bars(one: Record) -> list[list[float]]:
