@@ -1,17 +1,18 @@
 """What each tool hides of a text, as its own first example runs it, and the baselines that every tool has to beat.
 
-To plug a tool in, add a line to ``TOOLS``. A sanitizer that tells piece by piece what becomes of a text is
-
-    "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
+To plug a tool in, add a line to ``TOOLS``.
 """
 
 import importlib.metadata
 import logging
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Protocol
+
+from textveil import Sanitizer
 
 from names.words import ROOT, WORD, is_content
 
@@ -163,6 +164,7 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
     "everything": lambda _: Words("everything", is_content),
     "capitals": lambda _: Words("capitals", lambda word: word[0].isupper() or any(map(str.isdigit, word))),
     "patch": lambda _: _patch(),
+    "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
     "presidio": lambda _: _Presidio(),
     "spacy": lambda _: _Spacy(),
     "rampart": lambda _: _Rampart(),

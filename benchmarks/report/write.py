@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
-from report import certified, dpnr, fairness, fbdd, frontier, nlp, nlp_tables, vectors
+from report import certified, dpnr, fairness, fbdd, frontier, names, nlp, nlp_tables, vectors
 from report.pages import filled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +24,7 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "dpnr.md": dpnr.tables,
     "fairness.md": fairness.tables,
     "fbdd.md": fbdd.tables,
+    "names.md": names.tables,
     "nlp.md": nlp.tables,
     "nlp_tables.md": nlp_tables.tables,
     "text.md": frontier.tables,
@@ -35,6 +36,7 @@ PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
     nlp.pictures,
     dpnr.pictures,
     frontier.pictures,
+    names.pictures,
     vectors.pictures,
 )
 

@@ -1,0 +1,38 @@
+"""Ways to rewrite texts, each by its name, for utility.py and readability.py (``--rewrite names.rewriters:NAME``)."""
+
+from functools import cache
+
+from textveil import Sanitizer
+
+from names.fetch import FETCHED
+from names.tools import TOOLS
+
+
+@cache
+def _sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def surrogates(texts: list[str]) -> list[str]:
+    """Returns the texts on the rung ``names``, each a document of its own."""
+    return [result.text for result in _sanitizer().sanitize_batch(texts, protect="names")]
+
+
+def tags(texts: list[str]) -> list[str]:
+    """Returns the texts on the rung ``names``, with tags."""
+    return [result.text for result in _sanitizer().sanitize_batch(texts, protect="names", style="tag")]
+
+
+def words(texts: list[str]) -> list[str]:
+    """Returns the texts on the rung ``words``, with the default level."""
+    return [result.text for result in _sanitizer().sanitize_batch(texts)]
+
+
+def patch(texts: list[str]) -> list[str]:
+    """Returns the texts with ``x`` for each word that the baseline of five lines hides."""
+    tool, found = TOOLS["patch"](FETCHED), []
+    for text in texts:
+        for start, end in reversed(tool.hidden(text)):
+            text = f"{text[:start]}x{text[end:]}"
+        found.append(text)
+    return found
