@@ -12,6 +12,7 @@ from textveil.text.names.tokens import GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
+_BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
@@ -88,7 +89,7 @@ class TextReader:
         spelled: list[str] = []
         gap = ""
         for part in [piece] if piece.isalpha() else _PARTS.findall(piece):
-            for token in [Token(GAP, part, part)] if part.isspace() else self._chunks.read(part):
+            for token in [Token(GAP, part, part)] if _BLANK.match(part) else self._chunks.read(part):
                 if token.cls == GAP:
                     gap += token.text
                 else:
