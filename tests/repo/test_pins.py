@@ -40,6 +40,8 @@ WRONG = {
 COMMANDS = {
     "textveil sanitize": "--text hello -b {}",
     "textveil preview": "--text hello -b {}",
+    "textveil compare": "--text hello -b {}",
+    "textveil compare encoder": "--text hello --encoder []",
     "textveil inspect": "hello -b {}",
     "textveil info": "{}",
     "textveil levels": "-b {}",

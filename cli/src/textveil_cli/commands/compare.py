@@ -46,9 +46,10 @@ def compare(inputs: InputOptions, bundle: BundleOptions, encoder: ComparedEncode
     text = inputs.text
     if text is None:
         text = "\n".join(line for lines, _, _ in lines_of(paths) for line in lines)
+    releases = [*_releases(text, bundle.sanitizer(), encoder)]
     with output_to(None) as write:
         write(f"{_HEADING}\n")
-        for rung, promise, released in _releases(text, bundle.sanitizer(), encoder):
+        for rung, promise, released in releases:
             marked = f"{_BOLD}{rung}{_END}" if sys.stdout.isatty() else rung
             write(f"\n{marked}: {promise}\n{released}\n")
 
