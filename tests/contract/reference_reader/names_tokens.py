@@ -153,7 +153,9 @@ class Tokens:
             tokens = [self.word(word) for word in words]
             shown = all(token.cls == "shown" or "at-start" in token.bits for word in tokens for token in word)
             if shown and kind_of(core)[0] not in ("url", "file"):
-                return between(".", [[replace(token, cls="shown", bits=frozenset()) for token in word] for word in tokens])
+                return between(
+                    ".", [[replace(token, cls="shown", bits=frozenset()) for token in word] for word in tokens]
+                )
         if any(map(is_digit, core)):
             return self.with_digits(core)
         return self.joined(core) or [string(core)]
