@@ -73,13 +73,15 @@ class Reader:
     def of_several(self, slot: Slot) -> str:
         """The kind of a run of several words that is on no list."""
         first, last = slot.words[0], slot.words[-1]
+        if first.kind == "particle":
+            return "family"
         if slot.before == TITLE:
             return "person"
         for word in (last, first):
             for name, kind in ENDS.items():
                 if word.key in self.kinds[name]:
                     return kind
-        if first.cls == "initial" or (first.cls == "capital" and first.key in self.kinds["given"]):
+        if first.cls == "initial" or first.key in self.kinds["given"]:
             return "person"
         two = len(slot.words) == 2 and self.of_phrase(first.key) in ("", "family")
         if two and self.of_phrase(last.key) == "family":

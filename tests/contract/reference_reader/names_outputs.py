@@ -8,7 +8,8 @@ WHOLES = {"0": 1, "1": 9, "2": 90, "3": 900, "4": 7900, "5": 90_000, "7": 9 * 10
 FIXED = {
     "year": 80, "day": 28, "age": 72, "time": 144, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
     "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
-    "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000, "other": 1,
+    "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000, "symbol": 1,
+    "other": 1,
 }  # fmt: skip
 NEVER_CONSISTENT = set("number digits year day age time date ordinal decade initial letter title".split())
 
@@ -42,7 +43,7 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
     if listed is not None:
         if case == "UPPER":
             return listed[i].upper()
-        small = kind in ("word", "number-word", "group", "particle")
+        small = kind in ("word", "number-word", "group", "particle", "unit")
         return listed[i][:1].upper() + listed[i][1:] if small and case == "Title" else listed[i]
     if kind == "number":
         return number(layout, i)
@@ -134,5 +135,6 @@ MADE: dict[str, Any] = {
     "hash": lambda i: f"00000000{i:08x}",
     "key": lambda i: f"EXAMPLEKEY{i:08}",
     "id": lambda i: f"X{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i // 10**5]}{i % 10**5:05}",
+    "symbol": lambda i: "□",
     "other": lambda i: "(unreadable)",
 }

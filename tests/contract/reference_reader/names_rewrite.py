@@ -1,5 +1,6 @@
 """The rung `names`: draws, tags and what is written (docs/names-rule.md, "Draws")."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from .draws import uniform_below
 from .names_kinds import Named, Part, Reader
 from .names_outputs import is_consistent, member, size
 
+LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
 
 
@@ -107,10 +109,23 @@ def rewrite_names(
     for rule in rules:
         rule.deal()
     outputs = [
-        ["".join(entry if isinstance(entry, str) else rule.written(*entry) for entry in text) for text in texts]
+        [joined([entry if isinstance(entry, str) else rule.written(*entry) for entry in text]) for text in texts]
         for rule, texts in zip(rules, plans, strict=True)
     ]
     return outputs, [told(texts) for texts, _ in read], [shown for _, shown in read], sum(taken)
+
+
+def joined(written: list[str]) -> str:
+    """A text from what is shown and what is written for slots, in turn; with a tag, nothing else looks like one."""
+    parts = [""]
+    for place, entry in enumerate(written):
+        if place % 2 and entry.startswith("["):
+            parts += [entry, ""]
+        else:
+            parts[-1] += entry
+    if len(parts) > 1:
+        parts[::2] = [LIKE_A_TAG.sub("[ ", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def names_skeletons(bundle: Bundle, documents: list[list[str]], options: dict[str, Any]) -> list[list[list[Any]]]:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .characters import is_in
@@ -18,6 +18,7 @@ SPANS = set("year years yr yrs month months week weeks".split())
 JOINS = {" ", "\xa0", "-", "‐", "‑", " & "}
 DOTS = {".", ". "}
 BETWEEN_DIGITS = {" ", "\xa0", "-", "–", ")", ") ", " ("}
+DATED = {" ", ". "}
 TITLE = "<title>"
 
 
@@ -30,7 +31,7 @@ class Slot:
     layout: str
     words: list[Token]
     text: str
-    before: str
+    before: str = ""
     titles: int = 0
     ends_in_initial: bool = False
 
@@ -48,6 +49,8 @@ class Text:
                 self.words.append(token)
                 self.gaps.append("")
         self.shown = 0
+        self.hidden: set[int] = set()
+        self.free = 0  # the first word behind the last slot
 
     def lines(self) -> list[range]:
         """The words of each line."""
@@ -60,9 +63,9 @@ class Text:
         found: list[str | Slot] = [""]
         for line in self.lines():
             self.line = line
-            small = any(self.is_small_talk(i) for i in self.line)
-            self.hidden = self.hide(small)
-            self.small = small
+            self.lead()
+            self.small = any(self.is_small_talk(i) for i in self.line)
+            self.hide()
             place = self.line.start
             while place < self.line.stop:
                 place = self.next(place, found)
@@ -75,44 +78,47 @@ class Text:
         found[-1] += self.gaps[i]
         end = self.address_end(i) if word.bits & {"unit", "first"} else i
         if end > i:
-            slot = self.slot("word", i, end)
+            slot = self.slot("unit" if "unit" in word.bits else "word", i, end)
         elif self.is_shown(i):
             self.shown += 1
             found[-1] += word.text
             return i + 1
-        elif i in self.hidden or word.kind == "particle":
+        elif i in self.hidden:
             slot = self.run(i)
         elif word.cls == "digits":
             slot, takes_sign = self.number(i)
             sign = self.gaps[i][-1:]
             plus = sign == "+" and slot.kind in ("several", "phone", "account")
-            if takes_sign and (plus or (sign == "(" and ")" in slot.text)):
+            if takes_sign and self.is_apart(i) and (plus or (sign == "(" and ")" in slot.text)):
                 found[-1] = found[-1][:-1]
                 slot.text = sign + slot.text
         else:
             slot = self.slot(word.kind, i, i + 1, word.case, word.layout)
         found += [slot, ""]
-        return i + len(slot.words)
+        self.free = i + len(slot.words)
+        return self.free
 
     def slot(self, kind: str, start: int, end: int, case: str = "lower", layout: str = "") -> Slot:
         """A slot of some words."""
         text = self.words[start].text + "".join(self.gaps[i] + self.words[i].text for i in range(start + 1, end))
-        before = ""
-        if start > 0:
-            last, gap = self.words[start - 1], self.gaps[start]
-            if last.cls == "shown" and gap == " ":
-                before = last.key
-            elif last.kind == "title" and gap in (" ", ". "):
-                before = TITLE
-        return Slot(kind, case, layout, self.words[start:end], text, before)
+        return Slot(kind, case, layout, self.words[start:end], text)
+
+    def lead(self) -> None:
+        """Makes each particle of the line that leads to a capital one of them, and the others words on no list."""
+        for i in reversed(self.line):
+            if self.words[i].kind != "particle":
+                continue
+            behind = self.words[i + 1].cls if i + 1 in self.line and self.gaps[i + 1] in JOINS else ""
+            leads = behind in ("capital", "initial")
+            self.words[i] = replace(self.words[i], **({"cls": "capital"} if leads else {"kind": "word"}))
 
     def is_small_talk(self, i: int) -> bool:
         """Whether a word is one in lower case that no headline has."""
         word = self.words[i]
-        if self.gaps[i] == "-" or word.case != "lower" or not is_in("L", word.text[0]):
+        if self.gaps[i] == "-" or word.case != "lower":
             return False
         if word.cls == "shown":
-            return word.key not in HEADLINE and word.key[0] != "'"
+            return word.key not in HEADLINE and is_in("L", word.key[0])
         return word.cls == "loose" or (word.cls == "alone" and word.kind in ("word", "group", "number-word", "weekday"))
 
     def is_shown(self, i: int) -> bool:
@@ -123,6 +129,12 @@ class Text:
         if word.cls in ("capital", "initial"):
             return i not in self.hidden
         return word.cls == "shown" or (word.cls == "loose" and self.has_capital)
+
+    def is_seen(self, i: int) -> bool:
+        """Whether a word stands in the line, is listed and shown, and in no slot."""
+        if i not in self.line or self.words[i].cls != "shown" or i in self.hidden:
+            return False
+        return self.address_end(i) == i
 
     def is_clitic(self, i: int) -> bool:
         """Whether a letter belongs to what is before an apostrophe and blanks."""
@@ -138,19 +150,25 @@ class Text:
 
     # --- words with a capital
 
-    def hide(self, small: bool) -> set[int]:
-        """The words with a capital of the line that are hidden."""
+    def hide(self) -> None:
+        """Finds what is hidden in the line: words with a capital, and what hyphens join to them."""
         capitals = [i for i in self.line if self.words[i].cls in ("capital", "initial")]
         titles = sum(map(self.is_title, capitals))
-        if not small and not 0 < titles < 7:
-            return {i for i in capitals if not self.words[i].bits & {"at-start", "at-sentence"}}
+        if not self.small and not 0 < titles < 7:
+            for i in capitals:
+                led = i - 1 in self.line and self.words[i - 1].kind == "particle"
+                if led or not self.words[i].bits & {"at-start", "at-sentence"}:
+                    self.hidden |= set(range(i, self.member_end(i)))
+            return
         groups: list[list[int]] = []
         for i in capitals:
-            if groups and groups[-1][-1] == i - 1 and self.joins(i):
+            if groups and self.member_end(groups[-1][-1]) == i and self.joins(i):
                 groups[-1].append(i)
             else:
                 groups.append([i])
-        return {i for group in groups for i in self.hidden_of(group)}
+        for group in groups:
+            for i in self.hidden_of(group):
+                self.hidden |= set(range(i, self.member_end(i)))
 
     def hidden_of(self, group: list[int]) -> list[int]:
         """The hidden ones of capitals that stand together."""
@@ -187,7 +205,8 @@ class Text:
         if not ENDS & set(gap):
             feeds = gap.count("\n")
             return feeds >= 2 or (feeds == 1 and self.gaps[i + 1].startswith(":"))
-        if last.cls == "shown" or (last.cls == "loose" and self.has_capital):
+        listed = last.cls == "shown" or (last.cls == "loose" and self.has_capital)
+        if listed and i - 1 not in self.hidden:
             return len(last.key) >= 2 and last.key not in SHORT
         return "." not in gap or not (last.cls == "initial" or last.kind in ("title", "letter"))
 
@@ -199,15 +218,22 @@ class Text:
         while (place := self.next_member(end)) is not None:
             end = self.member_end(place)
         words = self.words[start:end]
-        capitals = [word for word in words if word.cls in ("capital", "initial")]
-        if not capitals:
-            return self.slot("word", start, start + 1)
-        upper = all(word.case == "UPPER" for word in capitals if word.cls == "capital")
+        upper = all(word.case == "UPPER" for word in words if word.cls == "capital" and word.kind != "particle")
         lone = len(words) == 1 and words[0].cls == "initial"
         slot = self.slot("initial" if lone else "", start, end, "UPPER" if upper else "Title")
         slot.ends_in_initial = words[-1].cls == "initial" and not lone
         slot.titles = 0 if self.small else sum(self.is_title(i) for i in range(start, end))
+        slot.before = self.before(start)
         return slot
+
+    def before(self, start: int) -> str:
+        """What is read of the word before a run."""
+        if start == 0:
+            return ""
+        last, gap = self.words[start - 1], self.gaps[start]
+        if last.cls == "shown" and gap == " " and start > self.free:
+            return last.key
+        return TITLE if last.kind == "title" and gap in (" ", ". ") else ""
 
     def member_end(self, i: int) -> int:
         """Where a member ends that begins at a word."""
@@ -227,21 +253,8 @@ class Text:
             return None
         if place in self.hidden:
             return place
-        if self.words[place].kind == "particle":
-            passed = self.particles(place)
-        elif self.gaps[place] == " ":
-            passed = self.connectors(place)
-        else:
-            return None
+        passed = self.connectors(place) if self.gaps[place] == " " else ()
         return next((i for i in passed if i in self.hidden), None)
-
-    def particles(self, place: int) -> Iterator[int]:
-        """Where the next member may begin behind particles."""
-        while place in self.line and self.gaps[place] in JOINS:
-            if self.words[place].kind != "particle":
-                yield place
-                return
-            place += 1
 
     def connectors(self, place: int) -> Iterator[int]:
         """Where it may begin behind one to three connectors."""
@@ -258,14 +271,24 @@ class Text:
     def address_end(self, i: int) -> int:
         """Where the part of an address ends that begins at a word; the place itself where none does."""
         after = i + 1
-        if self.words[i].cls != "shown" or after not in self.line or self.gaps[after] not in DOTS | {" "}:
+        if self.words[i].cls != "shown" or after not in self.line:
             return i
         word = self.words[after]
         if word.cls == "digits" and "unit" in self.words[i].bits:
-            return after
+            return after if self.gap_of_number(after) in DOTS | {" "} else i
         plain = word.cls == "loose" or (word.cls == "alone" and word.kind == "word")
         named = "first" in self.words[i].bits and plain and self.gaps[after] == " " and not self.has_capital
         return after + 1 if named else i
+
+    def gap_of_number(self, i: int) -> str:
+        """The gap before digits without the signs that may belong to them."""
+        return self.gaps[i].rstrip("+(")
+
+    def is_apart(self, i: int) -> bool:
+        """Whether the gap before digits joins nothing without the sign at its end."""
+        rest = self.gaps[i][:-1]
+        spaced = not rest or is_in("blank", rest[-1]) or rest[-1] in "\x1c\x1d\x1e\x1f"
+        return spaced and (i == self.line.start or self.words[i - 1].cls != "digits")
 
     def number(self, i: int) -> tuple[Slot, bool]:
         """The slot of the digits at a place, and whether a sign before it may belong to it."""
@@ -288,15 +311,15 @@ class Text:
 
     def is_beside_month(self, i: int) -> bool:
         """Whether a month is before or behind a number."""
-        before = i - 1 in self.line and self.words[i - 1].kind == "month" and self.gaps[i] in (" ", ". ")
+        before = i - 1 in self.line and self.words[i - 1].kind == "month" and self.gap_of_number(i) in DATED
         behind = i + 1 in self.line and self.words[i + 1].kind == "month" and self.gaps[i + 1] == " "
         return before or behind
 
     def is_age(self, i: int) -> bool:
         """Whether a short number is an age."""
-        if i - 1 in self.line and self.words[i - 1].cls == "shown" and self.words[i - 1].key in ("age", "aged"):
-            return self.gaps[i] == " "
-        keys = [self.words[j].key if j in self.line and self.words[j].cls == "shown" else "" for j in (i + 1, i + 2)]
+        if self.is_seen(i - 1) and self.words[i - 1].key in ("age", "aged"):
+            return self.gap_of_number(i) == " "
+        keys = [self.words[j].key if self.is_seen(j) else "" for j in (i + 1, i + 2)]
         if not keys[0] or self.gaps[i + 1] not in (" ", "-", ""):
             return False
         return keys[0] == "yo" or (keys[0] in SPANS and keys[1] == "old" and self.gaps[i + 2] in (" ", "-"))

@@ -70,6 +70,8 @@ def beyond_ascii(string: str) -> tuple[str, str]:
         return ("handle" if string[0] in "@＠" else "email"), ""
     if string[0] == "#":
         return "hashtag", ""
+    if not any(is_in("L", c) or is_in("N", c) for c in string):
+        return "symbol", ""
     if "." in string and is_url(string):
         return "url", ""
     return number_kind(string) if are_groups(string) else ("key", "")
@@ -220,6 +222,6 @@ def with_unit(string: str) -> tuple[str, str] | None:
     low = plain(string)
     place = next((place for place, c in enumerate(low) if not is_in("Nd", c) and c not in ".,"), len(low))
     parts = split_at(string[:place], ".,")
-    if low[place:] not in UNITS or len(parts) > 2 or not all(map(is_decimals, parts)):
+    if low[place:] not in UNITS or len(parts) > 2 or not all(part and part.isascii() for part in parts):
         return None
     return None if is_time(low) or is_decade(low) else (string[:place], string[place:])

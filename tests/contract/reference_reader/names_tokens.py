@@ -11,18 +11,23 @@ from .inputs import case_pattern, key_of
 from .names_strings import NUMBERS, is_word_character, kind_of, with_unit
 from .segments import find_segments
 
-EVERYWHERE = ("weekday", "number-word", "group", "particle")
+EVERYWHERE = ("weekday", "number-word", "group")
+IN_LOWER_CASE = (*EVERYWHERE, "particle")
 WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
 DISGUISED = {"am", "may", "mine", "us", "will"}
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 ENTITIES = [f"&{name};" for name in "amp quot lt gt nbsp apos mdash ndash hellip".split()]
 BARE = ("quot;", "amp;", "lt;", "gt;")
+NUMBERED = {
+    *range(33, 48), *range(58, 65), *range(91, 97), *range(123, 127), *range(145, 149), 150, 151, 160, 8211, 8212, 8216,
+    8217, 8220, 8221, 8222, 8226, 8230,
+}  # fmt: skip
 LOST_CLITICS = set("s t d m ll re ve".split())
 JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
-SIGNED = re.compile(r"<3+|[xX]D+|\^_*\^|-_+-|:'\(|\\o/|8-?\)|[oO]_[oO]")
+SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 
 
 @dataclass(frozen=True)
@@ -90,17 +95,13 @@ class Tokens:
             return self.word(chunk)
         if set(chunk) <= set("\x1c\x1d\x1e\x1f") or EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
             return gap(chunk)
-        found, rest = [], 0
-        place = 0
-        while ";" in chunk and place < len(chunk):
-            end = entity_end(chunk, place)
-            if end > place:
-                found += [*self.solid(chunk[rest:place]), *gap(chunk[place:end])]
-                rest = end
-            place = max(end, place + 1)
-        behind = chunk[rest:]
+        parts = entities_of(chunk)
+        if re.search("#[0-9]+;", "".join(parts[::2])):
+            return [Token("alone", chunk, key_of(chunk), kind="key")]
+        behind = parts.pop()
+        found = [token for i, part in enumerate(parts) for token in (gap(part) if i % 2 else self.solid(part))]
         bare = behind.rstrip(".,;:!?\"')")
-        if rest and bare.lower() in LOST_CLITICS:
+        if parts and bare.lower() in LOST_CLITICS:
             found.append(Token("shown", bare, bare.lower()))
             behind = behind[len(bare) :]
         return found + self.solid(behind)
@@ -142,7 +143,7 @@ class Tokens:
             return self.word(core)
         if not (is_letter(core[0]) or is_digit(core[0])):
             return [string(core)]
-        if core.lower() in WHOLE:
+        if core.isascii() and core.lower() in WHOLE and core.lower() not in self.denied:
             return [Token("shown", core, core.lower(), case_pattern(core))]
         if parts_of(core, ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
             return [Token("capital", core, key_of(core), "UPPER")]
@@ -152,7 +153,9 @@ class Tokens:
             tokens = [self.word(word) for word in words]
             shown = all(token.cls == "shown" or "at-start" in token.bits for word in tokens for token in word)
             if shown and kind_of(core)[0] not in ("url", "file"):
-                return between(".", [[replace(token, cls="shown") for token in word] for word in tokens])
+                return between(
+                    ".", [[replace(token, cls="shown", bits=frozenset()) for token in word] for word in tokens]
+                )
         if any(map(is_digit, core)):
             return self.with_digits(core)
         return self.joined(core) or [string(core)]
@@ -180,7 +183,7 @@ class Tokens:
     def with_digits(self, core: str) -> list[Token]:
         """The tokens of a core that has a digit."""
         found = with_unit(core)
-        if found is not None:
+        if found is not None and found[1].lower() not in self.denied:
             return [number(found[0]), Token("shown", found[1], found[1].lower())]
         parts = parts_of(core, "-", lambda part: are_letters(part) or is_short_number(part))
         if parts and any(map(is_letter, core)):
@@ -194,8 +197,10 @@ class Tokens:
         stem = key.removesuffix(clitic)
         if not clitic or key in self.lists["common"] or key in self.denied or stem in self.denied:
             return [self.stem(word, key)]
-        case = "UPPER" if len(word) > 2 and case_pattern(word) == "UPPER" else "lower"
         cut = len(word) - len(clitic)
+        if not word[cut + 1 :].isascii():
+            return [self.stem(word, key)]
+        case = "UPPER" if len(word) > 2 and case_pattern(word) == "UPPER" else "lower"
         return [self.stem(word[:cut], stem), Token("shown", word[cut:], clitic, case)]
 
     def stem(self, stem: str, key: str) -> Token:
@@ -213,7 +218,7 @@ class Tokens:
         """The token of a stem in lower case."""
         marks = self.lists["common"].get(key) if stem == key else None
         if marks is None:
-            kind = self.first_kind(key, EVERYWHERE)
+            kind = self.first_kind(key, IN_LOWER_CASE)
             return Token("alone", stem, key, kind=kind) if kind else unknown(stem, key, "lower")
         if not marks & {"strict", "function"}:
             return replace(unknown(stem, key, "lower"), cls="loose")
@@ -250,6 +255,18 @@ def keys_of(entries: list[str]) -> set[str]:
     return {key_of(text) for kind, text in segments if kind != "gap"}
 
 
+def entities_of(chunk: str) -> list[str]:
+    """What is before the first entity, the entity, what is behind it, and so on."""
+    found, rest, place = [], 0, 0
+    while ";" in chunk and place < len(chunk):
+        end = entity_end(chunk, place)
+        if end > place:
+            found += [chunk[rest:place], chunk[place:end]]
+            rest = end
+        place = max(end, place + 1)
+    return [*found, chunk[rest:]]
+
+
 def entity_end(chunk: str, place: int) -> int:
     """Where the entity ends that begins at a place; the place itself where none does."""
     named = next((entity for entity in ENTITIES if chunk.startswith(entity, place)), "")
@@ -258,9 +275,9 @@ def entity_end(chunk: str, place: int) -> int:
     for start in ("&", ""):
         if chunk.startswith(start + "#", place):
             end = begin = place + len(start) + 1
-            while end < len(chunk) and is_in("Nd", chunk[end]):
+            while chunk[end : end + 1] in tuple("0123456789"):
                 end += 1
-            if 2 <= end - begin <= 4 and chunk[end : end + 1] == ";":
+            if chunk[begin:end] in map(str, NUMBERED) and chunk[end : end + 1] == ";":
                 return end + 1
     bare = next((name for name in BARE if chunk.startswith(name, place)), "")
     return place + len(bare) if place == 0 or not is_word_character(chunk[place - 1]) else place
@@ -278,8 +295,8 @@ def between(mark: str, words: list[list[Token]]) -> list[Token]:
 
 
 def is_short_number(part: str) -> bool:
-    """One to four decimals."""
-    return 1 <= len(part) <= 4 and all(is_in("Nd", c) for c in part)
+    """One to four ASCII digits."""
+    return 1 <= len(part) <= 4 and part.isascii() and part.isdecimal()
 
 
 def number(text: str) -> Token:
