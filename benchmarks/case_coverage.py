@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from textveil import Sanitizer
-from textveil.text import LOWER, Plan, Role, SkeletonRule, is_gap, is_string, key, segments
+from textveil.text import LOWER, Plan, Role, SkeletonRule, is_gap, is_string, key, make_plan, segments
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
@@ -53,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     data = parser.parse_args().data
-    plan = Sanitizer.load()._plan({})
+    plan = make_plan(Sanitizer.load().bundle)
     rule = plan.rule
     assert isinstance(rule, SkeletonRule)
     print(f"{'':<24}{'words':>8}" + "".join(f"{what:>10}" for what in WHAT))

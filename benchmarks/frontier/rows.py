@@ -97,7 +97,8 @@ class Releases:
     def plan(self, row: Row) -> Any:
         """Returns the plan of a row under the staircase's skeleton."""
         if row.name.startswith("fluent"):
-            return self.santext._plan({"mechanism": "staircase", "epsilon": row.nats, "fluent": True})
+            fluent: Any = self.santext._plan({"mechanism": "staircase", "epsilon": row.nats, "fluent": True})
+            return fluent
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("8", "10", "12") else "10"

@@ -60,6 +60,13 @@ class Plans:
         return (self._staircase or StaircasePlans(self._bundle)).plan(found)
 
 
-def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "DrawPlan | NamesPlan":
-    """Resolves options against a bundle: see ``Plans.make``."""
-    return Plans(bundle).make(options)
+def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:
+    """Resolves options against a bundle, for whoever looks at draws: see ``Plans.make``.
+
+    Raises:
+        OptionError: Also for the rung names, which draws no symbols.
+    """
+    plan = Plans(bundle).make(options)
+    if not isinstance(plan, DrawPlan):
+        raise OptionError("the rung names has members of kinds, and no mechanism that draws symbols")
+    return plan

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import regex
+
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.strings import string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 import regex
+
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, START, STRICT, NamesLists
 from textveil.text.names.tokens import (
     ALONE,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import regex
+
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places

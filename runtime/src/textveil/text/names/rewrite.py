@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.names.also import Detector, hide
