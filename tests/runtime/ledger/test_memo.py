@@ -91,8 +91,6 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "drop": [{"protect": "names", "drop": ["city", "month"]}],
     "allow": [{"protect": "names", "allow": ["doctor"]}],
     "consistent": [{"consistent": True}],
-    "style": [{"protect": "names"}, {"protect": "names", "style": "tag"}],
-    **{name: [{"protect": "names", name: ["city"]}] for name in ("keep", "tag", "drop", "allow")},
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
     "split": [{"consistent": True, "split": True}],
