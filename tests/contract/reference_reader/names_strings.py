@@ -46,7 +46,7 @@ def kind_of(string: str) -> tuple[str, str]:
     if string.startswith("#"):
         return "hashtag", ""
     low = string.lower()
-    for kind, fits in (("ip", is_ip), ("mac", is_mac), ("time", is_time), ("date", is_date), ("ordinal", is_ordinal)):
+    for kind, fits in (("mac", is_mac), ("ip", is_ip), ("time", is_time), ("date", is_date), ("ordinal", is_ordinal)):
         if fits(low):
             return kind, ""
     if is_decade(low):
@@ -222,6 +222,11 @@ def with_unit(string: str) -> tuple[str, str] | None:
     low = plain(string)
     place = next((place for place, c in enumerate(low) if not is_in("Nd", c) and c not in ".,"), len(low))
     parts = split_at(string[:place], ".,")
-    if low[place:] not in UNITS or len(parts) > 2 or not all(part and part.isascii() for part in parts):
+    if (
+        not string.isascii()
+        or low[place:] not in UNITS
+        or len(parts) > 2
+        or not all(part and part.isascii() for part in parts)
+    ):
         return None
     return None if is_time(low) or is_decade(low) else (string[:place], string[place:])

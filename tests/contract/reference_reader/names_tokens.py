@@ -93,7 +93,7 @@ class Tokens:
         """The tokens of a chunk."""
         if len(chunk) <= 1000 and all(map(is_letter, chunk)):
             return self.word(chunk)
-        if set(chunk) <= set("\x1c\x1d\x1e\x1f") or EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
+        if EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
             return gap(chunk)
         parts = entities_of(chunk)
         if re.search("#[0-9]+;", "".join(parts[::2])):
