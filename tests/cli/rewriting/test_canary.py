@@ -210,7 +210,7 @@ BROKEN = {
     "the entropy": "import os\nos.urandom = fail",
     "the look-up": "from textveil.text.rewrite.cut import Segments\nSegments.look_up = fail",
     "the writing": "from textveil.text.rewrite import rewriter\nrewriter.written = fail",
-    "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.summary = fail",
+    "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.line = fail",
     "the bundle": "from textveil.mechanisms.baselines.table import Table\nTable.from_tensors = fail",
 }
 ERRORS = (

@@ -43,6 +43,7 @@ _FOREIGN = (
     "replacement_probability",
     "sanitize_punctuation",
     "split",
+    "mechanism",
     "case",
 )
 
