@@ -5,6 +5,7 @@ from typing import Unpack
 
 from textveil import Options, Sanitizer
 from textveil.bundle import Pins
+from textveil.text import make_plan
 
 from textveil_training.attacks.words import Release, Words, of_plan
 from textveil_training.text_channel import TextChannel
@@ -30,7 +31,7 @@ class Subject:
     def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
         sanitizer = Sanitizer.load(bundle, **(pins or {}))
         self.bundle = sanitizer.bundle
-        self.plan = sanitizer._plan(options)
+        self.plan = make_plan(sanitizer.bundle, **options)
         self.channel: TextChannel | None = None
         if not self.plan.rule.lists:
             options["mechanism"] = self.plan.terms.mechanism
