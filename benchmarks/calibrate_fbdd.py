@@ -16,7 +16,7 @@ bundle by principal components, and a bundle is built from them:
         --name "MiniLM words, PCA to 50 dimensions (GloVe format)" -o pca50
 
 These are the same words and the same encoder with fewer dimensions. They are NOT GloVe vectors, and a figure drawn
-from them is no figure of the paper.
+from them is not a figure of the paper.
 """
 
 import json

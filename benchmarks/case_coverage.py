@@ -3,7 +3,7 @@
     python benchmarks/case_coverage.py [--data DIR]
 
 DIR has `pii/records.jsonl`, `ag_news/train.tsv` (of which 3,000 texts are read) and `sst2/dev.tsv`. The rule is that of
-the built-in bundle. The first table has all words that are no strings, in percent, as the texts are and as they would
+the built-in bundle. The first table has all words that are not strings, in percent, as the texts are and as they would
 be in another case. The second one has the words that start a sentence with a capital.
 """
 
@@ -33,7 +33,7 @@ def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def words(plan: Plan, text: str) -> Iterator[tuple[str, bool, str]]:
-    """Yields the words of a text that are no strings, whether each starts a sentence, and what the rule makes of it."""
+    """Yields the words of a text that are not strings, whether each starts a sentence, and its role."""
     gap: str | None = None
     for segment in segments(text):
         if is_gap(segment):

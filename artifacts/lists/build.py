@@ -39,7 +39,7 @@ CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 
 #: Share of the people of the census, in percent, from which a common word and a company's name are names too.
 COMMON_NAME, COMPANY_NAME = 0.02, 0.004
 #: Of words that English texts have more often than 90 times in a million words (`800 - 100 log10`, from 10**-8), those
-#: are no designations whose capital mostly starts a sentence: less than this share of them has one, or more than so
+#: are not designations whose capital mostly starts a sentence: less than this share of them has one, or more than so
 #: many in a million words. But for these, which addresses are full of.
 FREQUENT, LEAST_CAPITALS, MOST_CAPITALS = 395, 0.03, 30e-6
 ADDRESS_WORDS = frozenset(["box", "road", "street", "unit"])

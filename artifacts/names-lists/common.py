@@ -69,7 +69,7 @@ class Common:
     def share(self, word: str) -> float:
         """Returns how much of the lower-case and Title spellings of a word are lower case."""
         lower = self.spelled.get(word, 0.0)
-        # Names are written in many ways (BBC, McCain), and shouting is no sign of a name.
+        # Names are written in many ways (BBC, McCain), and shouting is not a sign of a name.
         others = self.mixed.get(word, 0.0) if word in self.listed else self.spelled.get(word.title(), 0.0)
         return lower / (lower + others) if lower else 0.0
 

@@ -25,7 +25,7 @@ ORDER = (
     "city",
     "organization",
 )
-#: Kinds whose members are hidden in any case: they are no common words, but for those marked `capitalized`.
+#: Kinds whose members are hidden in any case: they are not common words, but for those marked `capitalized`.
 ANY_CASE = ("weekday", "month", "group")
 #: Of these, words whose main use in lower case is another one.
 ORDINARY = frozenset(
@@ -120,7 +120,7 @@ def by_list(common: set[str]) -> dict[str, Marks]:
 
 
 def any_case() -> set[str]:
-    """Returns the words that are hidden in any case, so that they are no common words."""
+    """Returns the words that are hidden in any case, so that they are not common words."""
     groups, ordinary = src.hand("group")
     named = {entry: marks for kind in ("weekday", "month", "nationality") for entry, marks in src.marked(kind).items()}
     found = {entry for entry, marks in named.items() if "capitalized" not in marks} | set(groups)

@@ -13,7 +13,7 @@ pair of texts and averaging the left side over ``T_y`` and the right over ``T_y'
 as its only input. ``pi`` has to be the prior of the very examples that the accuracy is measured on.
 
 **Reference.** What is lost to privacy alone: the clean model's own decision ``yhat`` is all that is known about a text,
-and the best channel ``Q(o|yhat)`` releases it. It is no bound: a representation may carry more than a decision (how
+and the best channel ``Q(o|yhat)`` releases it. It is not a bound: a representation may carry more than a decision (how
 sure the model is), and another extractor may be better.
 """
 

@@ -25,7 +25,7 @@ class Span:
     Attributes:
         kind: What it is.
         inside: Numbers of its segments over all sentences, gaps left out.
-        content: Those of words of at least three letters that are no function words.
+        content: Those of words of at least three letters that are not function words.
         known: Those of the content words that are in the vocabulary, with the word.
     """
 

@@ -31,7 +31,7 @@ NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "kind.number-word.txt")
 
 
 def is_content(word: str) -> bool:
-    """Tells whether a word counts: it has two characters or more and is no function word."""
+    """Tells whether a word counts: it has two characters or more and is not a function word."""
     return len(word) > 1 and word.lower() not in FUNCTION_WORDS
 
 

@@ -57,7 +57,7 @@ def read_grid(*paths: Path) -> Grid:
             elif kind == "cell":
                 heads += _heads(line, place)
             else:
-                raise RecordError(f"{place}: this is no line of baselines, bounds or a head")
+                raise RecordError(f"{place}: this is not a line of baselines, bounds or a head")
     if not baselines or not heads:
         raise RecordError("there are no baselines or no heads")
     if any(_origin(line) != _origin(baselines[0]) for line in baselines):

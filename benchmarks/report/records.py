@@ -68,7 +68,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         except ValueError as error:
             raise RecordError(f"{place}: malformed JSON") from error
         if not isinstance(found, dict):
-            raise RecordError(f"{place}: this is no JSON object")
+            raise RecordError(f"{place}: this is not a JSON object")
         yield place, found
 
 
@@ -113,7 +113,7 @@ def read_runs(*paths: Path) -> Frame:
 
 def _check(record: dict[str, Any], place: str) -> None:
     if record.get("format") != FORMAT:
-        raise RecordError(f"{place}: this is no run record")
+        raise RecordError(f"{place}: this is not a run record")
     if record.get("format_version") != VERSION:
         raise RecordError(f"{place}: the format_version is not {VERSION}")
     kind = record.get("kind")

@@ -5,7 +5,7 @@
     p / (1 - p) * (1 - q) / q = e^epsilon,    q = the share of the sphere that the cap is
 
 ``gamma`` is the one whose mean ``E<Z, x>`` is largest (Asi, Feldman, Talwar 2022 choose by variance). It draws in
-floating point: it shows what a vector could be worth, and is no mechanism that ships. The server fits a linear
+floating point: it shows what a vector could be worth, and is not a mechanism that ships. The server fits a linear
 classifier to one release of each training text. The attacker does the same for each attribute.
 """
 

@@ -2,8 +2,8 @@
 
     python docs/site/collect.py
 
-Each keeps its path, so links between pages stay as they are. A link to a file or a folder that is no page becomes its
-path, since the site has no address for it. Links that lead nowhere stay, so that ``mkdocs build --strict`` fails.
+Each keeps its path, so links between pages stay as they are. A link to a file or a folder that is not a page becomes
+its path, since the site has no address for it. Links that lead nowhere stay, so that ``mkdocs build --strict`` fails.
 """
 
 import re

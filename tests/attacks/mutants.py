@@ -45,7 +45,7 @@ def _too_long(number: int, frame: Any) -> None:
 def attempt(folder: Path, work: Callable[[Path], None] = use) -> str:
     """Returns what became of one mutant: ``sound``, the code of an error, or what is wrong with it."""
     signal.signal(signal.SIGPROF, _too_long)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: a busy machine is no hang
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: a busy machine is not a hang
     try:
         work(folder)
         return "sound"

@@ -1,4 +1,4 @@
-"""Folders that are made to hurt: what is no plain file, what is too large, what changes while it is read."""
+"""Folders that are made to hurt: what is not a plain file, what is too large, what changes while it is read."""
 
 import hashlib
 import json

@@ -34,7 +34,7 @@ def test_the_same_index_from_the_same_bytes(
 
     def scripted(count: int) -> Any:
         words = generator.integers(0, WORD, count, dtype=np.uint64, endpoint=False)
-        words[generator.random(count) < 0.05] = WORD - 1  # rejected for every total that is no power of two
+        words[generator.random(count) < 0.05] = WORD - 1  # rejected for every total that is not a power of two
         script.extend(words.tolist())
         return words
 

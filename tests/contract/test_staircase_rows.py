@@ -94,7 +94,7 @@ def test_exact_rows(name: str, request: pytest.FixtureRequest) -> None:
 
 
 def scripted(seed: int) -> Callable[[int], list[int]]:
-    """Random words, one in eight the largest there is, which every total that is no power of two rejects."""
+    """Random words, one in eight the largest there is, which every total that is not a power of two rejects."""
     chance = np.random.default_rng(seed)
 
     def words(count: int) -> list[int]:

@@ -196,7 +196,7 @@ def stems_alone_are_denied(rule: Any, word: str, starts: bool) -> Any:
 FAULTS: dict[str, tuple[Any, str, Any]] = {
     **{f"no shape {shape}": (skeleton, "shape_of", other_shape(shape)) for shape in shapes.SHAPES},
     **{
-        f"{clitic} is no clitic": (skeleton, "CLITICS", [one for one in skeleton.CLITICS if one != clitic])
+        f"{clitic} is not a clitic": (skeleton, "CLITICS", [one for one in skeleton.CLITICS if one != clitic])
         for clitic in skeleton.CLITICS
         if clitic != "n't"
     },

@@ -83,7 +83,7 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
     assert table(files, tmp_path) == 0
     bundle = open_bundle(tmp_path / "bundle", TextBundle)
     assert bundle.staircase is not None
-    assert bundle.staircase.neighbors.shape[1] == len(WORDS) - 1  # the comma is no neighbor
+    assert bundle.staircase.neighbors.shape[1] == len(WORDS) - 1  # the comma is not a neighbor
     assert bundle.skeleton is not None
     assert [kind.name for kind in bundle.skeleton.kinds][-len(ENGLISH_KINDS) :] == list(ENGLISH_KINDS)
     verify_text(bundle)
@@ -201,12 +201,12 @@ def test_contexts_of_a_bundle(files: dict[str, Path], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("weights\t1 2 8", "weights\t0 2 8", "entry 2 is no line"),
+        ("weights\t1 2 8", "weights\t0 2 8", "entry 2 is not a line"),
         ("weights\t1 2 8\n", "", "weights or classes are missing"),
-        ("row\t1\t-1 1", "row\t3\t-1 1", "entry 7 is no line"),
+        ("row\t1\t-1 1", "row\t3\t-1 1", "entry 7 is not a line"),
         ("row\t1\t-1 1", "row\t1\t-1 1 5", "another number of scores"),
-        ("row\t1\t-1 1", "row\t1\t-1 500", "entry 7 is no line"),
-        ("row\t1\t-1 1", "later\t1\t-1 1", "entry 7 is no line"),
+        ("row\t1\t-1 1", "row\t1\t-1 500", "entry 7 is not a line"),
+        ("row\t1\t-1 1", "later\t1\t-1 1", "entry 7 is not a line"),
         ("<edge>", "<mark>", "two rows"),
         ("<drawn>", "the", "two rows"),
         ("clinic", "later", "1 of 17 words are in no class"),

@@ -48,7 +48,7 @@ def test_half_a_point_is_allowed_and_more_is_not() -> None:
     assert pass_gates(SOUND, flipped(5), LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 0.995
     with pytest.raises(AccuracyError, match=r"loses 0\.60 points of accuracy without noise: 99\.40 after 100\.00"):
         pass_gates(SOUND, flipped(6), LABELS, CLASSIFIER, LEVELS)
-    assert pass_gates(flipped(6), SOUND, LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 1  # better is no fault
+    assert pass_gates(flipped(6), SOUND, LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 1  # better is not a fault
 
 
 def test_what_is_lost_only_under_noise_is_seen() -> None:

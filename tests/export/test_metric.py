@@ -37,7 +37,7 @@ def test_near_duplicates_join_the_most_frequent_representative():
     rng = np.random.default_rng(0)
     rows = rng.integers(-127, 128, (60, 20)).astype(np.int8)
     rows[7] = rows[3]
-    rows[9, 1:] = rows[3, 1:]  # close to 3 and to 7, which is no representative
+    rows[9, 1:] = rows[3, 1:]  # close to 3 and to 7, which is not a representative
     rows[9, 0] = rows[3, 0] + (1 if rows[3, 0] < 0 else -1)
     kept, merged = merge_near_duplicates(rows)
     assert merged == {7: 3, 9: 3}

@@ -86,7 +86,7 @@ def test_the_output_distribution_is_the_definition(channel: Any) -> None:
     np.testing.assert_allclose(staircase.matrix, wanted, rtol=1e-12)
     np.testing.assert_allclose(
         staircase.channel.columns(np.arange(staircase.codes))[:, :-1], wanted.T, rtol=1e-12
-    )  # the last input is no code: the base itself
+    )  # the last input is not a code: the base itself
     exact = staircase.channel.exact_row(staircase.codes)
     assert [Fraction(w, sum(exact)) for w in exact] == [Fraction(b, sum(channel[1])) for b in channel[1]]
 

@@ -209,7 +209,7 @@ def test_breaks_that_were_found(plans: NamesPlans, text: str, other: str) -> Non
 
 
 def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
-    """A clitic, a whole word or a mark by number that is written with other code points is no word of a list."""
+    """A clitic, a whole word or a mark by number that is written with other code points is not a word of a list."""
     plan = plans.plan({})
     for text in ("he saw Novak'𝓼 house", "he has an e-boo\u212a now", "he is &#74;&#111;hn now"):
         shown = "".join(entry for entry in plan.reader().read([text])[0].entries if isinstance(entry, str))
@@ -231,7 +231,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         "_starts_sentence",
         (("not self._hidden[place - 1] and (", "("),),
     ),
-    "a particle is no part of what stands together": (Places, "_capitals_of", (("after < end and", "False and"),)),
+    "a particle is not a part of what stands together": (Places, "_capitals_of", (("after < end and", "False and"),)),
     "a hyphenated word ends what stands together": (
         Places,
         "_joined",

@@ -213,7 +213,7 @@ def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bo
 
 
 def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the draw of a replacement starts again; common words are no outputs, so none comes back."""
+    """However often the draw of a replacement starts again; common words are not outputs, so none comes back."""
     assert keeps_by_the_coin(SanTextPlus.draw, monkeypatch)
 
 

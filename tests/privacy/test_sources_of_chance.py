@@ -1,4 +1,4 @@
-"""The package names one source of chance, ``os.urandom``; what takes chance and is no noise is listed."""
+"""The package names one source of chance, ``os.urandom``; what takes chance and is not noise is listed."""
 
 import ast
 from pathlib import Path
@@ -45,7 +45,7 @@ def sources_of_chance(code: str) -> list[str]:
     return seen
 
 
-#: What is no noise and takes chance too: names of temporary files, keys and nonces of the ledger, tokens of the
+#: What is not noise and takes chance too: names of temporary files, keys and nonces of the ledger, tokens of the
 #: service, the name of a result. Modules are imported by names that are written there, or by those of our commands.
 NO_NOISE = {
     "textveil/__main__.py": ["import_module", "import_module"],

@@ -25,7 +25,7 @@ class Frame(dict):  # type: ignore[type-arg]
 
 
 class Lazy:
-    """A table that is no mapping."""
+    """A table that is not a mapping."""
 
     shape = (1, 2)
 

@@ -65,7 +65,7 @@ def cut(source: Source, selection: Selection, size: int = PART_BYTES) -> Iterato
         size: Bytes of a part, about; it ends with a row, and a row group is never cut.
 
     Raises:
-        TextveilError: The file cannot be read, or is not as it should be. A bad row is no error here.
+        TextveilError: The file cannot be read, or is not as it should be. A bad row is not an error here.
     """
     require_parts(selection)
     with reading(source.path, source.name) as file:

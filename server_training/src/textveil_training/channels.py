@@ -35,7 +35,7 @@ def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
         ``Q(y|x)``, shape ``(n, n)``.
 
     Raises:
-        InvalidChannel: The matrix is no confusion matrix, or the solver finds no solution.
+        InvalidChannel: The matrix is not a confusion matrix, or the solver finds no solution.
     """
     gains = joint(confusion)
     n = len(gains)

@@ -40,7 +40,7 @@ def test_errors_are_made_once_and_spans_move_along() -> None:
                 at = before.index(words(row, old)[0])
                 assert words(after, new) == now[at : at + len(words(row, old))]
     long = sum(len(word) >= 4 for row in ROWS for word in WORD.findall(row.text))
-    assert 0.05 < changed / (300 * long) < 0.12  # two equal letters that are swapped are no error
+    assert 0.05 < changed / (300 * long) < 0.12  # two equal letters that are swapped are not an error
 
 
 def test_another_seed_makes_other_errors() -> None:

@@ -72,9 +72,9 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ('{"a": 1}', "a key is no text"),
-        ('{"a": {"b": "x"}}', "a key is no text"),
-        ('{"a": ["x"]}', "a key is no text"),
+        ('{"a": 1}', "a key is not text"),
+        ('{"a": {"b": "x"}}', "a key is not text"),
+        ('{"a": ["x"]}', "a key is not text"),
         ('{"b": "x"}', "a key is missing (--allow-missing passes such rows)"),
         ('{"a": "x", "a": "y"}', "a key is there twice"),
         ('{"a": "x"', "no JSON object"),
@@ -84,8 +84,8 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
         ('{"b": nope, "a": "x"}', "no JSON object"),
         ('{"a": "x"} {"a": "y"}', "something follows the JSON object"),
         ('["x"]', "a list stands where a key names an object: say [] after its name"),
-        ('"x"', "a key goes into what is no object and no list"),
-        ("x", "a key goes into what is no object and no list"),
+        ('"x"', "a key goes into what is not an object or a list"),
+        ("x", "a key goes into what is not an object or a list"),
         ('{"b": ' + "[" * 100_000 + "]" * 100_000 + ', "a": "x"}', "lists in lists, too deep"),
     ],
 )
@@ -107,7 +107,7 @@ def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, r
 def test_a_list_of_objects_where_an_object_is_named() -> None:
     row = b'{"m": [{"c": "x"}]}\n'
     assert shout(row, "m.c")[1][0].reason == "a list stands where a key names an object: say [] after its name"
-    assert shout(b'{"m": {"c": "x"}}\n', "m[].c")[1][0].reason == "a key says [] of what is no list"
+    assert shout(b'{"m": {"c": "x"}}\n', "m[].c")[1][0].reason == "a key says [] of what is not a list"
 
 
 def test_bytes_that_are_not_text() -> None:

@@ -148,7 +148,7 @@ def test_options_are_those_of_the_component() -> None:
     options = {"level": "strongest", "protect": "all", "deny": ["invoice"]}
     terms = pipeline(**options).get_pipe("textveil").rewriter.terms
     assert (terms.level, terms.protect) == ("strongest", "all")
-    # A pipeline is saved with its options, and a key is no part of one.
+    # A pipeline is saved with its options, and a key is not a part of one.
     assert set(Options.__annotations__) - {"key"} <= set(inspect.signature(make_component).parameters)
 
 

@@ -112,7 +112,7 @@ def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
     check(all(role & OUTPUT for role in roles if role & OUTPUT_PLUS), "roles: bit 2 without bit 1")
     check(not any(role & OUTPUT_PLUS and role & MAY_KEEP for role in roles), "roles: bit 2 with bit 4")
     check(any(role & OUTPUT_PLUS for role in roles), "roles: no bit 2")
-    check(all(roles[y] & OUTPUT for y in arrays["neighbours"].values), "a neighbor is no candidate")
+    check(all(roles[y] & OUTPUT for y in arrays["neighbours"].values), "a neighbor is not a candidate")
     check(all(len(set(row)) == k for row in arrays["neighbours"].rows()), "a neighbor is repeated")
     scores = arrays["scores"].rows()
     check(all(a <= b for row in scores for a, b in itertools.pairwise(row)), "scores decrease")

@@ -151,7 +151,7 @@ def check_lists(bundle: Bundle) -> None:
     shapes = {shape for shape, _ in lists.kinds.values() if shape is not None}
     check(shapes in (set(), set(SHAPES)), "kinds have all shapes or none")
     for word in lists.function_words:
-        check(word in CLITICS or kinds_of_segments(word) == ["word"], "a function word is no word")
+        check(word in CLITICS or kinds_of_segments(word) == ["word"], "a function word is not a word")
     for shape, entries in lists.kinds.values():
         check(shape is None or not any(entries.values()), "an entry of a shape has a mark")
         check(any("member-only" not in marks for marks in entries.values()), "a kind has no output")

@@ -214,7 +214,7 @@ TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
     "signed roles": cast("roles", np.int8),
     "kept and an output": put("roles", 20, 1 | 2 | 4),
     "an output of santext+ alone": put("roles", 20, 2),
-    "a neighbor that is no output": put("roles", 20, 0),
+    "a neighbor that is not an output": put("roles", 20, 0),
     "no output of santext+": lambda arrays: put("roles", slice(None), 1 | 4)(arrays),
     "no outputs": put("roles", slice(None), 0),
     "a role that there is not": put("roles", 20, 1 | 2 | 8),

@@ -122,7 +122,7 @@ def test_everything_that_is_altered_is_found(small: Sanitizer, key: Path) -> Non
     "wrong", [b"", b"null", b"[]", b"\xff", b"{}", b'{"a": NaN}', b"[" * 100_000, b" " * (1 << 21)]
 )
 def test_what_is_no_receipt_is_refused(wrong: bytes) -> None:
-    with pytest.raises(ReceiptError, match=r"^this is no receipt that textveil has written$"):
+    with pytest.raises(ReceiptError, match=r"^this is not a receipt that textveil has written$"):
         read_receipt(wrong)
 
 
@@ -148,7 +148,7 @@ def test_what_a_stranger_signed_is_checked_before_it_is_printed(small: Sanitizer
         bytes(32), b"textveil-receipt\0" + json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     )
     forged = {**content, "key": public_key.hex(), "signature": signature.hex()}
-    with pytest.raises(ReceiptError, match=r"^this is no receipt"):
+    with pytest.raises(ReceiptError, match=r"^this is not a receipt"):
         read_receipt(json.dumps(forged).encode())
 
 

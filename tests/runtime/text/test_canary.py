@@ -51,7 +51,7 @@ def prints_kinds(options: dict[str, object]) -> bool:
 
 
 def forms(canary: str, known: set[str]) -> set[str]:
-    """A canary as it may be recognized: as it is, composed or not, and decoded where that is no chance find.
+    """A canary as it may be recognized: as it is, composed or not, and decoded where that is not a chance find.
 
     ``™`` decoded stands in ``department``, and ``the%20and`` is two words that any text has.
     """

@@ -121,7 +121,7 @@ def retensor(folder: Path) -> None:
     [
         (lambda folder: (folder / "checkpoint.json").unlink(), "no checkpoint in that folder"),
         (lambda folder: (folder / "checkpoint.json").write_text("{"), "no checkpoint in that folder"),
-        (edit(format="another"), "is no checkpoint"),
+        (edit(format="another"), "is not a checkpoint"),
         (edit(format_version=2), "another version"),
         (edit(extra=1), "other keys"),
         (edit(delta="leave out"), "other keys"),

@@ -1,4 +1,4 @@
-"""The loop of every training: rates that fall to the last step, stages that cannot be, losses that are no numbers."""
+"""The loop of every training: rates that fall to the last step, stages that cannot be, losses that are not numbers."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -60,7 +60,7 @@ class Decision:
 
     Attributes:
         label: The one with the highest score.
-        scores: Score of every label. They add up to 1 and rank the labels, but are no probabilities. A classifier
+        scores: Score of every label. They add up to 1 and rank the labels, but are not probabilities. A classifier
             trained for its expected error drives them to 0 and 1, far beyond what the epsilon lets anybody be sure of.
     """
 
@@ -97,12 +97,12 @@ class VectorClassifier:
         tensors = parse_tensors(content, layout.CLASSIFIER, FLOATS)
         labels = manifest.get("labels")
         if not isinstance(labels, list):
-            raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format")
+            raise BundleDamaged(f"{layout.CLASSIFIER}: is not a classifier of this format")
         self.labels = tuple(map(str, labels))
         self._layers = layers_of(tensors)
         for weight, bias in self._layers:
             if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
-                raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format")
+                raise BundleDamaged(f"{layout.CLASSIFIER}: is not a classifier of this format")
         shapes = [weight.shape for weight, _ in self._layers]
         width = self.bundle.default_level.dimension + 1
         chained = [shape[1] for shape in shapes] == [width, *(shape[0] for shape in shapes[:-1])]
@@ -149,7 +149,7 @@ class VectorClassifier:
             number: Number of the line, for errors.
 
         Raises:
-            ReleaseError: It is no such object, comes from another bundle, or has no level of this one.
+            ReleaseError: It is not such an object, comes from another bundle, or has no level of this one.
         """
         try:
             found = json.loads(line, object_pairs_hook=unique_keys)
@@ -157,11 +157,13 @@ class VectorClassifier:
             statement = found["statement"]
             bundle, epsilon = statement["bundle"], Decimal(str(statement["epsilon_whole_text"]))
         except (ValueError, KeyError, TypeError, RecursionError, InvalidOperation):
-            raise ReleaseError(f"line {number}: is no released vector (textveil encode --json writes them)") from None
+            raise ReleaseError(
+                f"line {number}: is not a released vector (textveil encode --json writes them)"
+            ) from None
         if bundle != self.bundle.identity:
             raise ReleaseError(f"line {number}: was released by a device with another bundle")
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
-            raise ReleaseError(f"line {number}: was released at an epsilon that is no level of the bundle")
+            raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
         dimension = self.bundle.default_level.dimension
         numbers = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
         # Compared as they are: an integer of any size is none of float32's.

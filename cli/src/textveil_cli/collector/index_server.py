@@ -58,13 +58,13 @@ class IndexServer:
             number: Its number, for errors.
 
         Raises:
-            ReleaseError: It is no such line, comes from another bundle, or has no level of this one.
+            ReleaseError: It is not such a line, comes from another bundle, or has no level of this one.
         """
         if not isinstance(line, str):
             raise ReleaseError(f"line {number}: is not a string")
         fields = line.rstrip("\r").split("\t")
         if len(fields) != 4 or len(line) > 60 or not (fields[0].isascii() and fields[0].isdecimal()):
-            raise ReleaseError(f"line {number}: is no released index (textveil encode writes them)")
+            raise ReleaseError(f"line {number}: is not a released index (textveil encode writes them)")
         index, identity, epsilon, channel = fields
         if identity != self.bundle.identity[:IDENTITY_DIGITS]:
             raise ReleaseError(f"line {number}: was released by a device with another bundle")

@@ -36,7 +36,7 @@ def classify(
     """Read what devices released: a label for each line, or counts.
 
     A line of an index gives its label, and how likely the label is on texts like those that the bundle was made with. A
-    vector gives a label and its score; scores rank labels and are no probabilities. Name the bundle as for encode.
+    vector gives a label and its score; scores rank labels and are not probabilities. Name the bundle as for encode.
 
     Counts are corrected for the noise (decided as) and, with what the bundle says of held-out texts, for the model's
     mistakes too (texts of this label). Ranges are two standard errors on each side.

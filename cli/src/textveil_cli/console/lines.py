@@ -197,6 +197,6 @@ def _decoded(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]
 
 
 def _hint(block: bytes) -> str:
-    """Says so if an input that begins like this is no UTF-8."""
+    """Says so if an input that begins like this is not UTF-8."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return " (UTF-16, or no text: save it as UTF-8)" if wide else ""

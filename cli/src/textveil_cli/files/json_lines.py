@@ -184,19 +184,19 @@ class _Cut:
         if not node:
             self.met = True
             if text[at] != '"':
-                raise _Unfit("a key is no text")
+                raise _Unfit("a key is not text")
             found, end = _read(text, at)
             self.strings.append((at, end, found))
             return end
         if text[at] == "{":
             if EACH in node:
-                raise _Unfit("a key says [] of what is no list")
+                raise _Unfit("a key says [] of what is not a list")
             return self._members(node, at)
         if text[at] == "[":
             if EACH not in node:
                 raise _Unfit("a list stands where a key names an object: say [] after its name")
             return self._items(node[EACH], at)
-        raise _Unfit("a key goes into what is no object and no list")
+        raise _Unfit("a key goes into what is not an object or a list")
 
     def _members(self, node: Node, at: int) -> int:
         text, left = self._text, set(node)

@@ -91,7 +91,7 @@ class ParquetTable:
 
     Raises:
         ExtraMissing: pyarrow is not installed.
-        InputError: It is no Parquet file, or a damaged one.
+        InputError: It is not a Parquet file, or a damaged one.
         ColumnError: A column is not there, there twice, or has no texts.
     """
 

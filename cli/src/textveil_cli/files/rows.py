@@ -254,7 +254,7 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
         name: What errors call the file.
 
     Raises:
-        TextveilError: The file cannot be gone on with; a single bad row is no error here.
+        TextveilError: The file cannot be gone on with; a single bad row is not an error here.
     """
     held: list[Row] = []  # those of a document that may go on
     seen: set[int] = set()

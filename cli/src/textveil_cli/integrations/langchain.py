@@ -1,7 +1,7 @@
 """For LangChain: a runnable that goes first, ``SanitizeFirst() | prompt | model``, and ``SanitizeDocuments``.
 
-Whoever traces a chain is given the input of every run in it. So ``SanitizeFirst`` is no run: it sanitizes, and starts
-what follows with the sanitized text. Handlers, tracers and LangSmith see that text only. Inside a run that is traced
+Whoever traces a chain is given the input of every run in it. So ``SanitizeFirst`` is not a run: it sanitizes, and
+starts what follows with the sanitized text. Handlers, tracers and LangSmith see that text only. Inside a traced run
 the raw text has been seen already: there it refuses, and says so.
 """
 

@@ -203,7 +203,7 @@ class RowOptions:
         """Bytes of the longest field.
 
         Raises:
-            OptionError: It is no size.
+            OptionError: It is not a size.
         """
         match = _SIZE.fullmatch(self.max_field)
         if match is None or not int(match[1]):

@@ -1,4 +1,4 @@
-"""Who may ask: a program that names this host, holds the token if there is one, and is no page of another site."""
+"""Who may ask: a program that names this host, holds the token if there is one, and is not a page of another site."""
 
 import hmac
 from collections.abc import Iterable, Mapping

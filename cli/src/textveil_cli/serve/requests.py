@@ -44,7 +44,7 @@ async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked
         scoped: Whether it may name a scope.
 
     Raises:
-        Refusal: The body is too long, too slow, is no JSON, or has another shape.
+        Refusal: The body is too long, too slow, is not JSON, or has another shape.
         ClientDisconnect: The client went away.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":

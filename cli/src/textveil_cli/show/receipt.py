@@ -21,7 +21,7 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
         expect_id: The identity of the bundle that it must be of.
 
     Raises:
-        ReceiptError: It is no receipt, was altered, is of another output, or another key signed it.
+        ReceiptError: It is not a receipt, was altered, is of another output, or another key signed it.
         IdentityMismatch: It is of another bundle.
     """
     from textveil.ledger import MOST_RECEIPT_BYTES, read_receipt

@@ -117,7 +117,7 @@ def _scan_others(differences: "Differences", searches: Sequence[_Search], positi
 
 
 class Differences:
-    """``n(x, x')``, the largest ``u(x', y) - u(x, y)`` over the outputs, for the inputs ``x`` that are no outputs.
+    """``n(x, x')``, the largest ``u(x', y) - u(x, y)`` over the outputs, for the inputs ``x`` that are not outputs.
 
     It is about distances alone: what was found for one mechanism serves all that have the same outputs. A cheap upper
     bound is made for all pairs of an ``x`` when they are first asked for, and the truth for single pairs on demand.

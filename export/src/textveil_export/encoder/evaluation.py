@@ -49,7 +49,7 @@ def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
         Index of the label and the text, for every line.
 
     Raises:
-        SourceError: The file cannot be read, or a line is not such a line (with its number, never its text).
+        SourceError: The file cannot be read, or a line has another shape (with its number, never its text).
     """
     index = {label: number for number, label in enumerate(labels)}
     rows: list[tuple[int, str]] = []

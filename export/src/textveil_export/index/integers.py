@@ -42,7 +42,7 @@ def integer_channel(name: str, channel: ArrayLike, epsilon: str) -> IndexStairca
         epsilon: A decimal number in ``(0, 16]``.
 
     Raises:
-        ExportError: It is no square matrix of finite numbers that are not negative.
+        ExportError: It is not a square matrix of finite numbers that are not negative.
         BundleDamaged: ``epsilon`` or ``n`` is out of range.
     """
     rows = _cleaned(np.asarray(channel, dtype=np.float64))

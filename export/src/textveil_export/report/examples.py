@@ -10,7 +10,7 @@ from textveil.text import Sanitizer
 
 #: The page, its style and its texts.
 FILES = Path(__file__).parent / "template"
-#: A word, or a symbol that is no punctuation: a token either way.
+#: A word, or a symbol that is not punctuation: a token either way.
 _WORD = re.compile(r"""(\w[\w'’-]*|[^\w\s.,;:!?'"()“”‘’…—–-])""")
 
 

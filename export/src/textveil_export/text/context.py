@@ -70,7 +70,7 @@ def read_context_model(path: Path) -> ContextModel:
             else:
                 raise ValueError
         except ValueError as error:
-            raise SourceError(f"{path.name}: entry {number} is no line of a model of contexts") from error
+            raise SourceError(f"{path.name}: entry {number} is not a line of a model of contexts") from error
     if not weights or not classes or any(len(scores) != len(classes) for _, scores, _ in rows):
         raise SourceError(f"{path.name}: weights or classes are missing, or a row has another number of scores")
     return ContextModel(credit=credit, weights=weights, classes=classes, rows=rows)

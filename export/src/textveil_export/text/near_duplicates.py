@@ -36,7 +36,7 @@ def merge_near_duplicates(
     """
     threshold = MERGE_DISTANCE**2 * _sampled_median(rows)
     merged: dict[int, int] = {}
-    if threshold > 0:  # it is no number where there is one word alone
+    if threshold > 0:  # it is not a number where there is one word alone
         spans = row_spans(len(rows))
         for (_, stop), pairs in zip(spans, run(close_pairs, (rows, threshold), spans), strict=True):
             for index, other in pairs.tolist():

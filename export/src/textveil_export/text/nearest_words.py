@@ -65,7 +65,7 @@ def nearest_words(
     if scaling:
         for start, cosines in _cosines(rows[words], rows[words]):
             count = np.arange(len(cosines))
-            cosines[count, start + count] = -_LAST  # a word is no neighbor of itself
+            cosines[count, start + count] = -_LAST  # a word is not a neighbor of itself
             hubs[start : start + len(cosines)] = np.partition(cosines, -scaling, axis=1)[:, -scaling:].sum(axis=1)
             progress("measuring hubs", start + len(cosines), len(words))
     near = np.empty((len(rows), k), dtype=np.uint32)
@@ -160,7 +160,7 @@ def _candidates(
         if largest_hub:
             values -= hubs[begin : begin + _TILE].astype(np.float32)
         here_too = is_word & (own >= begin) & (own < begin + len(ids))
-        values[here_too, own[here_too] - begin] = -np.inf  # a word is no neighbor of itself
+        values[here_too, own[here_too] - begin] = -np.inf  # a word is not a neighbor of itself
         if not begin and len(ids) > count:
             threshold[:] = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
         row, column = np.divmod(np.flatnonzero(values >= threshold[:, None]), len(ids))

@@ -69,7 +69,7 @@ def atomic_bytes(
     """
     temporary = claimed = None
     try:
-        if path.exists() and not path.is_file():  # before links are followed: a pipe's own name is no path
+        if path.exists() and not path.is_file():  # before links are followed: a pipe's own name is not a path
             with path.open("wb", buffering=0) as device:
                 yield device  # type: ignore[misc]
             return

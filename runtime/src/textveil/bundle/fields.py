@@ -48,7 +48,7 @@ def an_array(value: object, where: str, most: int = MAX_ENTRIES) -> list[Any]:
 def integer(value: object, least: int, most: int, where: str) -> int:
     """Returns an integer from ``least`` to ``most``; ``true`` is none."""
     if type(value) is not int or not least <= value <= most:
-        raise BundleDamaged(f"{where}: a number is no integer, or out of range")
+        raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
     return value
 
 
@@ -62,7 +62,7 @@ def boolean(value: object, where: str) -> bool:
 def text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
     """Returns a text; all of it fits the pattern, if there is one."""
     if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
-        raise BundleDamaged(f"{where}: something is no text of the kind that belongs there")
+        raise BundleDamaged(f"{where}: something is not a text of the kind that belongs there")
     return value
 
 

@@ -41,7 +41,7 @@ def read_file(path: Path, most: int) -> bytes:
     """Reads a file once, if it is a plain one of at most ``most`` bytes; a link is not followed.
 
     Raises:
-        BundleDamaged: It cannot be read, is no plain file, or changed meanwhile.
+        BundleDamaged: It cannot be read, is not a plain file, or changed meanwhile.
         BundleTooLarge: It has more bytes.
     """
     try:
@@ -76,7 +76,7 @@ def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES) ->
     Raises:
         BundleDamaged: A file is missing, altered, or outside the bundle. It is named.
         BundleTooLarge: The files have more bytes than ``max_bytes``; none was read.
-        OptionError: ``max_bytes`` is no number of bytes.
+        OptionError: ``max_bytes`` is not a number of bytes.
     """
     if type(max_bytes) is not int or max_bytes < 1:
         raise OptionError("max_bytes is a whole number of bytes, at least 1")

@@ -53,7 +53,7 @@ def parse_held_out(content: bytes, codes: int, classes: Sequence[str] | None) ->
 
     Raises:
         BundleDamaged: It is something else: an unknown key, labels that are not different texts or not the classes, a
-            table of another shape, a number that is no count, or a sum that is not ``texts``.
+            table of another shape, a number that is not a count, or a sum that is not ``texts``.
     """
     found = record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
     labels = different_texts(found["labels"], HELD_OUT)

@@ -136,7 +136,7 @@ def _static(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int
     pairs = integer(entry["pairs"], 0, _MAX_PAIRS, MANIFEST)
     longest = integer(entry["max_characters"], 1, _MAX_CHARACTERS, MANIFEST)
     if pairs & (pairs - 1):
-        raise BundleDamaged(f"{MANIFEST}: the number of pairs is no power of two")
+        raise BundleDamaged(f"{MANIFEST}: the number of pairs is not a power of two")
     words = read_ids(contents, WORDS)
     tensors = parse_tensors(contents[ROWS], ROWS, {"I8": INTEGERS["I8"], **FLOATS})
     rows, pair_rows, scales = tensors["words"], tensors["pairs"], tensors["scales"]

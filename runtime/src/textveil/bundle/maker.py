@@ -31,7 +31,7 @@ def require_maker(path: Path, manifest_sha256: str, key: str) -> None:
         key: The maker's public key, 64 hexadecimal digits.
 
     Raises:
-        OptionError: ``key`` is no key.
+        OptionError: ``key`` is not a key.
         CryptoUnavailable: The package ``cryptography`` is not installed.
         NotTheMaker: There is no signature, or it is not one of this key for this manifest.
     """

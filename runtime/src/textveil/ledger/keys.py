@@ -28,7 +28,7 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
         make: Whether to make it where it is missing: whole or not at all, and never in place of another.
 
     Raises:
-        KeyFileError: It is missing, is no key, or others than its owner may read it.
+        KeyFileError: It is missing, is not a key, or others than its owner may read it.
         OutputError: It cannot be made.
     """
     path = Path(os.path.realpath(path))

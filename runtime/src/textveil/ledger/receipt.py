@@ -29,7 +29,7 @@ NOTE = (
     "The key links all receipts that it signed."
 )
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?")
-#: Parts of a statement that are said elsewhere in the receipt, or are no option.
+#: Parts of a statement that are said elsewhere in the receipt, or are not options.
 _NO_OPTIONS = {
     "mechanism",
     "bundle",
@@ -174,11 +174,11 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
         The receipt and the public key that signed it.
 
     Raises:
-        ReceiptError: It is no receipt, was altered, or another key signed it.
+        ReceiptError: It is not a receipt, was altered, or another key signed it.
         CryptoUnavailable: Signatures need the package ``cryptography``.
     """
     require_cryptography("a receipt")
-    malformed = ReceiptError("this is no receipt that textveil has written")
+    malformed = ReceiptError("this is not a receipt that textveil has written")
     try:
         found = record(parse_json(content, _WHERE, most=MOST_RECEIPT_BYTES), _KEYS, _WHERE)
         one_of(found["format"], (FORMAT,), _WHERE)

@@ -22,7 +22,7 @@ class Elements:
 
     @property
     def other(self) -> int:
-        """A visible word that is no symbol."""
+        """A visible word that is not a symbol."""
         return self.symbols
 
     @property

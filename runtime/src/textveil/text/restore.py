@@ -83,7 +83,7 @@ class Restorer:
         return "".join([*found, *map(self._restored, segments(reply[position:]))])
 
     def _several_words(self) -> "re.Pattern[str]":
-        """Finds the outputs that are no single segments, such as names of several words and tags, the longest first."""
+        """Finds the outputs of several segments, such as names of several words and tags, the longest first."""
         phrases = [output for output in self._originals if segments(output) != [output]]
         ways = [re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(phrases, key=len, reverse=True)]
         # A tag ends where its bracket does; words do not stand inside others.

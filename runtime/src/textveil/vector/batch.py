@@ -19,7 +19,7 @@ def release_each(
         progress: Called after each text with how many are done.
 
     Raises:
-        InputError: ``texts`` is one string or a table, or one of them is no string; its number is named.
+        InputError: ``texts`` is one string or a table, or one of them is not a string; its number is named.
     """
     texts = in_order(texts)
     releases: list[Released] = []

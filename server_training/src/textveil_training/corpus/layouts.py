@@ -66,7 +66,7 @@ def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritt
 
     Raises:
         UnknownFormat: There is no format of that name.
-        DataOptionError: The file is no table.
+        DataOptionError: The file is not a table.
         DataError: The columns of a table are not found; see ``tables.columns_of``.
     """
     columns = format_named(format_name).columns
@@ -77,7 +77,7 @@ def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritt
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
-    if ending in JSON_ENDINGS:  # a name is no path of names
+    if ending in JSON_ENDINGS:  # a name is not a path of names
         return Rewritten(Selection("jsonl", tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":
         return Rewritten(Selection("parquet", tuple(text_keys)))

@@ -20,7 +20,7 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
         format_name: The format.
 
     Raises:
-        UnreadableFile: An input is no regular file that can be read.
+        UnreadableFile: An input is not a regular file that can be read.
         MissingSplit: A folder holds no file of the format.
         DataOptionError: There is no input, or two files have one name, or a name that the output needs.
     """

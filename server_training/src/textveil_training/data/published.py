@@ -74,7 +74,7 @@ class Format:
     Attributes:
         title: What it is, in a few words.
         columns: Its columns; ``None`` where it has a reader of its own.
-        read: Reads one file, where it is no such columns.
+        read: Reads one file, where its columns are others.
         labels: The labels in the order of their class ids, or None where the format does not fix them.
         attributes: Names of the private attributes, if any.
         sections: Names of the splits inside one file, if any.

@@ -145,7 +145,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
             row, malformed = None, True
         location = FileLocation(name, reader.line_num)
         if malformed:
-            raise WrongLayout("the line is no CSV", location)
+            raise WrongLayout("the line is not CSV", location)
         if row is None:
             return
         if row:

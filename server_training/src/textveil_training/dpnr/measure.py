@@ -27,7 +27,7 @@ def release_parameters(description: Description, epsilon: str) -> ReleaseParamet
     """Returns the release that a checkpoint is measured with: the fine grid, or for a large box the coarse one.
 
     Raises:
-        OptionError: Epsilon is no such number.
+        OptionError: Epsilon is not such a number.
     """
     parameters = ReleaseParameters(
         mode=description.mode,
@@ -88,7 +88,7 @@ def measured(
         change), ``standard_error_draws`` (of the noise alone), ``without_noise`` and the mean ``confusion``.
 
     Raises:
-        OptionError: A level is no epsilon that can be released at.
+        OptionError: A level is not an epsilon that can be released at.
     """
     found: dict[str, Any] = {}
     labels, classes, masks = split.labels, len(description.labels), 1 if isinstance(features, Tensor) else len(features)
@@ -134,7 +134,7 @@ def decided(
         random_uint64: As ``measured``.
 
     Raises:
-        OptionError: The level is no epsilon that can be released at.
+        OptionError: The level is not an epsilon that can be released at.
 
     Privacy:
         Each of the ``draws`` releases every text once at the level's epsilon.

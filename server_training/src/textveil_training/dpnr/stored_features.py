@@ -71,7 +71,7 @@ class StoredFeatures:
         Raises:
             CheckpointError: A file is damaged, or of other texts or another encoder.
             OutputError: The cache cannot be written.
-            OptionError: ``word_dropout`` is no number from 0 to 1.
+            OptionError: ``word_dropout`` is not a number from 0 to 1.
         """
         if (name, word_dropout) not in self._held:
             self._held[name, word_dropout] = self._of(name, WordDropout(word_dropout))

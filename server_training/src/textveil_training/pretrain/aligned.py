@@ -78,7 +78,7 @@ class Strings:
         Args:
             items: Numbers of strings, of any number of texts.
             attached: Whether each word follows a word with nothing between them.
-            drawn: Whether words are outputs: after what is no auxiliary *n't* is then written as *not*.
+            drawn: Whether words are outputs: after what is not an auxiliary *n't* is then written as *not*.
         """
         found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):

@@ -91,7 +91,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         dropout: Dropout of hidden states and attention in training.
 
     Raises:
-        CheckpointError: It cannot be loaded, is no BERT, has no WordPiece vocabulary, or its head is not tied to the
+        CheckpointError: It cannot be loaded, is not a BERT, has no WordPiece vocabulary, or its head is not tied to the
             input embeddings.
     """
     from transformers import BertForMaskedLM

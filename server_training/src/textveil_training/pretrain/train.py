@@ -68,7 +68,7 @@ def pretrain(
 
     Raises:
         DeviceError: The device is not there.
-        CheckpointError: The start is no masked language model or encoder of BERT's kind, or the output folder is not
+        CheckpointError: The start is not a masked language model or encoder of BERT's kind, or the output folder is not
             empty.
         EncoderMismatch: TextBundle and encoder do not read text alike.
         ResumeError: There is nothing to go on with, or it belongs to another run.

@@ -26,7 +26,7 @@ from small_encoders import DIMENSION, inputs, model_of
 from textveil.bundle.onnx.check import OPERATORS, check_model
 from textveil.errors import BundleDamaged, ModelRefused
 
-# --- bytes that are no model, or two -------------------------------------------------------------------------------
+# --- bytes that are not a model, or two -------------------------------------------------------------------------------
 
 
 def test_every_truncation() -> None:

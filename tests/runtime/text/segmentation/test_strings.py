@@ -39,7 +39,7 @@ def test_groups_of_digits_are_one_segment(number: str) -> None:
     assert segmentation.segments(f"({number}) x")[1] == number
 
 
-#: A bracket right after a word is no bracket of a group: a number in its place would touch the word.
+#: A bracket right after a word is not a bracket of a group: a number in its place would touch the word.
 TOUCHING = ["cat(1) 2", "cat.(1) 2", "cat(at)(1) 2", "x7_(1) 2"]
 
 

@@ -31,7 +31,7 @@ class SanText:
 
     ``weight(x, y) = q(y) W[s(x, y)]`` with ``s(x, y) = floor(grid d(x, y))``. A draw proposes from the stored row,
     which gives every word beyond it the weight of the last stored one, and thins that tail: words that are not stored
-    are no nearer, so ``W[s(x, y)] <= W[s_k]``. It is ``2 alpha d``-metric-DP up to ``rounding_slack``.
+    are not nearer, so ``W[s(x, y)] <= W[s_k]``. It is ``2 alpha d``-metric-DP up to ``rounding_slack``.
 
     Attributes:
         table: Neighbors and scores.

@@ -62,5 +62,5 @@ class SanTextPlus(Unordered):
         return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> ScoreChannel:
-        """Implements ``Mechanism.channel_at``: what is no word in one piece is never kept."""
+        """Implements ``Mechanism.channel_at``: what is not a word in one piece is never kept."""
         return self.channel if whole else self.channel.drawn

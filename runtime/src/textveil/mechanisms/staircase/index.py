@@ -65,7 +65,7 @@ class IndexStaircase(Staircase):
         if (dealt.sum(axis=1) != budget).any() or not 1 <= budget <= total:
             raise BundleDamaged("a channel: rows deal different budgets, or none")
         if not epsilon.is_finite():  # a comparison with NaN raises
-            raise BundleDamaged("a channel: epsilon is no number")
+            raise BundleDamaged("a channel: epsilon is not a number")
         table = StaircaseTable(_everything(codes, codes), base, np.zeros(codes, np.uint8))
         level = StaircaseLevel(name=name, epsilon=epsilon, share=Fraction(budget, total))
         staircase = cls(table, level, base, np.cumsum(base), unit, dealt=dealt)

@@ -78,7 +78,7 @@ class Staircase:
     Attributes:
         table: Neighbors and base.
         level: Epsilon and shares.
-        base: ``b``, 0 for symbols that are no output, shape ``(symbols,)``.
+        base: ``b``, 0 for symbols that are not outputs, shape ``(symbols,)``.
         sums: Running sums of ``base``.
         unit: ``G``; small in exhaustive tests.
     """

@@ -50,7 +50,7 @@ class StaircaseTable:
         """Checks shapes, types and ranges, and gives the table.
 
         Raises:
-            BundleDamaged: A row stores an id twice or one that is no symbol, or the base has a zero.
+            BundleDamaged: A row stores an id twice or one that is not a symbol, or the base has a zero.
         """
         neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
         if (

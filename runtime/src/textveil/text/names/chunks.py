@@ -29,7 +29,7 @@ _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
 _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.)+\p{Lu}")
-#: Common words that are no letters with single marks between them.
+#: Common words that are not letters with single marks between them.
 _SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")

@@ -42,7 +42,7 @@ _SMALL = frozenset(
 )
 _CONNECTORS = frozenset(("of", "the"))
 _MOST_CONNECTORS = 3
-#: What is written with a hyphen to a name and is no part of it.
+#: What is written with a hyphen to a name and is not a part of it.
 _SUFFIXES = frozenset("based born style like led backed owned speaking area wide run made bound related".split())
 _JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
 _JOINS_INITIALS = frozenset((". ", "."))
@@ -87,7 +87,7 @@ class Places:
     """One text: its words, and the gaps before each and after the last.
 
     Args:
-        words: Its tokens that are no gaps.
+        words: Its tokens that are not gaps.
         spelled: What stands before each, its text, and so on, and what stands at the end.
         special: Which of them are not plainly shown.
         breaks: Whether it has a line break.
@@ -196,7 +196,7 @@ class Places:
             self._hidden[at] = True
 
     def _hide_together(self, places: Sequence[int], end: int) -> None:
-        """Marks what is not shown of words with a capital that stand together, inside a line that is no headline.
+        """Marks what is not shown of words with a capital that stand together, inside a line that is not a headline.
 
         All that are hidden are one slot. So which they are decides nothing but whether any of them is shown.
         """

@@ -117,7 +117,8 @@ def _of_number(whole: str, mark: str | None, decimals: str | None) -> tuple[str,
 
 def with_unit(string: str) -> tuple[str, str] | None:
     """Splits a number and the unit that is written to it, as in ``5kg``; ``None`` where there is none."""
-    match = _WITH_UNIT.fullmatch(string) if string.isascii() else None  # a letter that only looks like one is no unit
+    # A letter that only looks like one of a unit is not a unit.
+    match = _WITH_UNIT.fullmatch(string) if string.isascii() else None
     return None if match is None or _TIME.fullmatch(string) or _DECADE.fullmatch(string) else (match[1], match[2])
 
 

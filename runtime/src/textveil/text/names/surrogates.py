@@ -129,7 +129,7 @@ class Surrogates:
 #: Kinds whose pools are spelled in lower case.
 _WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group", "unit"))
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
-#: The least and how many whole parts a number of so many digits has; years are no such numbers.
+#: The least and how many whole parts a number of so many digits has; years are not such numbers.
 _WHOLES = {
     "0": (0, 1),
     "1": (1, 9),

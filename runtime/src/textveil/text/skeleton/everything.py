@@ -139,7 +139,7 @@ class EveryPieceRule(EverythingRule):
 
 
 def filter_words(segments: Sequence[str]) -> list[str]:
-    """Returns the segments that are no gaps."""
+    """Returns the segments that are not gaps."""
     return [segment for segment in segments if not is_gap(segment)]
 
 

@@ -204,7 +204,7 @@ def function_words(text: str) -> dict[str, bool]:
         if marks not in ([], [NAME_LIKE]):
             raise BundleDamaged(f"line {number} of the function words has an unknown mark")
         if word in found or not _is_function_word(word):
-            raise BundleDamaged(f"line {number} of the function words is there twice or is no word")
+            raise BundleDamaged(f"line {number} of the function words is there twice or is not a word")
         found[word] = bool(marks)
     return found
 

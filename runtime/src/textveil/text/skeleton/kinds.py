@@ -164,7 +164,7 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(
-            f"line {wrong + 1} of a kind is there twice or is no entry of it (entries are in lower case)"
+            f"line {wrong + 1} of a kind is there twice or is not an entry of it (entries are in lower case)"
         )
     outputs = tuple(compress(entries, [not mark & _MEMBER_ONLY for mark in marks]))
     if not outputs:
@@ -207,7 +207,7 @@ def _is_listable(entry: str) -> bool:
 
 
 def _is_output(entry: str, shape: str) -> bool:
-    """One folded string of the shape. Emoticons stand between blanks only, so they are no outputs."""
+    """One folded string of the shape. Emoticons stand between blanks only, so they are not outputs."""
     if not entry or segmentation.key(entry) != entry:
         return False
     if strings.is_solid(entry):

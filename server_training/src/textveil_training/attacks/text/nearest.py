@@ -2,7 +2,7 @@
 
 The guess for an output y is the symbol nearest to it, y itself; the list of ten is y and the nine symbols nearest to
 it. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word stays; Song and Raghunathan 2020 search neighbors.
-``<unk>`` is no symbol: a word outside the vocabulary is never guessed.
+``<unk>`` is not a symbol: a word outside the vocabulary is never guessed.
 """
 
 from collections.abc import Callable

@@ -22,7 +22,7 @@ def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], floa
         Vectors, shape (texts, k), and the whole-text epsilon that all lines state.
 
     Raises:
-        InvalidJson: A line is no such object, or states another dimension or epsilon than the first.
+        InvalidJson: A line is not such an object, or states another dimension or epsilon than the first.
         WrongColumnCount: There are more or fewer lines.
         DataError: The file cannot be read or is empty.
     """

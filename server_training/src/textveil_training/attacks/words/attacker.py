@@ -115,7 +115,7 @@ class Asked:
     Attributes:
         document: Text of each segment.
         words: Which segments are words or strings: the denominator of "all".
-        content: Which of them are no function words.
+        content: Which of them are not function words.
         known: Which content words are in the vocabulary.
     """
 
@@ -201,7 +201,7 @@ def attack(
         attacker: What the attacker has.
         target: The texts as the release reads them.
         asked: What is to be named.
-        function_words: What is no content word.
+        function_words: What is not a content word.
 
     Returns:
         By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free

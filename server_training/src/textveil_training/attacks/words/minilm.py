@@ -58,7 +58,7 @@ class ElementEncoder(nn.Module):
 
         Args:
             embedded: Vectors like ``pieces``, shape ``(texts, length, width)``.
-            there: Which places are no padding, shape ``(texts, length)``.
+            there: Which places are not padding, shape ``(texts, length)``.
         """
         first, last = (end.expand(len(embedded), 1, -1) for end in self._ends)
         inside = torch.ones(len(there), 1, dtype=torch.bool)

@@ -27,7 +27,7 @@ def attack_words(
         release: The mechanism.
         texts: The texts that are attacked.
         known: Raw texts that the attacker has, of the same kind. They should hold nothing of the texts attacked.
-        function_words: What is no content word.
+        function_words: What is not a content word.
         vocabulary: Words that the mechanism knows.
         vectors: Vectors of words, for the network; None for the attacks without one.
         encoder: Whether MiniLM is tuned as an attacker too: hours.
