@@ -88,8 +88,8 @@ BAD: dict[str, tuple[str, str | bytes, tuple[str, str], type[DataError], str]] =
     "a label that is NaN": ("a.csv", f"text,topic\n{SECRET},NaN\n", ("text", "topic"), MissingLabel, "line 2"),
     "a label that is null": ("a.jsonl", '{"text": "a", "topic": null}\n', ("text", "topic"), MissingLabel, "missing"),
     "too many columns": ("a.csv", f"text,topic\na,b,{SECRET}\n", ("text", "topic"), WrongColumnCount, "3 columns"),
-    "a quotation without an end": ("a.csv", f'text,topic\n"{SECRET},b\n', ("text", "topic"), WrongLayout, "no CSV"),
-    "text behind a quotation": ("a.csv", f'text,topic\n"a"{SECRET},b\n', ("text", "topic"), WrongLayout, "no CSV"),
+    "a quotation without an end": ("a.csv", f'text,topic\n"{SECRET},b\n', ("text", "topic"), WrongLayout, "not CSV"),
+    "text behind a quotation": ("a.csv", f'text,topic\n"a"{SECRET},b\n', ("text", "topic"), WrongLayout, "not CSV"),
     "not UTF-8": ("a.csv", b"text,topic\n\xff,b\n", ("text", "topic"), InvalidUtf8, "byte 11"),
 }
 

@@ -109,7 +109,7 @@ class Layout:
         except (OSError, ValueError) as error:
             raise CheckpointError(f"there is no {self.noun} in that folder") from error
         if not isinstance(content, dict) or content.pop("format", None) != self.format_name:
-            raise CheckpointError(f"that folder is no {self.noun}")
+            raise CheckpointError(f"that folder is not a {self.noun}")
         if content.pop("format_version", None) != self.version:
             raise CheckpointError(f"the {self.noun} was written in another version of the format")
         files = content.pop("files", None)
