@@ -16,12 +16,13 @@ from toy_release import VOCABULARY, plan
 
 
 def test_k_rr_keeps_the_word_with_the_ratio_of_its_epsilon() -> None:
-    law = rows.k_rr(plan().mechanism.strict, "3")
+    slots: Any = plan().mechanism
+    law = rows.k_rr(slots.strict, "3")
     row = law.channel.rows(np.array([4]))[0]
     others = np.delete(row, 4)
     assert np.allclose(others, others[0])
     assert row[4] / others[0] == pytest.approx(np.exp(3), rel=1e-5)
-    uniform = rows.k_rr(plan().mechanism.strict, "0.000001").channel.rows(np.array([4]))[0]
+    uniform = rows.k_rr(slots.strict, "0.000001").channel.rows(np.array([4]))[0]
     assert np.allclose(uniform, 1 / len(VOCABULARY), rtol=1e-5)
 
 

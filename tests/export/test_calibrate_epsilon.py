@@ -193,8 +193,10 @@ class TestCommand:
         assert labels == {"low": 6, "balanced": 9.5, "high": 12}
 
     def test_bare_numbers_name_their_levels(self, tmp_path):
-        assert list(table._levels(table._named("6, 9.5"))) == ["e6", "e9.5"]
-        assert list(table._levels(table._named("1,2,3,4,5,6"))) == list(calibrate_epsilon.DEFAULT_LEVELS)
+        for text, names in (("6, 9.5", ["e6", "e9.5"]), ("1,2,3,4,5,6", list(calibrate_epsilon.DEFAULT_LEVELS))):
+            levels = table._levels(table._named(text))
+            assert levels is not None
+            assert list(levels) == names
 
     @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
     def test_targets_that_cannot_be(self, tmp_path, capsys, targets):

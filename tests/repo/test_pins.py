@@ -16,6 +16,7 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, IndexEncoder, Sanitizer
 from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.pins import Pins
 from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
 from textveil.text import Options
 from textveil_cli import console
@@ -131,7 +132,7 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "IndexServer": ("[]", IndexServer.load),
     "VectorClassifier": ("()", VectorClassifier.load),
     "Rewriter": ("{}", Rewriter),
-    "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=pins)),
+    "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=Pins(**pins))),
     "sign_bundle": ("{}", lambda folder, **pins: sign_bundle(folder, folder.parent / "key.pem", **pins)),
     "sanitize_corpus": (
         "{}",

@@ -31,7 +31,7 @@ FOLDERS = (
 def test_what_a_command_is_for_is_said_once(name: str) -> None:
     """Its help is known before it is imported, and is the first sentence of its documentation."""
     module = importlib.import_module(LINES[name])
-    commands = typer.main.get_command(module.app).commands
+    commands = typer.main.get_group(module.app).commands
     assert list(commands) == list(module.COMMANDS)
     for word, said in module.COMMANDS.items():
         assert inspect.cleandoc(commands[word].help or "").partition("\n\n")[0].replace("\n", " ") == said, word

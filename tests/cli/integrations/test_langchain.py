@@ -52,8 +52,11 @@ def tracer() -> Tracer:
 
 def chain() -> Any:
     prompt = ChatPromptTemplate.from_messages([("user", "Answer: {note}")])
-    echo = RunnableLambda(lambda messages: messages.to_string())
-    return SanitizeFirst(level="strongest") | {"note": lambda text: text} | prompt | echo
+
+    def echo(messages: Any) -> str:
+        return messages.to_string()
+
+    return SanitizeFirst(level="strongest") | {"note": lambda text: text} | prompt | RunnableLambda(echo)
 
 
 def test_the_text_is_sanitized() -> None:

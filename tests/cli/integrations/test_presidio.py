@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,7 +109,8 @@ def test_lists_and_dictionaries_of_texts(engine: AnonymizerEngine) -> None:
     "span", ["Zorblaxia Quuxling Frobnitz", "zorblaxia quuxling frobnitz", "ZORBLAXIA McQuux Don't"]
 )
 def test_a_surrogate_is_of_the_kind_that_presidio_found(span: str, entity: str, kinds: list[str]) -> None:
-    lists = {kind.name: set(kind.outputs) for kind in Sanitizer.load()._plan({}).rule.lists}
+    plan: Any = Sanitizer.load()._plan({})
+    lists = {kind.name: set(kind.outputs) for kind in plan.rule.lists}
     said = anonymize(f"ask {span} about it", [(entity, span)])
     words = said.removeprefix("ask ").removesuffix(" about it").split()
     assert [word.casefold() in lists[kind] for word, kind in zip(words, kinds, strict=True)] == [True] * 3

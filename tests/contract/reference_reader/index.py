@@ -111,7 +111,7 @@ class IndexReader:
         for (name, epsilon), times in arrived.items():
             channel = self.channel(name, epsilon)
             released = product(rows, channel)
-            means = [sum(column) / len(column) for column in zip(*released, strict=True)]
+            means = [sum(column, Fraction(0)) / len(column) for column in zip(*released, strict=True)]
             scaled = [[cell / mean for cell, mean in zip(row, means, strict=True)] for row in released]
             weights = transposed(product(inverse(product(scaled, transposed(released))), scaled))
             found = product([[Fraction(time) for time in times]], weights)[0]
@@ -127,7 +127,7 @@ class IndexReader:
             chances = [Fraction(count + Fraction(2, len(row))) / (sum(row) + 2) for count in row]
             for i in every:
                 mean, square = (
-                    sum(chance * reach[label][code][i] ** power for code, chance in enumerate(chances))
+                    sum((chance * reach[label][code][i] ** power for code, chance in enumerate(chances)), Fraction(0))
                     for power in (1, 2)
                 )
                 variances[i] += (square - mean**2) / sum(row)

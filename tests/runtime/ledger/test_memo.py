@@ -61,7 +61,8 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
     ]  # fmt: skip
     places = [place for scopes, requests in calls for place in whole_calls(scopes, requests)]
     assert len(set(places)) == len(places) == 11
-    tags = [tag(bytes(32), *parts) for parts in (("a", b"b"), ("ab",), ("a", b"", b"b"), ("a", b"b", b""), ("", b"ab"))]
+    alike = [("a", [b"b"]), ("ab", []), ("a", [b"", b"b"]), ("a", [b"b", b""]), ("", [b"ab"])]
+    tags = [tag(bytes(32), use, *parts) for use, parts in alike]
     assert len(set(tags)) == len(tags)
 
 
