@@ -173,7 +173,12 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
         (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
         (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),
-        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon goes with --encoder\n"),
+        (
+            ["--encoder-epsilon", "4"],
+            1,
+            "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder\n",
+        ),
+        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder\n"),
         (["--port", "70000"], 2, "textveil: usage: --port: a value is not valid"),
     ],
 )
