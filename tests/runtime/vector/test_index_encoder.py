@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planted import planted
 from small_index import LABELS, SENTENCES, sentences_of, write_index
 from textveil.errors import BundleNotFound, IdentityMismatch, InputError, OptionError
 from textveil.mechanisms import entropy
@@ -91,6 +92,21 @@ def test_a_sentence_is_drawn_from_the_index_alone(speaker: IndexEncoder, monkeyp
             monkeypatch.setattr(entropy, "random_uint64", lambda count, word=word: np.full(count, word, np.uint64))
             found.append(speaker._sentence(index))
         assert tuple(found) == speaker.bundle.sentences[index]
+
+
+def of_another_index(encode: Any, encoder: IndexEncoder) -> bool:
+    """Whether a sentence is missing, or not one of the index that was drawn, in 200 releases."""
+    releases = [encode(encoder, text, epsilon=1, as_text=True) for text in ("", "goal") * 100]
+    return any(one.sentence not in encoder.bundle.sentences[one.index] for one in releases)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("self._sentence(index)", "self._sentence(code)"), ("if as_text else None", "if as_text and text else None")],
+)
+def test_a_sentence_that_depends_on_the_text_is_seen(speaker: IndexEncoder, right: str, wrong: str) -> None:
+    assert not of_another_index(IndexEncoder.encode, speaker)
+    assert of_another_index(planted(IndexEncoder.encode, (right, wrong)), speaker)
 
 
 def test_the_odds_of_any_sentence_change_by_the_epsilon_at_most(speaker: IndexEncoder) -> None:

@@ -41,7 +41,7 @@ def _nearest(contents: IndexContents, sentences: Sequence[str]) -> list[list[str
     extractor = extractor_of(contents.extractor)
     scores = np.array([contents.weight @ extractor.extract(one).vector + contents.bias for one in sentences])
     near = np.nan_to_num(scores / np.maximum(np.linalg.norm(scores, axis=1, keepdims=True), 1e-12))
-    return [[sentences[at]] for at in linear_sum_assignment(near.T, maximize=True)[1]]
+    return [[sentences[int(at)]] for at in linear_sum_assignment(near.T, maximize=True)[1]]
 
 
 def _of_labels(labels: Sequence[str], lines: Sequence[str]) -> list[list[str]]:
