@@ -56,6 +56,7 @@ COMMANDS = {
     "textveil-export report": "{} -o nowhere",
     "textveil-export sign": "{} --key KEY",
     "textveil-export audit": "{}",
+    "textveil-export sentences": "[] nowhere -o nothing",
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",

@@ -38,6 +38,8 @@ class IndexReader:
         self.identity = hashlib.sha256(content).hexdigest()
         self.release, self.labels = json.loads(content)["release"], json.loads(content)["labels"]
         self.held_out = json.loads((folder / "held-out.json").read_text("utf-8"))
+        said = folder / "sentences.txt"
+        self.sentences = said.read_text("utf-8").split("\n")[:-1] if said.exists() else []
         self.words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
         self.rows, self.codes, self.channels = (
             tensors((folder / f"{name}.safetensors").read_bytes()) for name in ("rows", "codes", "channels")
@@ -91,6 +93,11 @@ class IndexReader:
                 return y
             number -= weight
         raise AssertionError("the rows do not have the total that the document says")
+
+    def sentence(self, index: int, entropy: Iterator[int]) -> str:
+        """Right after ``index``, of the words that follow."""
+        each = len(self.sentences) // len(self.labels)
+        return self.sentences[index * each + below(each, entropy)]
 
     def channel(self, name: str, epsilon: str) -> list[list[Fraction]]:
         """``P``: a row for each code."""
