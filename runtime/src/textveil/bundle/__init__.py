@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from textveil.bundle.kept import Kept
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
-    from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
+    from textveil.bundle.opened import MAX_BUNDLE_BYTES, Pins
+    from textveil.bundle.parts import KindFile, Level, SkeletonFiles
     from textveil.bundle.safetensors import FLOATS, parse_tensors
-    from textveil.bundle.santext_files import Level
-    from textveil.bundle.staircase_files import KindFile, SkeletonFiles
     from textveil.bundle.text import TextBundle
     from textveil.bundle.vectors import OnnxParts, VectorBundle
 
@@ -55,7 +54,7 @@ __getattr__ = lazy_names(
     __name__,
     __all__,
     # Those first that import the least: whoever opens a text imports no vectors.
-    "pins",
+    "opened",
     "defaults",
     "files",
     "safetensors",
@@ -63,8 +62,7 @@ __getattr__ = lazy_names(
     "open",
     "kept",
     "atomic",
-    "santext_files",
-    "staircase_files",
+    "parts",
     "text",
     "held_out",
     "vectors",
