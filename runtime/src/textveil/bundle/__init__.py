@@ -1,7 +1,6 @@
 """Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door.
 
-Names of files are in the module ``textveil.bundle.layout``, for who writes bundles; what the statistics of a bundle say
-is in ``textveil.bundle.statistics``.
+Names of files are in the module ``textveil.bundle.layout``, for who writes bundles.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
-    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
+    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
     from textveil.bundle.files import read_checked, unique_keys
     from textveil.bundle.held_out import HeldOut
     from textveil.bundle.index import IndexBundle, StaticParts
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
     from textveil.bundle.opened import MAX_BUNDLE_BYTES, Pins
-    from textveil.bundle.parts import KindFile, Level, SkeletonFiles
+    from textveil.bundle.parts import KindFile, SkeletonFiles
     from textveil.bundle.safetensors import FLOATS, parse_tensors
+    from textveil.bundle.statistics import Measures
     from textveil.bundle.text import TextBundle
     from textveil.bundle.vectors import OnnxParts, VectorBundle
 
@@ -31,7 +31,7 @@ __all__ = [
     "IndexBundle",
     "Kept",
     "KindFile",
-    "Level",
+    "Measures",
     "OnnxParts",
     "Pins",
     "SkeletonFiles",
@@ -42,7 +42,6 @@ __all__ = [
     "atomic_bytes",
     "atomic_folder",
     "atomic_output",
-    "default_encoder",
     "open_bundle",
     "parse_tensors",
     "read_checked",
@@ -65,6 +64,7 @@ __getattr__ = lazy_names(
     "parts",
     "text",
     "held_out",
+    "statistics",
     "vectors",
     "index",
 )
