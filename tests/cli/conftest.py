@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_index import write_index
 from small_staircase import small_staircase
 
 
@@ -16,8 +17,6 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def index_bundle(tmp_path: Path) -> Path:
     """The folder of a small bundle of indices."""
-    from small_index import write_index  # needs safetensors, which a library's environment lacks
-
     return write_index(tmp_path / "bundle")
 
 
