@@ -100,7 +100,7 @@ def test_help_and_version_import_no_command() -> None:
     for arguments in ("--version", "--help"):
         modules = loaded(arguments)
         assert not [name for name in modules if ".commands" in name]
-        assert len(modules) <= 12
+        assert len(modules) <= 10
 
 
 @pytest.mark.parametrize("command", COMMANDS)
