@@ -16,7 +16,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.layout import LAW, MANIFEST
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.mechanisms.staircase.table import output_role
+from textveil.mechanisms.staircase.tables import output_role
 from textveil.text import Options
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.verify import verify_text

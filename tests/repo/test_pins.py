@@ -16,7 +16,7 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, IndexEncoder, Sanitizer
 from textveil.bundle import TextBundle, open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
 from textveil.text import Options
 from textveil_cli import console

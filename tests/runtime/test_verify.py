@@ -1,6 +1,5 @@
 """``verify``: what holds passes, and a planted fault is found and named."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -11,12 +10,13 @@ import numpy as np
 import pytest
 import small_bundles
 from small_staircase import CASED_ROLES, CASED_WORDS, ROLES, WORDS, small_staircase
-from textveil import Sanitizer
+from textveil import Sanitizer, verify
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.table import LevelParameters
 from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.staircase import staircase_channel
 from textveil.verify import exceeds, largest_losses, verify_text
 from textveil_cli import main as cli
 from textveil_cli.console import run
@@ -39,7 +39,7 @@ def test_the_largest_loss_is_that_of_the_exact_rows(bundle: TextBundle, tmp_path
     """Of every mechanism with a channel, in exact rationals, over every output."""
     if name == "staircase":
         opened = open_bundle(small_staircase(tmp_path / "s"))
-        channel: Channel = Sanitizer(opened)._plan({}).mechanism.strict.channel  # type: ignore[union-attr]
+        channel: Channel = staircase_channel(Sanitizer(opened)._plan({}).mechanism.strict)  # type: ignore[union-attr]
     elif name == "krr":
         channel = RandomizedResponse.of(bundle.table, Decimal(3)).channel
     else:
@@ -232,9 +232,7 @@ def test_a_rule_without_outputs_is_seen(tmp_path: Path) -> None:
 def test_a_staircase_that_draws_otherwise_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A factor twice as large in what is drawn, and the certificate of the smaller one."""
     bundle = open_bundle(small_staircase(tmp_path), TextBundle)
-    staircase: Any = type(Sanitizer(bundle)._plan({}).mechanism.strict)  # type: ignore[union-attr]
-    factor: Callable[[Any], int] = staircase.factor.func
-    monkeypatch.setattr(staircase, "channel", property(lambda self: _twice(self, 2 * factor(self))))
+    monkeypatch.setattr(verify, "staircase_channel", lambda staircase: _twice(staircase, 2 * staircase.factor))
     with pytest.raises(BundleDamaged, match="the staircase loses more than the stated epsilon"):
         verify_text(bundle)
 

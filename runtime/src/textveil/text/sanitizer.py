@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.bundle.text import TextBundle
 from textveil.errors import InputError
-from textveil.mechanisms.distribution import Distribution
 from textveil.text.options import Options, cache_key
 from textveil.text.plans import Plans
 from textveil.text.result import Document, Result
@@ -20,6 +19,7 @@ from textveil.text.rewrite.batches import lists_of_texts, texts_of
 from textveil.text.statement import Terms
 
 if TYPE_CHECKING:
+    from textveil.mechanisms.distribution import Distribution
     from textveil.text.names.also import Detector
     from textveil.text.names.plan import NamesPlan
 
@@ -146,7 +146,7 @@ class Sanitizer:
             own["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **own}
 
-    def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
+    def distribution(self, word: str, **options: Unpack[Options]) -> "Distribution":
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.
 
         Args:

@@ -10,12 +10,13 @@ import numpy as np
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.index import IndexBundle
 from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.bundle.vectors import OnnxParts
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.mechanisms.staircase import staircase_channel
 from textveil.sequences import require_string
 from textveil.vector.batch import release_each
 from textveil.vector.extractor import Notes, extractor_of
@@ -191,7 +192,7 @@ class IndexEncoder:
         if label not in labels:
             raise OptionError("no code has that label")
         staircase = self.bundle.level(channel, epsilon)
-        return Distribution.of(labels, staircase.channel, labels.index(label))
+        return Distribution.of(labels, staircase_channel(staircase), labels.index(label))
 
     def pack(self, release: IndexRelease) -> dict[str, Any]:
         """Returns a release as plain values for JSON, from which ``unpack`` makes it again."""
