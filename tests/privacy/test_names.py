@@ -31,7 +31,7 @@ Anna|Novak|Zorblax|Rose|King|Mark|New York|Salt Lake City|O'Brien|Kraków|Élodi
 J.R.R|Smith&Jones|AT&T|NATO|USA|iPhone|World Bank|Times Square|Baker Street|Hope Bank|Lake Erie|University of Boston
 United States|Texas|CA|Dr.|Mr|President|Captain|Doctor|The|In|May|March|Friday|friday|German|twelve|Twelve|GOOD|HELP
 STOP|Good|Hello|Will|zorb|zorbed|flimping|kralls|frobly|x|y|s|漢字|漢|la|el|rose|lake|Senator|Bank|Zorb-lax|Novak-zorb
-Novak-based|Novak-able|and/or|Novak/Kim|Novak's|novak's|NOVAK'S|Hallo.There|e.g|suite|room|apt
+Brook|Ward|POUND|Novak-based|Novak-able|and/or|Novak/Kim|Novak's|novak's|NOVAK'S|Hallo.There|e.g|suite|room|apt
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -41,6 +41,7 @@ STRINGS = (
 5|7|12|82|1999|102|12345|1234567|3.5|1,250|1,2|12.345|8|3|555-1234|555-123-4567|(555) 123-4567|+49 30 1234567|+1|50%
 4111-1111-1111-1111|4111 1111 1111 1111|123-45-6789|a@b.com|@novak|#tag|#1|www.x.com|x.org|/usr/b|~/b|C:\\x|a.pdf|$5
 1.2.3.4|00:11:22:33:44:55|9:05|7pm|1/2/2020|2020-02-01|22nd|1960s|70s|75s|5kg|5 km|12mg|abc123|sk_1234567890ABC|★|✈|٣
+user=zorb7|Novak,Boston,555-1234|"a":"Novak","n":5|k=v|id=abc123;x=@novak|Zorb|3,a=5
 deadbeef01|GB29NWBK60161331926819|82-year-old|5yo|12-13|12–14|12 13|mid-80s|x-5|5-zorb|²|x²|é1|&amp;|&#39;s|&#65;|quot;
 """.strip()
     .replace("\n", "|")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from .names_slots import TITLE, Slot, Text
 from .names_strings import number_kind
-from .names_tokens import Tokens
+from .names_tokens import Tokens, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
@@ -39,23 +39,29 @@ class Reader:
 
     def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
         self.tokens, self.kinds = Tokens(lists, allow, deny), lists["kinds"]
+        self.common = set(lists["common"]) - self.tokens.denied
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
         """What is shown and the slots of each text, in turn, and how many words are shown."""
         cut = [Text(list(self.tokens.read(text))) for text in texts]
         has_capital = any(word.case != "lower" for text in cut for word in text.words)
-        found = [[entry if isinstance(entry, str) else self.named(entry) for entry in t.read(has_capital)] for t in cut]
+        found = [
+            [entry if isinstance(entry, str) else self.named(entry, has_capital) for entry in text.read(has_capital)]
+            for text in cut
+        ]
         return found, sum(text.shown for text in cut)
 
-    def named(self, slot: Slot) -> Named:
+    def named(self, slot: Slot, has_capital: bool) -> Named:
         """A slot with its kind."""
         phrase = " ".join(word.key for word in slot.words)
+        listed = "" if has_capital or slot.kind != "word" else self.of_phrase(phrase)
         if slot.kind == "several":
             kind, layout = number_kind(re.sub("[^0-9]+", "-", slot.text.strip("+(")))
         elif slot.kind:
-            kind, layout = slot.kind, slot.layout
+            kind, layout = (listed, "") if listed else (slot.kind, slot.layout)
         else:
-            kind, layout = self.of_run(slot, phrase), ""
+            kind = self.of_run(slot, phrase)
+            layout = ending_of(phrase) if kind == "word" else ""
         if kind == "person":
             return Named(kind, list(self.persons(slot)), slot)
         folded = phrase if not slot.kind or len(slot.words) == 1 else slot.text.lower()
@@ -63,12 +69,20 @@ class Reader:
 
     def of_run(self, slot: Slot, phrase: str) -> str:
         """The kind of a run."""
-        kind = self.of_phrase(phrase) or (self.of_several(slot) if len(slot.words) > 1 else of_one(slot))
+        kind = self.of_phrase(phrase) or (self.of_several(slot) if len(slot.words) > 1 else self.of_one(slot, phrase))
         return "city" if kind == "family" and is_in_place(slot) else kind
 
     def of_phrase(self, phrase: str) -> str:
         """The first list of whole names that has a phrase."""
         return next((kind for kind in WHOLE if phrase in self.kinds[kind]), "")
+
+    def of_one(self, slot: Slot, phrase: str) -> str:
+        """The kind of a run of one word that is on no list of names."""
+        if slot.before == TITLE:
+            return "family"
+        if len(phrase) >= 4 and phrase in self.common:
+            return "word"
+        return "acronym" if slot.case == "UPPER" and len(phrase) <= 5 else "family"
 
     def of_several(self, slot: Slot) -> str:
         """The kind of a run of several words that is on no list."""
@@ -100,12 +114,6 @@ class Reader:
             else:
                 found.append(Part("given", "", word.key))
         return found
-
-
-def of_one(slot: Slot) -> str:
-    """The kind of a run of one word that is on no list."""
-    short = slot.case == "UPPER" and len(slot.words[0].key) <= 5
-    return "acronym" if short and slot.before != TITLE else "family"
 
 
 def is_in_place(slot: Slot) -> bool:

@@ -25,6 +25,7 @@ NUMBERED = {
 }  # fmt: skip
 LOST_CLITICS = set("s t d m ll re ve".split())
 JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
+INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
 SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -156,9 +157,39 @@ class Tokens:
                 return between(
                     ".", [[replace(token, cls="shown", bits=frozenset()) for token in word] for word in tokens]
                 )
+        if self.separated(core):
+            found: list[Token] = []
+            while parts := self.separated(core):
+                found += self.solid(parts[0]) + gap(parts[1])
+                core = parts[2]
+            return found + self.solid(core)
         if any(map(is_digit, core)):
             return self.with_digits(core)
         return self.joined(core) or [string(core)]
+
+    def separated(self, core: str) -> tuple[str, str, str] | None:
+        """Words, a separator, and what is behind it; nothing if the core does not begin so."""
+        end = 0
+        while end < len(core) and (is_letter(core[end]) or is_in("M", core[end]) or core[end] in INSIDE):
+            end += 1
+            if core[end - 1] == '"' and any(map(is_letter, core[: end - 1])):
+                end -= 1
+                break
+        place = end
+        while core[place : place + 1] == '"':
+            place += 1
+        first = core[place : place + 1]
+        if first == ":" and place > end:
+            place += 1
+        elif first and first in "=,;|":
+            while core[place : place + 1] and core[place] in "=,;|":
+                place += 1
+        else:
+            return None
+        starts = next((i for i, character in enumerate(core) if character not in INSIDE), end)
+        if starts >= end or not is_letter(core[starts]) or place == len(core):
+            return None
+        return core[:end], core[end:place], core[place:]
 
     def joined(self, core: str) -> list[Token]:
         """Words and the joiners between them; nothing if the core is anything else."""
@@ -318,6 +349,10 @@ def unknown(word: str, key: str, case: str) -> Token:
         return Token("capital", word, key, case)
     if len(word) == 1:
         return Token("alone", word, key, kind="letter", bits=frozenset({"clitic"} if key in tuple("dmst") else ()))
+    return Token("alone", word, key, kind="word", layout=ending_of(key))
+
+
+def ending_of(key: str) -> str:
+    """The ending of a word that the skeleton shows."""
     ends = next((end for end in ("ing", "ed", "ly", "s") if key.endswith(end)), "")
-    kept = len(key) >= 5 and key.isascii() and not key.endswith("ss")
-    return Token("alone", word, key, kind="word", layout=ends if kept else "")
+    return ends if len(key) >= 5 and key.isascii() and not key.endswith("ss") else ""

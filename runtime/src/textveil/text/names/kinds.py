@@ -4,9 +4,10 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from textveil.text.names.lexicon import ending
 from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
 from textveil.text.names.tokens import INITIAL
@@ -24,6 +25,8 @@ _LAST = (
 #: After these a name that is on no list is taken for that of a place.
 _PLACE_BEFORE = frozenset("in at from near".split())
 _LONGEST_ACRONYM = 5
+#: A shorter common word in capitals is taken for an acronym too, as in "WHO".
+_SHORTEST_WORD = 4
 _BETWEEN = re.compile(r"[^0-9]+")
 
 
@@ -62,31 +65,39 @@ class Kinds:
 
     Args:
         kinds: Members of every kind by list.
+        common: Words of the public list that are not denied.
     """
 
-    def __init__(self, kinds: Mapping[str, frozenset[str]]) -> None:
-        self._kinds = kinds
+    def __init__(self, kinds: Mapping[str, frozenset[str]], common: Collection[str]) -> None:
+        self._common = common
         self._given = kinds["given"]
         self._of_whole = {entry: name for name in reversed(_WHOLE) for entry in kinds[name]}
         self._last = {entry: kind for name, kind in reversed(_LAST) for entry in kinds[name]}
 
-    def mention(self, slot: Slot) -> Mention:
-        """Returns a slot with its kind."""
+    def mention(self, slot: Slot, capitals: bool) -> Mention:
+        """Returns a slot with its kind.
+
+        Args:
+            slot: The slot.
+            capitals: Whether the document has a capital. Where none is, names are written as words are.
+        """
         if slot.kind == GROUP:
             kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
             return self._one(slot, kind, layout)
         if slot.kind == LONE_INITIAL:
             return self._one(slot, "initial", "")
-        if slot.kind != RUN:
-            return self._one(slot, slot.kind, slot.layout)
         folded = " ".join(token.key for token in slot.tokens)
         kind = self._of_whole.get(folded)
+        if slot.kind == "word" and not capitals and kind is not None:
+            return self._one(slot, kind, "")
+        if slot.kind != RUN:
+            return self._one(slot, slot.kind, slot.layout)
         if kind is None:
             kind = self._of_several(slot) if len(slot.tokens) > 1 else self._of_one(slot, folded)
         if kind == "family" and slot.before in _PLACE_BEFORE:
             kind = "city"
         if kind != "person":
-            return self._one(slot, kind, "", folded)
+            return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
         return Mention("person", slot.case, tuple(self._persons_parts(slot)), slot)
 
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
@@ -97,6 +108,8 @@ class Kinds:
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:
             return "family"
+        if folded in self._common and len(folded) >= _SHORTEST_WORD:
+            return "word"
         if slot.case == UPPER and len(folded) <= _LONGEST_ACRONYM:
             return "acronym"
         return "family"

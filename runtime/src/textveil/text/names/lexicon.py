@@ -130,9 +130,14 @@ def unknown(word: str, folded: str, case: int) -> Token:
         return Token(CAPITAL, word, folded, case)
     if len(word) == 1:
         return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
-    long = len(folded) >= _SHORTEST_WITH_ENDING and folded.isascii()
-    ending = next((end for end in _ENDINGS if folded.endswith(end)), "") if long else ""
-    return Token(ALONE, word, folded, LOWER, "word", "" if folded.endswith("ss") else ending)
+    return Token(ALONE, word, folded, LOWER, "word", ending(folded))
+
+
+def ending(folded: str) -> str:
+    """Returns the ending of a word that the skeleton shows; nothing where it has none."""
+    if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith("ss"):
+        return ""
+    return next((end for end in _ENDINGS if folded.endswith(end)), "")
 
 
 def _kind_of(kinds: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:

@@ -76,7 +76,8 @@ class NamesPlan:
 
     @cached_property
     def _kinds(self) -> Kinds:
-        return Kinds(self.lists.kinds)
+        common = self.lists.common
+        return Kinds(self.lists.kinds, common.keys() - self.denied if self.denied else common)
 
     @cached_property
     def _lexicon(self) -> Lexicon:
