@@ -8,7 +8,8 @@ from names_soup import BREAKS, around, broken, law, pairs
 from planted import planted
 from small_names import write_names
 from textveil import Sanitizer
-from textveil.text.names import rewrite
+from textveil.text.names import chunks, rewrite
+from textveil.text.names.kinds import Kinds
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.places import Places
 from textveil.text.names.plan import NamesPlans
@@ -67,6 +68,12 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
             ),
         ),
     ),
+    "a common word before a person's name is in the skeleton": (
+        Kinds,
+        "_name",
+        (("return place", "return 0"),),
+    ),
+    "two first words of a place are read apart": (Words, "_address", (("after += 1", "break"),)),
     "digits beside each other are told by their values": (
         Places,
         "_digits",
@@ -108,7 +115,7 @@ DRAW_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
     "a tag is numbered by its string": (
         rewrite._Document,
         "_tag",
-        (("self._counts.get(called, 0) + 1", "len(folded)"),),
+        (("self._counts.get(called, 0) + 1", "len(equal[-1][2])"),),
     ),
 }
 
@@ -125,6 +132,11 @@ def test_planted_faults_of_the_draw(small: Path, fault: str, monkeypatch: pytest
             first = law(plan, [texts], pytest.MonkeyPatch())
             found |= first != law(plan, [others], pytest.MonkeyPatch())
     assert found
+
+
+def test_an_account_of_a_class_of_its_own(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "number", planted(chunks.number, ('"account", ', "")))
+    assert is_caught(small)
 
 
 def test_a_number_of_digits_that_leaks(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

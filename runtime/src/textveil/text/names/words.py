@@ -45,6 +45,7 @@ class Words:
     def __init__(self, words: list[Token], gaps: Sequence[str], *, capitals: bool) -> None:
         self._words, self._gaps, self._capitals = words, gaps, capitals
         self._hidden = bytearray(len(words))
+        self._plain = range(0)  # words that begin no part of an address: they were looked at
 
     def _is_shown(self, place: int, end: int) -> bool:
         """Whether a word is shown where it stands."""
@@ -129,9 +130,13 @@ class Words:
             return place
         if words[after].cls == DIGITS and words[place].bits & UNIT:
             return after if self._before_digits(after) in JOINS_INITIALS | {" "} else place
-        unlisted = words[after].cls == LOOSE or (words[after].cls == ALONE and words[after].kind == "word")
-        if not self._capitals and unlisted and words[place].bits & FIRST and self._gaps[after] == " ":
-            return after + 1
+        if self._capitals or place in self._plain:
+            return place
+        while words[after - 1].bits & FIRST and after < end and self._gaps[after] == " ":
+            if words[after].cls == LOOSE or (words[after].cls == ALONE and words[after].kind == "word"):
+                return after + 1
+            after += 1
+        self._plain = range(place, after)
         return place
 
     def _before_digits(self, place: int) -> str:
