@@ -104,6 +104,8 @@ def _lines(name: str, every: int) -> list[str]:
         (names_slots, "JOINS", {" ", "-"}),
         (names_tokens, "DISGUISED", set()),
         (names_tokens, "JOINERS", set("-,;:!?/")),
+        (names_tokens, "ONCE", "/"),
+        (names_kinds, "AT_SENTENCE", "at-start"),
         (names_kinds, "ENDS", {}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -1,14 +1,17 @@
 """The rung `names`, pass 3: the kind of a slot, its parts and the skeleton (docs/names-rule.md, "Pass 3: kinds")."""
 
+import itertools
 import re
 from typing import Any, NamedTuple
 
 from .names_slots import TITLE, Slot, Text
 from .names_strings import number_kind
-from .names_tokens import Tokens, ending_of
+from .names_tokens import Token, Tokens, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
+#: The bit of common words that may start a sentence.
+AT_SENTENCE = "at-sentence"
 
 
 class Part(NamedTuple):
@@ -64,6 +67,8 @@ class Reader:
             layout = ending_of(phrase) if kind == "word" else ""
         if kind == "person":
             return Named(kind, list(self.persons(slot)), slot)
+        if kind == "given":
+            phrase = " ".join(word.key for word in self.name_of(slot))
         folded = phrase if not slot.kind or len(slot.words) == 1 else slot.text.lower()
         return Named(kind, [Part(kind, layout, folded)], slot)
 
@@ -89,27 +94,42 @@ class Reader:
         first, last = slot.words[0], slot.words[-1]
         if first.kind == "particle":
             return "family"
+        own = self.name_of(slot)
+        person = "person" if len(own) > 1 else "given"
         if slot.before == TITLE:
-            return "person"
+            return person
         for word in (last, first):
             for name, kind in ENDS.items():
                 if word.key in self.kinds[name]:
                     return kind
-        if first.cls == "initial" or first.key in self.kinds["given"]:
-            return "person"
+        if own[0].cls == "initial" or own[0].key in self.kinds["given"]:
+            return person
         two = len(slot.words) == 2 and self.of_phrase(first.key) in ("", "family")
         if two and self.of_phrase(last.key) == "family":
             return "person"
         return "city" if is_in_place(slot) else "organization"
 
+    def name_of(self, slot: Slot) -> list[Token]:
+        """The name in a run: all of it, or what is behind the common words that stand before a person's name."""
+        words = slot.words
+        rest = list(itertools.dropwhile(self.is_before_names, words))
+        if rest and (rest[0].key in self.kinds["given"] or (rest[0].cls == "initial" and len(rest) > 1)):
+            return rest
+        return words
+
+    def is_before_names(self, word: Token) -> bool:
+        """Whether a word may stand before a person's name: it may start a sentence, and is not a given name."""
+        return AT_SENTENCE in word.bits and word.key not in self.kinds["given"]
+
     def persons(self, slot: Slot) -> list[Part]:
         """The parts of a person's name."""
         found: list[Part] = []
-        for place, word in enumerate(slot.words):
+        words = self.name_of(slot)
+        for place, word in enumerate(words):
             if word.cls == "initial":
                 found.append(Part("initial", "", word.key))
-            elif place == len(slot.words) - 1 or (place > 0 and word.key not in self.kinds["given"]):
-                rest = " ".join(word.key for word in slot.words[place:])
+            elif place == len(words) - 1 or (place > 0 and word.key not in self.kinds["given"]):
+                rest = " ".join(word.key for word in words[place:])
                 return [*found, Part("family", "", rest)]
             else:
                 found.append(Part("given", "", word.key))

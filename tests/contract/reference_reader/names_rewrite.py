@@ -30,7 +30,7 @@ class Document:
         self.pools, self.options = pools, options
         self.draws: list[Draw] = []
         self.consistent: dict[Part, Draw] = {}
-        self.tags: dict[str, dict[str, str]] = {}
+        self.tags: dict[str, dict[tuple[Part, ...], str]] = {}
 
     def plan(self, named: Named) -> str | list[tuple[Part, Draw]]:
         """A slot as it is written already, or its parts with their draws."""
@@ -44,8 +44,7 @@ class Document:
             if None not in draws:
                 return [(part, draw) for part, draw in zip(named.parts, draws, strict=True) if draw]
         numbered = self.tags.setdefault(called, {})
-        folded = " ".join(part.folded for part in named.parts)
-        return numbered.setdefault(folded, f"[{called} {len(numbered) + 1}]")
+        return numbered.setdefault(tuple(named.parts), f"[{called} {len(numbered) + 1}]")
 
     def draw(self, part: Part) -> Draw | None:
         """The draw of a part; nothing if it cannot be drawn."""

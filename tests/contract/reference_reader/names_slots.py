@@ -276,9 +276,12 @@ class Text:
         word = self.words[after]
         if word.cls == "digits" and "unit" in self.words[i].bits:
             return after if self.gap_of_number(after) in DOTS | {" "} else i
-        plain = word.cls == "loose" or (word.cls == "alone" and word.kind == "word")
-        named = "first" in self.words[i].bits and plain and self.gaps[after] == " " and not self.has_capital
-        return after + 1 if named else i
+        if "first" not in self.words[i].bits or self.has_capital or self.gaps[after] != " ":
+            return i
+        while "first" in self.words[after].bits and after + 1 in self.line and self.gaps[after + 1] == " ":
+            after += 1
+        word = self.words[after]
+        return after + 1 if word.cls == "loose" or (word.cls == "alone" and word.kind == "word") else i
 
     def gap_of_number(self, i: int) -> str:
         """The gap before digits without the signs that may belong to them."""

@@ -24,6 +24,7 @@ NUMBERED = {
     8217, 8220, 8221, 8222, 8226, 8230,
 }  # fmt: skip
 LOST_CLITICS = set("s t d m ll re ve".split())
+ONCE = "/\\"  # of these a core with words has one at most
 JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
 INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
@@ -195,7 +196,7 @@ class Tokens:
         """Words and the joiners between them; nothing if the core is anything else."""
         found: list[Token] = []
         place = 0
-        while core.count("/") <= 1:
+        while sum(map(core.count, ONCE)) <= 1:
             end = letters_end(core, place)
             if end == place:
                 return []
@@ -206,7 +207,7 @@ class Tokens:
             while place < len(core) and not is_letter(core[place]):
                 place += 1
             marks = core[end:place]
-            if not (set(marks) <= JOINERS or (len(marks) >= 2 and set(marks) == {"."})):
+            if not (set(marks) <= JOINERS or marks == "\\" or (len(marks) >= 2 and set(marks) == {"."})):
                 return []
             found += gap(marks)
         return []
@@ -226,7 +227,7 @@ class Tokens:
         key = key_of(word)
         clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), "")
         stem = key.removesuffix(clitic)
-        if not clitic or key in self.lists["common"] or key in self.denied or stem in self.denied:
+        if not clitic or key in self.lists["common"] or key in self.allowed or self.is_denied(key):
             return [self.stem(word, key)]
         cut = len(word) - len(clitic)
         if not word[cut + 1 :].isascii():
@@ -237,13 +238,18 @@ class Tokens:
     def stem(self, stem: str, key: str) -> Token:
         """The token of a stem."""
         case = case_pattern(stem)
-        if key in self.denied:
+        if self.is_denied(key):
             return unknown(stem, key, case)
         if key in self.allowed or stem in self.lists["capitals"]:
             return Token("shown", stem, key, case)
         if case == "lower" and stem == stem.lower():
             return self.small(stem, key)
         return self.capital(stem, key, "Title" if case == "lower" else case)
+
+    def is_denied(self, key: str) -> bool:
+        """Whether a key is denied, or what is before its clitic is."""
+        stems = [key.removesuffix(clitic) for clitic in (*CLITICS, "n't") if key.endswith(clitic) and key != clitic]
+        return key in self.denied or any(stem in self.denied for stem in stems)
 
     def small(self, stem: str, key: str) -> Token:
         """The token of a stem in lower case."""
@@ -333,7 +339,7 @@ def is_short_number(part: str) -> bool:
 def number(text: str) -> Token:
     """The token of a number."""
     kind, layout = kind_of(text)
-    joins = all(map(is_digit, text)) or kind in ("digits", "phone", "card", "ssn")
+    joins = all(map(is_digit, text)) or kind in ("account", "digits", "phone", "card", "ssn")
     return Token("digits" if joins else "alone", text, text, kind=kind, layout=layout)
 
 

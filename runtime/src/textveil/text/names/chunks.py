@@ -26,7 +26,9 @@ _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
 #: Marks that words stand on both sides of, each a word of its own.
-_JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}")
+_JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
+#: Those of which a path has several.
+_SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.)+\p{Lu}")
 #: Common words that are not letters with single marks between them.
@@ -125,7 +127,7 @@ class Chunks:
                 return self._separated(core)
             if any(map(str.isdigit, core)):
                 return self._with_digits(core)
-            if core.count("/") < 2 and (pieces := _pieces(core)) is not None:
+            if len(_SLASHES.findall(core)) < 2 and (pieces := _pieces(core)) is not None:
                 return self._joined(pieces)
         return (_string(core),)
 
@@ -181,7 +183,7 @@ def gap(text: str) -> Token:
 def number(digits: str) -> Token:
     """Returns the token of a number."""
     kind, layout = string_kind(digits)
-    joins = digits.isdigit() or kind in ("digits", "phone", "card", "ssn")
+    joins = digits.isdigit() or kind in ("account", "digits", "phone", "card", "ssn")
     return Token(DIGITS if joins else ALONE, digits, digits, LOWER, kind, layout)
 
 

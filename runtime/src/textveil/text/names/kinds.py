@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from textveil.text.names.lexicon import ending
-from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
+from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -40,12 +40,16 @@ class Part(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A slot with its kind: what the skeleton has of it is its kinds, its case, and which of its parts are equal."""
+    """A slot with its kind: what the skeleton has of it is its kinds, its case, and which of its parts are equal.
+
+    ``named`` is its string, less the common words before the name of a person.
+    """
 
     kind: str
     case: int
     parts: tuple[Part, ...]
     slot: Slot
+    named: str
 
     @property
     def shown(self) -> tuple[object, ...]:
@@ -55,9 +59,9 @@ class Mention(NamedTuple):
         return (self.kind, self.case, slot.layout if slot.kind == RUN else "", slot.titles, slot.before, *parts)
 
     @property
-    def folded(self) -> str:
-        """What two mentions of one string have in common."""
-        return " ".join(part.folded for part in self.parts)
+    def equal(self) -> tuple[tuple[str, ...], ...]:
+        """What mentions have in common that are written by one tag: all parts, in order."""
+        return tuple(part[:3] for part in self.parts)
 
 
 class Kinds:
@@ -96,14 +100,16 @@ class Kinds:
             kind = self._of_several(slot) if len(slot.tokens) > 1 else self._of_one(slot, folded)
         if kind == "family" and slot.before in _PLACE_BEFORE:
             kind = "city"
-        if kind != "person":
+        if kind not in ("person", "given"):
             return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
-        return Mention("person", slot.case, tuple(self._persons_parts(slot)), slot)
+        first = self._name(slot)
+        parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, "given", first)]
+        return Mention(kind, slot.case, tuple(parts), slot, _spelled(slot, first))
 
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
         if folded is None:
             folded = slot.tokens[0].key if len(slot.tokens) == 1 else slot.text.lower()
-        return Mention(kind, slot.case, (Part(kind, layout, folded, slot.text),), slot)
+        return Mention(kind, slot.case, (Part(kind, layout, folded, slot.text),), slot, slot.text)
 
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:
@@ -118,31 +124,51 @@ class Kinds:
         keys = [token.key for token in slot.tokens]
         if slot.tokens[0].kind == "particle":
             return "family"
+        name = self._name(slot)
+        person = "person" if name < len(keys) - 1 else "given"
         if slot.before == TITLE_BEFORE:
-            return "person"
+            return person
         kind = self._last.get(keys[-1]) or self._last.get(keys[0])
         if kind is not None:
             return kind
-        if slot.tokens[0].cls == INITIAL or keys[0] in self._given:
-            return "person"
+        if slot.tokens[name].cls == INITIAL or keys[name] in self._given:
+            return person
         first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
         if len(keys) == 2 and last == "family" and first in (None, "family"):
             return "person"
         return "city" if slot.before in _PLACE_BEFORE else "organization"
 
-    def _persons_parts(self, slot: Slot) -> list[Part]:
+    def _name(self, slot: Slot) -> int:
+        """Where a given name or an initial stands behind words that may start sentences (``Ask Anna``); else 0."""
+        for place, token in enumerate(slot.tokens):
+            if token.key in self._given or (token.cls == INITIAL and place < len(slot.tokens) - 1):
+                return place
+            if not token.bits & AT_SENTENCE:
+                break
+        return 0
+
+    def _persons_parts(self, slot: Slot, first: int) -> list[Part]:
         """Parts of a person's name: initials, given names and one family name at the end, particles with it."""
         found: list[Part] = []
-        tokens = slot.tokens
-        for place, token in enumerate(tokens):
-            last = place == len(tokens) - 1
+        for place, token in enumerate(slot.tokens[first:], first):
             if token.cls == INITIAL:
                 found.append(Part("initial", "", token.key, token.text))
-            elif last or (place and token.key not in self._given):
-                name = " ".join(token.key for token in tokens[place:])
-                text = slot.text[slot.text.find(token.text) :] if not last else token.text
-                found.append(Part("family", "", name, text))
+            elif place == len(slot.tokens) - 1 or (place > first and token.key not in self._given):
+                found.append(_part(slot, "family", place))
                 break
             else:
                 found.append(Part("given", "", token.key, token.text))
         return found
+
+
+def _part(slot: Slot, kind: str, first: int) -> Part:
+    """The part of a run from one of its words to its end."""
+    return Part(kind, "", " ".join(token.key for token in slot.tokens[first:]), _spelled(slot, first))
+
+
+def _spelled(slot: Slot, first: int) -> str:
+    """What a slot has from one of its words on."""
+    end = 0
+    for token in slot.tokens[:first]:
+        end = slot.text.index(token.text, end) + len(token.text)
+    return slot.text[slot.text.index(slot.tokens[first].text, end) :]

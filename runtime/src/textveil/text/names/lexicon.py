@@ -62,8 +62,11 @@ class Lexicon:
         self._allowed, self._denied = frozenset(allowed), frozenset(denied)
 
     def is_denied(self, folded: str) -> bool:
-        """Tells whether the user's own list replaces a word."""
-        return folded in self._denied
+        """Tells whether the user's own list replaces a word, or what is before its clitic."""
+        if folded in self._denied or not self._denied or "'" not in folded:
+            return folded in self._denied
+        parts = split_clitic(folded)
+        return parts is not None and parts[0] in self._denied
 
     @cached_property
     def marks(self) -> "regex.Pattern[str]":
@@ -79,19 +82,20 @@ class Lexicon:
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
         folded = key(word)
-        if "'" in folded and folded not in self._common and folded not in self._denied:
+        whole = "'" not in folded or folded in self._common or folded in self._allowed or self.is_denied(folded)
+        if not whole:
             parts = split_clitic(folded)
             # A stem before "n't" is one of few: cut off, its clitic would tell that.
             end = len(word) - len(parts[1]) if parts is not None else 0
             # Of a clitic that is shown no letter is another one that looks like it.
-            if parts is not None and parts[1] != "n't" and parts[0] not in self._denied and word[end + 1 :].isascii():
+            if parts is not None and parts[1] != "n't" and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._stem(word[:end], parts[0]), Token(SHOWN, word[end:], parts[1], case)
         return (self._stem(word, folded),)
 
     def _stem(self, word: str, folded: str) -> Token:
         case = case_pattern(word)
-        if folded in self._denied:
+        if self.is_denied(folded):
             return unknown(word, folded, case)
         if folded in self._allowed or word in self._capitals:
             return Token(SHOWN, word, folded, case)

@@ -78,7 +78,7 @@ class _Document:
         self._read, self._style, self._surrogates, self._key = read, style, surrogates, key
         self._decks: dict[tuple[str, str], _Deck] = {}
         self._numbers: dict[tuple[str, str, str], int] = {}
-        self._tags: dict[tuple[str, str], str] = {}
+        self._tags: dict[tuple[str, tuple[tuple[str, ...], ...]], str] = {}
         self._counts: dict[str, int] = {}
         #: How many members each draw is from, and its deck, if it is from one.
         self.totals: list[int] = []
@@ -94,17 +94,17 @@ class _Document:
         if called in style.drop:
             return ""
         if style.tags or called in style.tag:
-            return self._tag(called, mention.folded)
+            return self._tag(called, mention.equal)
         draws = [self._draw(part) for part in mention.parts]
         if None in draws:
-            return self._tag(called, mention.folded)
+            return self._tag(called, mention.equal)
         return [draw for draw in draws if draw is not None]
 
-    def _tag(self, called: str, folded: str) -> str:
-        found = self._tags.get((called, folded))
+    def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
+        found = self._tags.get((called, equal))
         if found is None:
             self._counts[called] = self._counts.get(called, 0) + 1
-            found = self._tags[called, folded] = f"[{called} {self._counts[called]}]"
+            found = self._tags[called, equal] = f"[{called} {self._counts[called]}]"
         return found
 
     def _draw(self, part: Part) -> int | None:
@@ -163,7 +163,7 @@ class _Document:
     ) -> str:
         if isinstance(draws, str):
             if draws.startswith("["):
-                pairs[key(draws), mention.slot.text] = None
+                pairs[key(draws), mention.named] = None
             return draws
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
