@@ -105,6 +105,7 @@ def _lines(name: str, every: int) -> list[str]:
         (names_tokens, "DISGUISED", set()),
         (names_tokens, "JOINERS", set("-,;:!?/")),
         (names_tokens, "ONCE", "/"),
+        (names_tokens, "DOTTED", {"st"}),
         (names_kinds, "AT_SENTENCE", "at-start"),
         (names_kinds, "ENDS", {}),
     ],

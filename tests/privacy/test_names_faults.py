@@ -73,6 +73,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         "_name",
         (("return place", "return 0"),),
     ),
+    "a dot belongs to a run that ends in St": (Words, "_joins", (("after - 1 == first and ", ""),)),
     "two first words of a place are read apart": (Words, "_address", (("after += 1", "break"),)),
     "digits beside each other are told by their values": (
         Places,

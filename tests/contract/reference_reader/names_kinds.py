@@ -99,6 +99,8 @@ class Reader:
         if slot.before == TITLE:
             return person
         for word in (last, first):
+            if "dotted" in word.bits and word is first:
+                return "place"
             for name, kind in ENDS.items():
                 if word.key in self.kinds[name]:
                     return kind

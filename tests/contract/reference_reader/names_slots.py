@@ -162,7 +162,7 @@ class Text:
             return
         groups: list[list[int]] = []
         for i in capitals:
-            if groups and self.member_end(groups[-1][-1]) == i and self.joins(i):
+            if groups and self.member_end(groups[-1][-1]) == i and self.joins(i, groups[-1][0]):
                 groups[-1].append(i)
             else:
                 groups.append([i])
@@ -187,8 +187,10 @@ class Text:
         """Whether a word is in capitals for emphasis."""
         return self.words[i].case == "UPPER" and "emphatic" in self.words[i].bits
 
-    def joins(self, i: int) -> bool:
-        """Whether the gap before a word joins it to the word before."""
+    def joins(self, i: int, first: int) -> bool:
+        """Whether the gap before a word joins it to the word before, in what begins with another word."""
+        if self.gaps[i] == ". " and i - 1 == first and "dotted" in self.words[first].bits:
+            return True
         return self.gaps[i] in JOINS or (self.words[i - 1].cls == "initial" and self.gaps[i] in DOTS)
 
     def opens(self, i: int) -> bool:
@@ -215,7 +217,7 @@ class Text:
     def run(self, start: int) -> Slot:
         """The slot of the run that begins at a word."""
         end = self.member_end(start)
-        while (place := self.next_member(end)) is not None:
+        while (place := self.next_member(end, start)) is not None:
             end = self.member_end(place)
         words = self.words[start:end]
         upper = all(word.case == "UPPER" for word in words if word.cls == "capital" and word.kind != "particle")
@@ -247,9 +249,9 @@ class Text:
                 return place
         return self.line.stop
 
-    def next_member(self, place: int) -> int | None:
+    def next_member(self, place: int, start: int) -> int | None:
         """The word that begins the next member of a run; nothing where the run ends."""
-        if place not in self.line or not self.joins(place):
+        if place not in self.line or not self.joins(place, start):
             return None
         if place in self.hidden:
             return place

@@ -15,6 +15,7 @@ EVERYWHERE = ("weekday", "number-word", "group")
 IN_LOWER_CASE = (*EVERYWHERE, "particle")
 WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
 DISGUISED = {"am", "may", "mine", "us", "will"}
+DOTTED = {"st", "mt", "ft"}
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 ENTITIES = [f"&{name};" for name in "amp quot lt gt nbsp apos mdash ndash hellip".split()]
@@ -275,7 +276,7 @@ class Tokens:
         kind = self.first_kind(key, WITH_CAPITAL)
         if kind:
             return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"}))
-        return Token("capital", stem, key, case, bits=frozenset(bits))
+        return Token("capital", stem, key, case, bits=frozenset(bits | ({"dotted"} if key in DOTTED else set())))
 
     def kind(self, kind: str) -> dict[str, set[str]]:
         """The members of a kind."""

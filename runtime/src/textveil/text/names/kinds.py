@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, DOTTED, INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -128,7 +128,8 @@ class Kinds:
         person = "person" if name < len(keys) - 1 else "given"
         if slot.before == TITLE_BEFORE:
             return person
-        kind = self._last.get(keys[-1]) or self._last.get(keys[0])
+        first = "place" if slot.tokens[0].bits & DOTTED else self._last.get(keys[0])
+        kind = self._last.get(keys[-1]) or first
         if kind is not None:
             return kind
         if slot.tokens[name].cls == INITIAL or keys[name] in self._given:

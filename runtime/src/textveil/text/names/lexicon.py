@@ -13,6 +13,7 @@ from textveil.text.names.tokens import (
     AT_START,
     CAPITAL,
     CLITIC,
+    DOTTED,
     EMPHATIC,
     FIRST,
     INITIAL,
@@ -34,6 +35,8 @@ _ENDINGS = ("ing", "ed", "ly", "s")
 #: Letters that are clitics where a blank was lost, as in ``it' s``.
 _CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
+#: Short forms that begin names.
+_BEGIN_NAMES = frozenset(("st", "mt", "ft"))
 #: Function words that names are also, or that stand for places: never shown for where they stand.
 _NAME_LIKE = frozenset("am may mine us will".split())
 
@@ -122,6 +125,7 @@ class Lexicon:
             bits |= AT_START if marks & (FUNCTION | OPENER) else 0
             bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0
             bits |= EMPHATIC if marks & EMPHASIS else 0
+        bits |= DOTTED if folded in _BEGIN_NAMES else 0
         kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)

@@ -131,7 +131,7 @@ class Places(Words):
             return
         first = 0
         for last in range(1, len(capitals) + 1):
-            if last == len(capitals) or not self._joined(capitals[last - 1], capitals[last], end):
+            if last == len(capitals) or not self._joined(capitals[first], capitals[last - 1], capitals[last], end):
                 self._hide_together(capitals[first:last], end)
                 first = last
 
@@ -157,7 +157,7 @@ class Places(Words):
         """Adds the slot of the run that begins at a place, and returns where it ends."""
         place = self._member_end(start, end)
         while place < end:
-            after = self._after_join(place, end)
+            after = self._after_join(start, place, end)
             if after is None:
                 break
             place = self._member_end(after, end)
@@ -176,10 +176,10 @@ class Places(Words):
         found.append(replace(self._slot(kind, case, layout, start, place), before=before, titles=titles))
         return place
 
-    def _after_join(self, place: int, end: int) -> int | None:
+    def _after_join(self, start: int, place: int, end: int) -> int | None:
         """The next member of a run whose last member ends at a place, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
-        if not self._joins(place):
+        if not self._joins(start, place):
             return None
         if hidden[place]:
             return place

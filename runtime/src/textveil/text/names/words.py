@@ -10,6 +10,7 @@ from textveil.text.names.tokens import (
     CAPITAL,
     CLITIC,
     DIGITS,
+    DOTTED,
     EMPHATIC,
     FIRST,
     INITIAL,
@@ -93,14 +94,16 @@ class Words:
         token = self._words[place]
         return token.case == UPPER and bool(token.bits & EMPHATIC)
 
-    def _joined(self, place: int, after: int, end: int) -> bool:
-        """Whether two words with a capital stand together: with a blank or a hyphen, or a dot after an initial."""
-        return self._member_end(place, end) == after and self._joins(after)
+    def _joined(self, first: int, place: int, after: int, end: int) -> bool:
+        """Whether two words with a capital stand together: with a blank or a hyphen, or a dot where one may stand."""
+        return self._member_end(place, end) == after and self._joins(first, after)
 
-    def _joins(self, after: int) -> bool:
-        """Whether the gap before a word joins members of a run."""
-        gap = self._gaps[after]
-        return gap in JOINS or (self._words[after - 1].cls == INITIAL and gap in JOINS_INITIALS)
+    def _joins(self, first: int, after: int) -> bool:
+        """Whether the gap before a word joins it to what begins with another: also a dot after an initial or ``St``."""
+        gap, before = self._gaps[after], self._words[after - 1]
+        if gap in JOINS or (before.cls == INITIAL and gap in JOINS_INITIALS):
+            return True
+        return gap == ". " and after - 1 == first and bool(before.bits & DOTTED)
 
     def _member_end(self, place: int, end: int) -> int:
         """Where a member of a run ends, with the lower-case words that a hyphen joins to it."""
