@@ -141,7 +141,7 @@ class Sanitizer:
         Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
         """
         plan = self._plan(options)
-        own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow")}
+        own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow", "draw")}
         if (key := options.get("key")) is not None:
             own["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **own}

@@ -13,6 +13,7 @@ from textveil.text.names.tokens import (
     AT_START,
     CAPITAL,
     CLITIC,
+    DRAWN,
     EMPHATIC,
     FIRST,
     INITIAL,
@@ -45,7 +46,7 @@ class Lexicon:
         lists: The lists of the bundle.
         allowed: Keys that are shown in any case.
         denied: Keys that are replaced as unknown words, whatever they are.
-        drawn: Keys that the user's own list draws.
+        drawn: Keys that are drawn in lower case; none is denied.
     """
 
     def __init__(
@@ -53,17 +54,18 @@ class Lexicon:
         lists: NamesLists,
         allowed: Collection[str] = (),
         denied: Collection[str] = (),
+        drawn: Collection[str] = (),
     ) -> None:
         self._common, self._capitals = lists.common, lists.capitals
         self._symbols = lists.symbols
         self._small = _kind_of(lists.kinds, _ANY_CASE + _LOWER)
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
-        self._allowed, self._denied = frozenset(allowed), frozenset(denied)
+        self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
 
     def is_denied(self, folded: str) -> bool:
-        """Tells whether the user's own list replaces a word."""
-        return folded in self._denied
+        """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
+        return folded in self._denied or not self._drawn.isdisjoint(folded.split("-"))
 
     @cached_property
     def marks(self) -> "regex.Pattern[str]":
@@ -79,8 +81,10 @@ class Lexicon:
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
         folded = key(word)
-        if "'" in folded and folded not in self._common and folded not in self._denied:
+        if "'" in folded and folded not in self._denied:
             parts = split_clitic(folded)
+            if folded in self._common and (parts is None or parts[0] not in self._drawn):
+                parts = None
             # A stem before "n't" is one of few: cut off, its clitic would tell that.
             end = len(word) - len(parts[1]) if parts is not None else 0
             # Of a clitic that is shown no letter is another one that looks like it.
@@ -91,7 +95,9 @@ class Lexicon:
 
     def _stem(self, word: str, folded: str) -> Token:
         case = case_pattern(word)
-        if folded in self._denied:
+        if folded in self._drawn and case == LOWER:
+            return Token(ALONE, word, folded, LOWER, "word", DRAWN)
+        if folded in self._denied or folded in self._drawn:  # with a capital a drawn one may be a name
             return unknown(word, folded, case)
         if folded in self._allowed or word in self._capitals:
             return Token(SHOWN, word, folded, case)

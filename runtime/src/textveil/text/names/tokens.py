@@ -19,6 +19,8 @@ AT_START, AT_SENTENCE, EMPHATIC = 1, 2, 4
 UNIT, FIRST = 8, 16
 #: A letter that is shown after an apostrophe.
 CLITIC = 32
+#: The layout of a word that is drawn, which to all around it is like any unlisted word.
+DRAWN = "drawn"
 
 
 class Token(NamedTuple):
