@@ -19,8 +19,8 @@ from textveil.text.segmentation import key
 
 #: A shorter list is refused: that a word of it stood there would say nearly all.
 LEAST = 100
-#: The budget is at least the base of so many words of the list. That of a level is meant for a whole vocabulary, and
-#: would leave two of these: the word itself and one other.
+#: The budget is at least so many words of the list, each alike, so none stays itself more than one time in ten. That of
+#: a level is meant for a whole vocabulary, and would leave two: the word itself and one other.
 _SPREAD = 10
 #: Parts of HTML that are shown between marks, where no word may be told from the others of its list.
 _HTML = frozenset("amp quot lt gt nbsp apos mdash ndash hellip ll re ve".split())
@@ -47,13 +47,11 @@ class DrawnWords:
     def of(
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "DrawnWords":
-        """Restricts the staircase of a bundle to a list, without the words that are denied.
+        """Restricts the staircase that a bundle has to a list, without the words that are denied.
 
         Raises:
-            UnknownMechanism: The bundle has none.
             OptionError: Fewer than ``LEAST`` words can be drawn, or an entry is unfit; the message has its number.
         """
-        bundle.require("staircase")
         assert bundle.staircase is not None
         _refuse_unfit(list(entries), bundle)
         ids = {word: bundle.ids.get(word, bundle.symbols) for word in entries if word not in denied}
@@ -64,7 +62,8 @@ class DrawnWords:
         outputs = np.zeros(bundle.symbols, dtype=np.bool_)
         outputs[rows] = True
         spread = replace(level, share=max(level.share, Fraction(_SPREAD, len(rows))))
-        return cls(ids, Staircase.of(bundle.staircase, spread, outputs), bundle.vocabulary)
+        alike = replace(bundle.staircase, base=np.ones_like(bundle.staircase.base))
+        return cls(ids, Staircase.of(alike, spread, outputs), bundle.vocabulary)
 
     def draw(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
         """Draws an output for each of some words of the list, independently."""

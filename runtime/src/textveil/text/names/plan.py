@@ -150,6 +150,7 @@ class NamesPlans:
         allowed, denied = _keys(given.get("allow", ())), _keys(given.get("deny", ()))
         level, drawn, drawing = None, None, None
         if "draw" in given:
+            self._bundle.require("staircase")
             level = find_staircase_level(self._bundle, given.get("epsilon"), given.get("level"))
             drawn = DrawnWords.of(self._bundle, given["draw"], denied, level)
             drawing = Drawing(len(drawn.ids), level.epsilon, guess_gain(drawn.staircase.guess_gain))
