@@ -121,13 +121,13 @@ class Sanitizer:
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
 
-        On the rung ``names`` it is the share of the words that are replaced. It depends on the text and is for the
+        On the rung ``names`` it is the share of the words that are replaced without a draw. It depends on the text and is for the
         device alone. Above a half the text may be in another language.
         """
         pieces = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
             words = [what for piece, what in pieces for _ in piece.split() if what != "gap"]
-            return sum(what != "visible" for what in words) / max(1, len(words))
+            return sum(what not in ("visible", "drawn") for what in words) / max(1, len(words))
         found = [what for _, what in pieces if what in ("drawn", "unknown")]
         return found.count("unknown") / max(1, len(found))
 
