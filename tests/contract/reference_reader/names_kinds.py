@@ -37,8 +37,8 @@ class Named(NamedTuple):
 class Reader:
     """Reads documents with the lists of a bundle."""
 
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
-        self.tokens, self.kinds = Tokens(lists, allow, deny), lists["kinds"]
+    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
+        self.tokens, self.kinds = Tokens(lists, allow, deny, draw), lists["kinds"]
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
         """What is shown and the slots of each text, in turn, and how many words are shown."""
