@@ -66,7 +66,7 @@ class DrawnWords:
         return cls(ids, Staircase.of(alike, spread, outputs), bundle.vocabulary)
 
     def draw(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
-        """Draws an output for each of some words of the list, independently."""
+        """Draws an output for each of some words of the list, independently: the release itself."""
         inputs = np.array([self.ids[word] for word in words], dtype=np.int64)
         return [self.vocabulary[id] for id in self.staircase.draw(inputs, random_uint64)] if words else []
 
