@@ -121,8 +121,8 @@ class Sanitizer:
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
 
-        On the rung ``names`` it is the share of the words that are replaced without a draw. It depends on the text and is for the
-        device alone. Above a half the text may be in another language.
+        On the rung ``names`` it is the share of the words that are replaced undrawn. It depends on the text and is for
+        the device alone. Above a half the text may be in another language.
         """
         pieces = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
