@@ -40,8 +40,8 @@ class Named(NamedTuple):
 class Reader:
     """Reads documents with the lists of a bundle."""
 
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
-        self.tokens, self.kinds = Tokens(lists, allow, deny), lists["kinds"]
+    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
+        self.tokens, self.kinds = Tokens(lists, allow, deny, draw), lists["kinds"]
         self.common = set(lists["common"]) - self.tokens.denied
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
@@ -57,7 +57,8 @@ class Reader:
     def named(self, slot: Slot, has_capital: bool) -> Named:
         """A slot with its kind."""
         phrase = " ".join(word.key for word in slot.words)
-        listed = "" if has_capital or slot.kind != "word" else self.of_phrase(phrase)
+        drawn = any(word.layout == "drawn" for word in slot.words)
+        listed = "" if has_capital or drawn or slot.kind != "word" else self.of_phrase(phrase)
         if slot.kind == "several":
             kind, layout = number_kind(re.sub("[^0-9]+", "-", slot.text.strip("+(")))
         elif slot.kind:

@@ -76,11 +76,12 @@ def are_letters(text: str, more: str = "'’") -> bool:
 
 
 class Tokens:
-    """Reads chunks with the lists of a bundle and the words that a request allows and denies."""
+    """Reads chunks with the lists of a bundle and the words that a request allows, denies and draws."""
 
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
+    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
         self.lists = lists
         self.allowed, self.denied = keys_of(allow), keys_of(deny)
+        self.drawn = {*draw} - self.denied
 
     def read(self, text: str) -> Iterator[Token]:
         """All tokens of a text."""
@@ -146,7 +147,8 @@ class Tokens:
             return self.word(core)
         if not (is_letter(core[0]) or is_digit(core[0])):
             return [string(core)]
-        if core.isascii() and core.lower() in WHOLE and core.lower() not in self.denied:
+        small = core.lower()
+        if core.isascii() and small in WHOLE and small not in self.denied and not self.drawn & {*small.split("-")}:
             return [Token("shown", core, core.lower(), case_pattern(core))]
         if parts_of(core, ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
             return [Token("capital", core, key_of(core), "UPPER")]
@@ -216,7 +218,7 @@ class Tokens:
     def with_digits(self, core: str) -> list[Token]:
         """The tokens of a core that has a digit."""
         found = with_unit(core)
-        if found is not None and found[1].lower() not in self.denied:
+        if found is not None and found[1].lower() not in self.denied | self.drawn:
             return [number(found[0]), Token("shown", found[1], found[1].lower())]
         parts = parts_of(core, "-", lambda part: are_letters(part) or is_short_number(part))
         if parts and any(map(is_letter, core)):
@@ -228,7 +230,8 @@ class Tokens:
         key = key_of(word)
         clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), "")
         stem = key.removesuffix(clitic)
-        if not clitic or key in self.lists["common"] or key in self.allowed or self.is_denied(key):
+        shown = key in self.lists["common"] or key in self.allowed
+        if not clitic or (shown and stem not in self.drawn) or self.is_denied(key):
             return [self.stem(word, key)]
         cut = len(word) - len(clitic)
         if not word[cut + 1 :].isascii():
@@ -239,7 +242,9 @@ class Tokens:
     def stem(self, stem: str, key: str) -> Token:
         """The token of a stem."""
         case = case_pattern(stem)
-        if self.is_denied(key):
+        if key in self.drawn and case == "lower":
+            return Token("alone", stem, key, kind="word", layout="drawn")
+        if self.is_denied(key) or key in self.drawn:
             return unknown(stem, key, case)
         if key in self.allowed or stem in self.lists["capitals"]:
             return Token("shown", stem, key, case)

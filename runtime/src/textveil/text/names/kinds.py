@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, DOTTED, INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, DRAWN, DOTTED, INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -92,7 +92,8 @@ class Kinds:
             return self._one(slot, "initial", "")
         folded = " ".join(token.key for token in slot.tokens)
         kind = self._of_whole.get(folded)
-        if slot.kind == "word" and not capitals and kind is not None:
+        listed = not capitals and all(token.layout != DRAWN for token in slot.tokens)
+        if slot.kind == "word" and kind is not None and listed:
             return self._one(slot, kind, "")
         if slot.kind != RUN:
             return self._one(slot, slot.kind, slot.layout)

@@ -14,6 +14,7 @@ from textveil.text.names.tokens import (
     CAPITAL,
     CLITIC,
     DOTTED,
+    DRAWN,
     EMPHATIC,
     FIRST,
     INITIAL,
@@ -48,7 +49,7 @@ class Lexicon:
         lists: The lists of the bundle.
         allowed: Keys that are shown in any case.
         denied: Keys that are replaced as unknown words, whatever they are.
-        drawn: Keys that the user's own list draws.
+        drawn: Keys that are drawn in lower case; none is denied.
     """
 
     def __init__(
@@ -56,16 +57,21 @@ class Lexicon:
         lists: NamesLists,
         allowed: Collection[str] = (),
         denied: Collection[str] = (),
+        drawn: Collection[str] = (),
     ) -> None:
         self._common, self._capitals = lists.common, lists.capitals
         self._symbols = lists.symbols
         self._small = _kind_of(lists.kinds, _ANY_CASE + _LOWER)
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
-        self._allowed, self._denied = frozenset(allowed), frozenset(denied)
+        self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
 
     def is_denied(self, folded: str) -> bool:
-        """Tells whether the user's own list replaces a word, or what is before its clitic."""
+        """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
+        return self._denies(folded) or not self._drawn.isdisjoint(folded.split("-"))
+
+    def _denies(self, folded: str) -> bool:
+        """Tells whether the user's own list has a word, or what is before its clitic."""
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
         parts = split_clitic(folded)
@@ -85,9 +91,11 @@ class Lexicon:
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
         folded = key(word)
-        whole = "'" not in folded or folded in self._common or folded in self._allowed or self.is_denied(folded)
-        if not whole:
+        if "'" in folded and not self._denies(folded):
             parts = split_clitic(folded)
+            shown = folded in self._common or folded in self._allowed
+            if shown and (parts is None or parts[0] not in self._drawn):
+                parts = None
             # A stem before "n't" is one of few: cut off, its clitic would tell that.
             end = len(word) - len(parts[1]) if parts is not None else 0
             # Of a clitic that is shown no letter is another one that looks like it.
@@ -98,7 +106,9 @@ class Lexicon:
 
     def _stem(self, word: str, folded: str) -> Token:
         case = case_pattern(word)
-        if self.is_denied(folded):
+        if folded in self._drawn and case == LOWER:
+            return Token(ALONE, word, folded, LOWER, "word", DRAWN)
+        if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
             return unknown(word, folded, case)
         if folded in self._allowed or word in self._capitals:
             return Token(SHOWN, word, folded, case)
