@@ -194,7 +194,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
     "a word of the list with a capital has the marks of its own": (
         Lexicon,
         "_stem",
-        ("if folded in self._denied or folded in self._drawn:", "if folded in self._denied:"),
+        ("if self._denies(folded) or folded in self._drawn:", "if folded in self._denied:"),
     ),
     "a whole that is shown has a word of the list in it": (
         Lexicon,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, DRAWN, DOTTED, INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
