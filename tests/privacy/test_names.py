@@ -8,8 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from names_fiber import skeleton
-from names_soup import BREAKS, around, broken, law, pairs, soup
+from names_soup import BREAKS, around, broken, law, pairs, skeleton, soup
 from small_names import write_names
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlans
