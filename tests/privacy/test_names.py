@@ -26,7 +26,9 @@ def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlans) -> None:
     assert broken(plans.plan({}), 1, 8_000) == 0
 
 
-@pytest.mark.parametrize("options", [{"deny": ["said", "boston", "van"]}, {"allow": ["anna"]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"deny": ["said", "boston", "van", "do"]}, {"allow": ["anna", "novak's"]}], ids=str
+)
 def test_the_same_with_lists_of_the_users_own(plans: NamesPlans, options: dict[str, Any]) -> None:
     assert broken(plans.plan(options), 2, 1_500) == 0
 
@@ -107,6 +109,17 @@ def test_every_member_of_every_list_is_as_any_other(plans: NamesPlans) -> None:
 def test_breaks_that_were_found(plans: NamesPlans, text: str, other: str) -> None:
     reader = plans.plan({}).reader()
     assert around(reader.read([text])) == around(reader.read([other]))
+
+
+def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlans) -> None:
+    """With its clitic; a form that is allowed is shown as it is, and its stem alone is not."""
+
+    def shown(options: dict[str, list[str]], text: str) -> str:
+        return "_".join(around(plans.plan(options).reader().read([text])))
+
+    assert shown({"deny": ["do"]}, "they don't say what to do") == "they _ say what to _"
+    assert shown({"deny": ["it"]}, "it's late and IT'LL go") == "_ late and _ go"
+    assert shown({"allow": ["Novak's"]}, "he saw Novak's and Novak") == "he saw Novak's and _"
 
 
 def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
