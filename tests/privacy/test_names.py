@@ -8,8 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from names_fiber import skeleton
-from names_soup import BREAKS, around, broken, law, pairs, soup
+from names_soup import BREAKS, around, broken, law, pairs, skeleton, soup
 from small_names import write_names
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlans
@@ -27,7 +26,9 @@ def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlans) -> None:
     assert broken(plans.plan({}), 1, 8_000) == 0
 
 
-@pytest.mark.parametrize("options", [{"deny": ["said", "boston", "van"]}, {"allow": ["anna"]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"deny": ["said", "boston", "van", "do"]}, {"allow": ["anna", "novak's"]}], ids=str
+)
 def test_the_same_with_lists_of_the_users_own(plans: NamesPlans, options: dict[str, Any]) -> None:
     assert broken(plans.plan(options), 2, 1_500) == 0
 
@@ -108,6 +109,18 @@ def test_every_member_of_every_list_is_as_any_other(plans: NamesPlans) -> None:
 def test_breaks_that_were_found(plans: NamesPlans, text: str, other: str) -> None:
     reader = plans.plan({}).reader()
     assert around(reader.read([text])) == around(reader.read([other]))
+
+
+def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlans) -> None:
+    """With its clitic; a form that is allowed is shown as it is, and its stem alone is not."""
+
+    def shown(options: dict[str, list[str]], text: str) -> str:
+        (read,) = plans.plan(options).reader().read([text])
+        return "".join(entry if isinstance(entry, str) else "_" for entry in read.entries)
+
+    assert shown({"deny": ["do"]}, "they don't say what to do") == "they _ say what to _"
+    assert shown({"deny": ["it"]}, "it's late and IT'LL go") == "_ late and _ go"
+    assert shown({"allow": ["Novak's"]}, "he saw Novak's and Novak") == "he saw Novak's and _"
 
 
 def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from drawn_words import close_words, strict_words
-from names_fiber import Members, skeleton
+from names_fiber import Members
+from names_soup import skeleton
 from planted import planted
 from textveil import Sanitizer
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
