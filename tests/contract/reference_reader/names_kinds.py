@@ -86,7 +86,7 @@ class Reader:
         """The kind of a run of one word that is on no list of names."""
         if slot.before == TITLE:
             return "family"
-        if len(phrase) >= 4 and phrase in self.common:
+        if len(phrase) >= 4 and phrase in self.common and "'" not in phrase:
             return "word"
         return "acronym" if slot.case == "UPPER" and len(phrase) <= 5 else "family"
 

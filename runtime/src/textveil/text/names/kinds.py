@@ -115,7 +115,7 @@ class Kinds:
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:
             return "family"
-        if folded in self._common and len(folded) >= _SHORTEST_WORD:
+        if folded in self._common and folded.isalpha() and len(folded) >= _SHORTEST_WORD:
             return "word"
         if slot.case == UPPER and len(folded) <= _LONGEST_ACRONYM:
             return "acronym"
