@@ -1,6 +1,7 @@
 """The rule of the rung `names`: the product and a reader of docs/names-rule.md read every text alike."""
 
 import json
+import random
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 import reference_reader as reader
+from drawn_words import close_words, strict_words
 from names_texts import DOCUMENTS, OPTIONS, by_the_product, skeletons, texts_by_chance
 from reference_reader import names_kinds, names_outputs, names_slots, names_tokens
 from scripted import extreme_words
@@ -90,6 +92,23 @@ def test_lines_of_the_corpora(shipped: Both) -> None:
     assert shipped.skeletons([[text] for text in texts]) == []
 
 
+@pytest.mark.parametrize("number", range(2))
+def test_words_of_a_list_that_are_drawn(shipped: Both, number: int) -> None:
+    """In texts by chance every other word is of the list: frequent, rare, close to others, and in no vocabulary."""
+    odd = ["let", "shirt", "mail", "book", "mg", "pm", "zorb", "new", "room", "years", "old", "born"]
+    listed = [*dict.fromkeys([*strict_words(shipped.product, 120), *close_words(shipped.product, "nurse"), *odd])]
+    options = [{}, {"level": "strongest", "style": "tag", "deny": [listed[0], "of"], "allow": listed[:9]}][number]
+    texts = texts_by_chance(shipped.product.require_names(), 3 + number, 300)
+    chance, drawn = random.Random(number), 0
+    mixed = [re.sub("[a-z]{4,}", lambda word: chance.choice([word[0], *chance.choices(listed, k=2)]), t) for t in texts]
+    mixed += ["the let's LET's x-shirt e-mail T-SHIRT 5mg 5pm x-ray new zorb in room 7, 5 years old"]
+    for label, documents in enumerate(deals(mixed)):
+        ours, second = shipped.outputs(documents, {"draw": listed, **options}, f"drawn {label}")
+        assert ours == second
+        drawn += str(second[1]).count("['word', 'drawn']")
+    assert drawn > 300
+
+
 def _lines(name: str, every: int) -> list[str]:
     return [line for line in (DATA / name).read_bytes().decode("utf-8", "replace").split("\n") if line.strip()][::every]
 
@@ -104,6 +123,9 @@ def _lines(name: str, every: int) -> list[str]:
         (names_slots, "JOINS", {" ", "-"}),
         (names_tokens, "DISGUISED", set()),
         (names_tokens, "JOINERS", set("-,;:!?/")),
+        (names_tokens, "ONCE", "/"),
+        (names_tokens, "DOTTED", {"st"}),
+        (names_kinds, "AT_SENTENCE", "at-start"),
         (names_kinds, "ENDS", {}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -1,14 +1,17 @@
 """The rung `names`, pass 3: the kind of a slot, its parts and the skeleton (docs/names-rule.md, "Pass 3: kinds")."""
 
+import itertools
 import re
 from typing import Any, NamedTuple
 
 from .names_slots import TITLE, Slot, Text
 from .names_strings import number_kind
-from .names_tokens import Tokens
+from .names_tokens import Token, Tokens, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
+#: The bit of common words that may start a sentence.
+AT_SENTENCE = "at-sentence"
 
 
 class Part(NamedTuple):
@@ -37,75 +40,103 @@ class Named(NamedTuple):
 class Reader:
     """Reads documents with the lists of a bundle."""
 
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
-        self.tokens, self.kinds = Tokens(lists, allow, deny), lists["kinds"]
+    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
+        self.tokens, self.kinds = Tokens(lists, allow, deny, draw), lists["kinds"]
+        self.common = set(lists["common"]) - self.tokens.denied
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
         """What is shown and the slots of each text, in turn, and how many words are shown."""
         cut = [Text(list(self.tokens.read(text))) for text in texts]
         has_capital = any(word.case != "lower" for text in cut for word in text.words)
-        found = [[entry if isinstance(entry, str) else self.named(entry) for entry in t.read(has_capital)] for t in cut]
+        found = [
+            [entry if isinstance(entry, str) else self.named(entry, has_capital) for entry in text.read(has_capital)]
+            for text in cut
+        ]
         return found, sum(text.shown for text in cut)
 
-    def named(self, slot: Slot) -> Named:
+    def named(self, slot: Slot, has_capital: bool) -> Named:
         """A slot with its kind."""
         phrase = " ".join(word.key for word in slot.words)
+        drawn = any(word.layout == "drawn" for word in slot.words)
+        listed = "" if has_capital or drawn or slot.kind != "word" else self.of_phrase(phrase)
         if slot.kind == "several":
             kind, layout = number_kind(re.sub("[^0-9]+", "-", slot.text.strip("+(")))
         elif slot.kind:
-            kind, layout = slot.kind, slot.layout
+            kind, layout = (listed, "") if listed else (slot.kind, slot.layout)
         else:
-            kind, layout = self.of_run(slot, phrase), ""
+            kind = self.of_run(slot, phrase)
+            layout = ending_of(phrase) if kind == "word" else ""
         if kind == "person":
             return Named(kind, list(self.persons(slot)), slot)
+        if kind == "given":
+            phrase = " ".join(word.key for word in self.name_of(slot))
         folded = phrase if not slot.kind or len(slot.words) == 1 else slot.text.lower()
         return Named(kind, [Part(kind, layout, folded)], slot)
 
     def of_run(self, slot: Slot, phrase: str) -> str:
         """The kind of a run."""
-        kind = self.of_phrase(phrase) or (self.of_several(slot) if len(slot.words) > 1 else of_one(slot))
+        kind = self.of_phrase(phrase) or (self.of_several(slot) if len(slot.words) > 1 else self.of_one(slot, phrase))
         return "city" if kind == "family" and is_in_place(slot) else kind
 
     def of_phrase(self, phrase: str) -> str:
         """The first list of whole names that has a phrase."""
         return next((kind for kind in WHOLE if phrase in self.kinds[kind]), "")
 
+    def of_one(self, slot: Slot, phrase: str) -> str:
+        """The kind of a run of one word that is on no list of names."""
+        if slot.before == TITLE:
+            return "family"
+        if len(phrase) >= 4 and phrase in self.common and "'" not in phrase:
+            return "word"
+        return "acronym" if slot.case == "UPPER" and len(phrase) <= 5 else "family"
+
     def of_several(self, slot: Slot) -> str:
         """The kind of a run of several words that is on no list."""
         first, last = slot.words[0], slot.words[-1]
         if first.kind == "particle":
             return "family"
+        own = self.name_of(slot)
+        person = "person" if len(own) > 1 else "given"
         if slot.before == TITLE:
-            return "person"
+            return person
         for word in (last, first):
+            if "dotted" in word.bits and word is first:
+                return "place"
             for name, kind in ENDS.items():
                 if word.key in self.kinds[name]:
                     return kind
-        if first.cls == "initial" or first.key in self.kinds["given"]:
-            return "person"
+        if own[0].cls == "initial" or own[0].key in self.kinds["given"]:
+            return person
         two = len(slot.words) == 2 and self.of_phrase(first.key) in ("", "family")
         if two and self.of_phrase(last.key) == "family":
             return "person"
         return "city" if is_in_place(slot) else "organization"
 
+    def name_of(self, slot: Slot) -> list[Token]:
+        """The name in a run: all of it, or what is behind the common words that stand before a person's name."""
+        words = slot.words
+        rest = list(itertools.dropwhile(self.is_before_names, words))
+        if rest and (rest[0].key in self.kinds["given"] or (rest[0].cls == "initial" and len(rest) > 1)):
+            return rest
+        return words
+
+    def is_before_names(self, word: Token) -> bool:
+        """Whether a word may stand before a person's name: it may start a sentence, and is not a given name."""
+        return AT_SENTENCE in word.bits and word.key not in self.kinds["given"]
+
     def persons(self, slot: Slot) -> list[Part]:
         """The parts of a person's name."""
         found: list[Part] = []
-        for place, word in enumerate(slot.words):
+        words = self.name_of(slot)
+        for place, word in enumerate(words):
             if word.cls == "initial":
                 found.append(Part("initial", "", word.key))
-            elif place == len(slot.words) - 1 or (place > 0 and word.key not in self.kinds["given"]):
-                rest = " ".join(word.key for word in slot.words[place:])
+            elif place == len(words) - 1 or (place > 0 and word.key not in self.kinds["given"]):
+                rest = " ".join(word.key for word in words[place:])
                 return [*found, Part("family", "", rest)]
             else:
                 found.append(Part("given", "", word.key))
         return found
-
-
-def of_one(slot: Slot) -> str:
-    """The kind of a run of one word that is on no list."""
-    short = slot.case == "UPPER" and len(slot.words[0].key) <= 5
-    return "acronym" if short and slot.before != TITLE else "family"
 
 
 def is_in_place(slot: Slot) -> bool:

@@ -43,6 +43,8 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
     if listed is not None:
         if case == "UPPER":
             return listed[i].upper()
+        if case == "lower":
+            return listed[i].lower()
         small = kind in ("word", "number-word", "group", "particle", "unit")
         return listed[i][:1].upper() + listed[i][1:] if small and case == "Title" else listed[i]
     if kind == "number":

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from .bundle import Bundle
-from .draws import uniform_below
+from .draws import draw_staircase, uniform_below
 from .names_kinds import Named, Part, Reader
 from .names_outputs import is_consistent, member, size
 
@@ -23,17 +24,29 @@ class Draw:
     drawn: int = -1
 
 
+@dataclass(eq=False)
+class DrawnWord:
+    """A word of the list that is drawn, and what came out."""
+
+    key: str
+    drawn: str = ""
+
+
 class Document:
     """What becomes of each slot of a document, and what is drawn for it."""
 
     def __init__(self, pools: dict[str, list[str]], options: dict[str, Any]) -> None:
         self.pools, self.options = pools, options
         self.draws: list[Draw] = []
+        self.words: list[DrawnWord] = []
         self.consistent: dict[Part, Draw] = {}
-        self.tags: dict[str, dict[str, str]] = {}
+        self.tags: dict[str, dict[tuple[Part, ...], str]] = {}
 
-    def plan(self, named: Named) -> str | list[tuple[Part, Draw]]:
+    def plan(self, named: Named) -> str | DrawnWord | list[tuple[Part, Draw]]:
         """A slot as it is written already, or its parts with their draws."""
+        if named.parts[0].layout == "drawn":
+            self.words.append(DrawnWord(named.parts[0].folded))
+            return self.words[-1]
         called = CALLED.get(named.kind, named.kind)
         if called in self.options.get("keep", ()):
             return named.slot.text
@@ -44,8 +57,7 @@ class Document:
             if None not in draws:
                 return [(part, draw) for part, draw in zip(named.parts, draws, strict=True) if draw]
         numbered = self.tags.setdefault(called, {})
-        folded = " ".join(part.folded for part in named.parts)
-        return numbered.setdefault(folded, f"[{called} {len(numbered) + 1}]")
+        return numbered.setdefault(tuple(named.parts), f"[{called} {len(numbered) + 1}]")
 
     def draw(self, part: Part) -> Draw | None:
         """The draw of a part; nothing if it cannot be drawn."""
@@ -71,10 +83,12 @@ class Document:
                 last, deck[draw.drawn] = deck.get(draw.drawn, draw.drawn), last
             draw.drawn = last
 
-    def written(self, named: Named, planned: str | list[tuple[Part, Draw]]) -> str:
+    def written(self, named: Named, planned: str | DrawnWord | list[tuple[Part, Draw]]) -> str:
         """What is written for a slot."""
         if isinstance(planned, str):
             return planned
+        if isinstance(planned, DrawnWord):
+            return planned.drawn
         parts = []
         for place, (part, draw) in enumerate(planned):
             dot = "." if part.kind == "initial" and place < len(planned) - 1 else ""
@@ -108,11 +122,34 @@ def rewrite_names(
         draw.drawn = drawn
     for rule in rules:
         rule.deal()
+    draw_words(bundle, reader.tokens.drawn, options, [word for rule in rules for word in rule.words], take)
     outputs = [
         [joined([entry if isinstance(entry, str) else rule.written(*entry) for entry in text]) for text in texts]
         for rule, texts in zip(rules, plans, strict=True)
     ]
     return outputs, [told(texts) for texts, _ in read], [shown for _, shown in read], sum(taken)
+
+
+def draw_words(
+    bundle: Bundle,
+    listed: set[str],
+    options: dict[str, Any],
+    words: list[DrawnWord],
+    take: Callable[[int], list[int]],
+) -> None:
+    """Draws the words of a list, each by itself."""
+    if not words:
+        return
+    staircase = bundle.staircase
+    assert staircase is not None
+    outputs = {bundle.look_up(word) for word in listed} - {bundle.unknown}
+    outputs = {y for y in outputs if bundle.spellings[y][0] in listed}
+    level = next(lv for lv in staircase.levels if lv["name"] == options.get("level", staircase.defaults["level"]))
+    level = level | {"share": str(max(Fraction(level["share"]), Fraction(10, len(outputs))))}
+    alike = replace(staircase, base=(1,) * len(staircase.base))
+    drawn = draw_staircase(alike, level, outputs, [bundle.look_up(word.key) for word in words], take)
+    for word, y in zip(words, drawn, strict=True):
+        word.drawn = bundle.spellings[y][0]
 
 
 def joined(written: list[str]) -> str:
@@ -137,7 +174,7 @@ def names_skeletons(bundle: Bundle, documents: list[list[str]], options: dict[st
 def reader_of(bundle: Bundle, options: dict[str, Any]) -> Reader:
     """What reads documents under the options of a request."""
     assert bundle.names is not None
-    return Reader(bundle.names, options.get("allow", []), options.get("deny", []))
+    return Reader(bundle.names, options.get("allow", []), options.get("deny", []), options.get("draw", []))
 
 
 def told(texts: list[list[str | Named]]) -> list[list[Any]]:

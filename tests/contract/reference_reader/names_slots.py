@@ -162,7 +162,7 @@ class Text:
             return
         groups: list[list[int]] = []
         for i in capitals:
-            if groups and self.member_end(groups[-1][-1]) == i and self.joins(i):
+            if groups and self.member_end(groups[-1][-1]) == i and self.joins(i, groups[-1][0]):
                 groups[-1].append(i)
             else:
                 groups.append([i])
@@ -187,8 +187,10 @@ class Text:
         """Whether a word is in capitals for emphasis."""
         return self.words[i].case == "UPPER" and "emphatic" in self.words[i].bits
 
-    def joins(self, i: int) -> bool:
-        """Whether the gap before a word joins it to the word before."""
+    def joins(self, i: int, first: int) -> bool:
+        """Whether the gap before a word joins it to the word before, in what begins with another word."""
+        if self.gaps[i] == ". " and i - 1 == first and "dotted" in self.words[first].bits:
+            return True
         return self.gaps[i] in JOINS or (self.words[i - 1].cls == "initial" and self.gaps[i] in DOTS)
 
     def opens(self, i: int) -> bool:
@@ -215,7 +217,7 @@ class Text:
     def run(self, start: int) -> Slot:
         """The slot of the run that begins at a word."""
         end = self.member_end(start)
-        while (place := self.next_member(end)) is not None:
+        while (place := self.next_member(end, start)) is not None:
             end = self.member_end(place)
         words = self.words[start:end]
         upper = all(word.case == "UPPER" for word in words if word.cls == "capital" and word.kind != "particle")
@@ -247,9 +249,9 @@ class Text:
                 return place
         return self.line.stop
 
-    def next_member(self, place: int) -> int | None:
+    def next_member(self, place: int, start: int) -> int | None:
         """The word that begins the next member of a run; nothing where the run ends."""
-        if place not in self.line or not self.joins(place):
+        if place not in self.line or not self.joins(place, start):
             return None
         if place in self.hidden:
             return place
@@ -276,9 +278,12 @@ class Text:
         word = self.words[after]
         if word.cls == "digits" and "unit" in self.words[i].bits:
             return after if self.gap_of_number(after) in DOTS | {" "} else i
-        plain = word.cls == "loose" or (word.cls == "alone" and word.kind == "word")
-        named = "first" in self.words[i].bits and plain and self.gaps[after] == " " and not self.has_capital
-        return after + 1 if named else i
+        if "first" not in self.words[i].bits or self.has_capital or self.gaps[after] != " ":
+            return i
+        while "first" in self.words[after].bits and after + 1 in self.line and self.gaps[after + 1] == " ":
+            after += 1
+        word = self.words[after]
+        return after + 1 if word.cls == "loose" or (word.cls == "alone" and word.kind == "word") else i
 
     def gap_of_number(self, i: int) -> str:
         """The gap before digits without the signs that may belong to them."""

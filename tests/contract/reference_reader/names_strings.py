@@ -169,8 +169,10 @@ def is_date(low: str) -> bool:
 
 
 def is_ordinal(low: str) -> bool:
-    """Digits and an ending."""
-    return low[-2:] in ("st", "nd", "rd", "th") and is_decimals(low[:-2])
+    """Digits, perhaps with groups of three behind commas, and an ending."""
+    first, *groups = low[:-2].split(",")
+    known = low[-2:] in ("st", "nd", "rd", "th") and all(map(is_decimals, (first, *groups)))
+    return known and all(len(group) == 3 for group in groups)
 
 
 def is_decade(low: str) -> bool:

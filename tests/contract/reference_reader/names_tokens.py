@@ -15,6 +15,7 @@ EVERYWHERE = ("weekday", "number-word", "group")
 IN_LOWER_CASE = (*EVERYWHERE, "particle")
 WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
 DISGUISED = {"am", "may", "mine", "us", "will"}
+DOTTED = {"st", "mt", "ft"}
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 ENTITIES = [f"&{name};" for name in "amp quot lt gt nbsp apos mdash ndash hellip".split()]
@@ -24,7 +25,9 @@ NUMBERED = {
     8217, 8220, 8221, 8222, 8226, 8230,
 }  # fmt: skip
 LOST_CLITICS = set("s t d m ll re ve".split())
+ONCE = "/\\"  # of these a core with words has one at most
 JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
+INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
 SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -73,11 +76,12 @@ def are_letters(text: str, more: str = "'’") -> bool:
 
 
 class Tokens:
-    """Reads chunks with the lists of a bundle and the words that a request allows and denies."""
+    """Reads chunks with the lists of a bundle and the words that a request allows, denies and draws."""
 
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str]) -> None:
+    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
         self.lists = lists
         self.allowed, self.denied = keys_of(allow), keys_of(deny)
+        self.drawn = {*draw} - self.denied
 
     def read(self, text: str) -> Iterator[Token]:
         """All tokens of a text."""
@@ -143,7 +147,8 @@ class Tokens:
             return self.word(core)
         if not (is_letter(core[0]) or is_digit(core[0])):
             return [string(core)]
-        if core.isascii() and core.lower() in WHOLE and core.lower() not in self.denied:
+        small = core.lower()
+        if core.isascii() and small in WHOLE and small not in self.denied and not self.drawn & {*small.split("-")}:
             return [Token("shown", core, core.lower(), case_pattern(core))]
         if parts_of(core, ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
             return [Token("capital", core, key_of(core), "UPPER")]
@@ -156,15 +161,45 @@ class Tokens:
                 return between(
                     ".", [[replace(token, cls="shown", bits=frozenset()) for token in word] for word in tokens]
                 )
+        if self.separated(core):
+            found: list[Token] = []
+            while parts := self.separated(core):
+                found += self.solid(parts[0]) + gap(parts[1])
+                core = parts[2]
+            return found + self.solid(core)
         if any(map(is_digit, core)):
             return self.with_digits(core)
         return self.joined(core) or [string(core)]
+
+    def separated(self, core: str) -> tuple[str, str, str] | None:
+        """Words, a separator, and what is behind it; nothing if the core does not begin so."""
+        end = 0
+        while end < len(core) and (is_letter(core[end]) or is_in("M", core[end]) or core[end] in INSIDE):
+            end += 1
+            if core[end - 1] == '"' and any(map(is_letter, core[: end - 1])):
+                end -= 1
+                break
+        place = end
+        while core[place : place + 1] == '"':
+            place += 1
+        first = core[place : place + 1]
+        if first == ":" and place > end:
+            place += 1
+        elif first and first in "=,;|":
+            while core[place : place + 1] and core[place] in "=,;|":
+                place += 1
+        else:
+            return None
+        starts = next((i for i, character in enumerate(core) if character not in INSIDE), end)
+        if starts >= end or not is_letter(core[starts]) or place == len(core):
+            return None
+        return core[:end], core[end:place], core[place:]
 
     def joined(self, core: str) -> list[Token]:
         """Words and the joiners between them; nothing if the core is anything else."""
         found: list[Token] = []
         place = 0
-        while core.count("/") <= 1:
+        while sum(map(core.count, ONCE)) <= 1:
             end = letters_end(core, place)
             if end == place:
                 return []
@@ -175,7 +210,7 @@ class Tokens:
             while place < len(core) and not is_letter(core[place]):
                 place += 1
             marks = core[end:place]
-            if not (set(marks) <= JOINERS or (len(marks) >= 2 and set(marks) == {"."})):
+            if not (set(marks) <= JOINERS or marks == "\\" or (len(marks) >= 2 and set(marks) == {"."})):
                 return []
             found += gap(marks)
         return []
@@ -183,7 +218,7 @@ class Tokens:
     def with_digits(self, core: str) -> list[Token]:
         """The tokens of a core that has a digit."""
         found = with_unit(core)
-        if found is not None and found[1].lower() not in self.denied:
+        if found is not None and found[1].lower() not in self.denied | self.drawn:
             return [number(found[0]), Token("shown", found[1], found[1].lower())]
         parts = parts_of(core, "-", lambda part: are_letters(part) or is_short_number(part))
         if parts and any(map(is_letter, core)):
@@ -195,7 +230,8 @@ class Tokens:
         key = key_of(word)
         clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), "")
         stem = key.removesuffix(clitic)
-        if not clitic or key in self.lists["common"] or key in self.denied or stem in self.denied:
+        shown = key in self.lists["common"] or key in self.allowed
+        if not clitic or (shown and stem not in self.drawn) or self.is_denied(key):
             return [self.stem(word, key)]
         cut = len(word) - len(clitic)
         if not word[cut + 1 :].isascii():
@@ -206,13 +242,20 @@ class Tokens:
     def stem(self, stem: str, key: str) -> Token:
         """The token of a stem."""
         case = case_pattern(stem)
-        if key in self.denied:
+        if key in self.drawn and case == "lower":
+            return Token("alone", stem, key, kind="word", layout="drawn")
+        if self.is_denied(key) or key in self.drawn:
             return unknown(stem, key, case)
         if key in self.allowed or stem in self.lists["capitals"]:
             return Token("shown", stem, key, case)
         if case == "lower" and stem == stem.lower():
             return self.small(stem, key)
         return self.capital(stem, key, "Title" if case == "lower" else case)
+
+    def is_denied(self, key: str) -> bool:
+        """Whether a key is denied, or what is before its clitic is."""
+        stems = [key.removesuffix(clitic) for clitic in (*CLITICS, "n't") if key.endswith(clitic) and key != clitic]
+        return key in self.denied or any(stem in self.denied for stem in stems)
 
     def small(self, stem: str, key: str) -> Token:
         """The token of a stem in lower case."""
@@ -238,7 +281,7 @@ class Tokens:
         kind = self.first_kind(key, WITH_CAPITAL)
         if kind:
             return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"}))
-        return Token("capital", stem, key, case, bits=frozenset(bits))
+        return Token("capital", stem, key, case, bits=frozenset(bits | ({"dotted"} if key in DOTTED else set())))
 
     def kind(self, kind: str) -> dict[str, set[str]]:
         """The members of a kind."""
@@ -302,7 +345,7 @@ def is_short_number(part: str) -> bool:
 def number(text: str) -> Token:
     """The token of a number."""
     kind, layout = kind_of(text)
-    joins = all(map(is_digit, text)) or kind in ("digits", "phone", "card", "ssn")
+    joins = all(map(is_digit, text)) or kind in ("account", "digits", "phone", "card", "ssn")
     return Token("digits" if joins else "alone", text, text, kind=kind, layout=layout)
 
 
@@ -318,6 +361,10 @@ def unknown(word: str, key: str, case: str) -> Token:
         return Token("capital", word, key, case)
     if len(word) == 1:
         return Token("alone", word, key, kind="letter", bits=frozenset({"clitic"} if key in tuple("dmst") else ()))
+    return Token("alone", word, key, kind="word", layout=ending_of(key))
+
+
+def ending_of(key: str) -> str:
+    """The ending of a word that the skeleton shows."""
     ends = next((end for end in ("ing", "ed", "ly", "s") if key.endswith(end)), "")
-    kept = len(key) >= 5 and key.isascii() and not key.endswith("ss")
-    return Token("alone", word, key, kind="word", layout=ends if kept else "")
+    return ends if len(key) >= 5 and key.isascii() and not key.endswith("ss") else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_words import strict_words
 from small_encoders import load_encoder
 from small_index import sentences_of, write_index
 from small_ledger import entry
@@ -102,6 +103,7 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "tag": [{"protect": "names", "tag": ["city", "month"]}],
     "drop": [{"protect": "names", "drop": ["city", "month"]}],
     "allow": [{"protect": "names", "allow": ["doctor"]}],
+    "draw": [{"protect": "names", "draw": strict_words(Sanitizer.load().bundle, 120)}],
     "consistent": [{"consistent": True}],
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],

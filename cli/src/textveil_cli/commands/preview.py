@@ -90,11 +90,11 @@ def _summary(
     tokens = sum(count for role, count in counts.items() if role != "gap")
     listed = ("function words", "kinds")  # these have lines of their own
     too = [part for part in parts if part not in listed]
-    drawn_too = f", {drawn:,} {'is' if drawn == 1 else 'are'} drawn ({counts['unknown']:,} of them unknown)"
+    drawn_too = "" if by_names else f" ({counts['unknown']:,} of them unknown)"
     lines = [
         f"{counted(tokens, 'token')}: {_said(counts['visible'], 'stay')} visible, "
         f"{_said(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind"
-        f"{'' if by_names else drawn_too}",
+        + (f", {drawn:,} {'is' if drawn == 1 else 'are'} drawn{drawn_too}" if drawn or not by_names else ""),
         "visible: " + (_listed(words) or "no words"),
         "kinds: " + (_listed(kinds) or "none"),
         f"Visible too: {', '.join(too)}.",

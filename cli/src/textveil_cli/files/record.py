@@ -65,7 +65,7 @@ def settings_of(selection: Selection, terms: Terms, options: Options, account: s
         account: The scope that a ledger charges; ``None`` without a ledger. A run that is charged does not go on with
             one that was not.
     """
-    own = [sorted(set(options.get(name) or ())) for name in ("deny", "allow")]
+    own = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "draw")]
     facts = [asdict(selection), asdict(terms), own, account]
     return hashlib.sha256(json.dumps(facts, default=_plain).encode()).hexdigest()
 

@@ -112,12 +112,13 @@ def make_component(
     tag: Any = None,
     drop: Any = None,
     allow: Any = None,
+    draw: Any = None,
     case: str | None = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
     """Makes the component of a pipeline: ``nlp.add_pipe("textveil", config={"level": "strong"}, first=True)``.
 
-    spaCy saves the options with the pipeline, denied and allowed words too.
+    spaCy saves the options with the pipeline, denied, allowed and drawn words too.
 
     Args:
         nlp: The pipeline.
@@ -141,6 +142,7 @@ def make_component(
         tag: Kinds that it writes as tags.
         drop: Kinds for which it writes nothing.
         allow: Words that it shows wherever they stand.
+        draw: Words that it draws over each other where they stand in lower case.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too.
 

@@ -168,6 +168,14 @@ class ShownOptions:
         Path | None,
         typer.Option("--allow", help="names: file of words to show wherever they stand, one per line. It is public."),
     ] = None
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw",
+            help="names: file of at least 100 words, one per line, to draw over each other at --level where they stand "
+            "in lower case. It is public.",
+        ),
+    ] = None
     deny: Annotated[
         Path | None,
         typer.Option(
@@ -188,6 +196,7 @@ class ShownOptions:
         """
         own = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
         own["allow"] = read_words(self.allow, "--allow") or None
+        own["draw"] = None if self.draw is None else read_words(self.draw, "--draw")
         bare = self.sanitize_punctuation or None
         words = {"deny": read_words(self.deny, "--deny")}
         return words | _said({"protect": self.protect, "sanitize_punctuation": bare, **own})
@@ -266,7 +275,10 @@ class TextOptions:
         return self.shown.protect == "names"
 
     def say_of_allowed(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
-        """Says on this device how many allowed entries do more than show a word, or less; never which."""
+        """Says on this device how many entries of lists do more than their list says, or less; never which."""
+        drawn = options.get("draw") or ()
+        if (unknown := sum(word not in sanitizer.bundle.ids for word in drawn)) and not quiet:
+            say(f"textveil: entries of --draw: not in the vocabulary: {unknown:,} (drawn, and never come out)")
         entries = options.get("allow")
         if not entries or quiet:
             return

@@ -87,5 +87,5 @@ class Asked:
 
     def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
         """Raises ``OutputError`` if something is to be written over what is read or kept: see ``options``."""
-        reads = [*self.inputs.paths, self.how.shown.deny, self.how.shown.allow]
+        reads = [*self.inputs.paths, self.how.shown.deny, self.how.shown.allow, self.how.shown.draw]
         refuse_overwriting(reads, self.ledger, self.receipt, bundle, *written)

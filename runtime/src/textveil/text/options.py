@@ -8,7 +8,7 @@ from typing import TypedDict
 from textveil.errors import OptionError
 
 CASES = ("carry", "drop")
-_SETS = ("deny", "keep", "tag", "drop", "allow")
+_SETS = ("deny", "keep", "tag", "drop", "allow", "draw")
 #: The rungs of the ladder, from the most readable to the most private.
 RUNGS = ("names", "words", "all")
 
@@ -41,6 +41,8 @@ class Options(TypedDict, total=False):
         style: ``"surrogate"`` or ``"tag"`` (``names``): whether others of a kind or tags, ``[city 1]``, come out.
         keep, tag, drop: Kinds that are shown, become tags, or of which nothing is left (``names``).
         allow: Words that are shown wherever they stand (``names``). The list is public: who knows it learns more.
+        draw: Words that are drawn where they stand in lower case, over all of them, at ``level`` or ``epsilon``
+            (``names``): at least 100 with a row of the bundle's staircase. The list is public.
         case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
         sanitize_punctuation: Punctuation is sanitized as tokens, case dropped, and white space becomes single blanks.
     """
@@ -61,12 +63,13 @@ class Options(TypedDict, total=False):
     tag: Collection[str]
     drop: Collection[str]
     allow: Collection[str]
+    draw: Collection[str]
     case: str
     sanitize_punctuation: bool
 
 
 #: Options of the rung names alone.
-OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow", "key"))
+OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow", "draw", "key"))
 
 
 def _is_text(value: object) -> bool:

@@ -121,13 +121,13 @@ class Sanitizer:
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
 
-        On the rung ``names`` it is the share of the words that are replaced. It depends on the text and is for the
-        device alone. Above a half the text may be in another language.
+        On the rung ``names`` it is the share of the words that are replaced undrawn. It depends on the text and is for
+        the device alone. Above a half the text may be in another language.
         """
         pieces = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
             words = [what for piece, what in pieces for _ in piece.split() if what != "gap"]
-            return sum(what != "visible" for what in words) / max(1, len(words))
+            return sum(what not in ("visible", "drawn") for what in words) / max(1, len(words))
         found = [what for _, what in pieces if what in ("drawn", "unknown")]
         return found.count("unknown") / max(1, len(found))
 
@@ -141,7 +141,7 @@ class Sanitizer:
         Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
         """
         plan = self._plan(options)
-        own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow")}
+        own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow", "draw")}
         if (key := options.get("key")) is not None:
             own["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **own}

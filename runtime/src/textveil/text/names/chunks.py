@@ -26,13 +26,21 @@ _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
 #: Marks that words stand on both sides of, each a word of its own.
-_JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}")
+_JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
+#: Those of which a path has several.
+_SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.)+\p{Lu}")
 #: Common words that are not letters with single marks between them.
 _SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
+#: Words with marks between them, a separator, and what is behind it: ``user=`` and a name, the cells of a row.
+_SEPARATED = regex.compile(
+    r"([-\u2010-\u2015\u2026!+*\"“”«»()\[\]{}\u2018\u2019']*+\p{L}[-\u2010-\u2015\u2026!+*“”«»()\[\]{}\u2018\u2019'\p{L}\p{M}]*+)"
+    r"(\"*[=,;|]+|\"+:)(.+)",
+    regex.DOTALL,
+)
 _AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
 
@@ -115,9 +123,11 @@ class Chunks:
                 return (Token(CAPITAL, core, key(core), UPPER if core.isupper() else TITLE),)
             if _DOTTED.fullmatch(core) and (shown := self._dotted(core)):
                 return shown
+            if _SEPARATED.fullmatch(core):
+                return self._separated(core)
             if any(map(str.isdigit, core)):
                 return self._with_digits(core)
-            if core.count("/") < 2 and (pieces := _pieces(core)) is not None:
+            if len(_SLASHES.findall(core)) < 2 and (pieces := _pieces(core)) is not None:
                 return self._joined(pieces)
         return (_string(core),)
 
@@ -129,6 +139,14 @@ class Chunks:
             else:
                 found += self._lexicon.word(piece)
         return found
+
+    def _separated(self, core: str) -> Sequence[Token]:
+        """The tokens of words and separators in turn, up to what is not of words: that is read by itself."""
+        found: list[Token] = []
+        while match := _SEPARATED.fullmatch(core):
+            found += [*self._solid(match[1]), gap(match[2])]
+            core = match[3]
+        return [*found, *self._solid(core)]
 
     def _dotted(self, core: str) -> Sequence[Token]:
         """Words with a full stop and no blank between them, if all are shown: else they are one string."""
@@ -165,7 +183,7 @@ def gap(text: str) -> Token:
 def number(digits: str) -> Token:
     """Returns the token of a number."""
     kind, layout = string_kind(digits)
-    joins = digits.isdigit() or kind in ("digits", "phone", "card", "ssn")
+    joins = digits.isdigit() or kind in ("account", "digits", "phone", "card", "ssn")
     return Token(DIGITS if joins else ALONE, digits, digits, LOWER, kind, layout)
 
 

@@ -4,12 +4,13 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from textveil.text.names.places import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
+from textveil.text.names.lexicon import ending
+from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL
 from textveil.text.segmentation import UPPER
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -24,6 +25,8 @@ _LAST = (
 #: After these a name that is on no list is taken for that of a place.
 _PLACE_BEFORE = frozenset("in at from near".split())
 _LONGEST_ACRONYM = 5
+#: A shorter common word in capitals is taken for an acronym too, as in "WHO".
+_SHORTEST_WORD = 4
 _BETWEEN = re.compile(r"[^0-9]+")
 
 
@@ -37,12 +40,16 @@ class Part(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A slot with its kind: what the skeleton has of it is its kinds, its case, and which of its parts are equal."""
+    """A slot with its kind: what the skeleton has of it is its kinds, its case, and which of its parts are equal.
+
+    ``named`` is its string, less the common words before the name of a person.
+    """
 
     kind: str
     case: int
     parts: tuple[Part, ...]
     slot: Slot
+    named: str
 
     @property
     def shown(self) -> tuple[object, ...]:
@@ -52,9 +59,9 @@ class Mention(NamedTuple):
         return (self.kind, self.case, slot.layout if slot.kind == RUN else "", slot.titles, slot.before, *parts)
 
     @property
-    def folded(self) -> str:
-        """What two mentions of one string have in common."""
-        return " ".join(part.folded for part in self.parts)
+    def equal(self) -> tuple[tuple[str, ...], ...]:
+        """What mentions have in common that are written by one tag: all parts, in order."""
+        return tuple(part[:3] for part in self.parts)
 
 
 class Kinds:
@@ -62,41 +69,54 @@ class Kinds:
 
     Args:
         kinds: Members of every kind by list.
+        common: Words of the public list that are not denied.
     """
 
-    def __init__(self, kinds: Mapping[str, frozenset[str]]) -> None:
-        self._kinds = kinds
+    def __init__(self, kinds: Mapping[str, frozenset[str]], common: Collection[str]) -> None:
+        self._common = common
         self._given = kinds["given"]
         self._of_whole = {entry: name for name in reversed(_WHOLE) for entry in kinds[name]}
         self._last = {entry: kind for name, kind in reversed(_LAST) for entry in kinds[name]}
 
-    def mention(self, slot: Slot) -> Mention:
-        """Returns a slot with its kind."""
+    def mention(self, slot: Slot, capitals: bool) -> Mention:
+        """Returns a slot with its kind.
+
+        Args:
+            slot: The slot.
+            capitals: Whether the document has a capital. Where none is, names are written as words are.
+        """
         if slot.kind == GROUP:
             kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
             return self._one(slot, kind, layout)
         if slot.kind == LONE_INITIAL:
             return self._one(slot, "initial", "")
-        if slot.kind != RUN:
-            return self._one(slot, slot.kind, slot.layout)
         folded = " ".join(token.key for token in slot.tokens)
         kind = self._of_whole.get(folded)
+        listed = not capitals and all(token.layout != DRAWN for token in slot.tokens)
+        if slot.kind == "word" and kind is not None and listed:
+            return self._one(slot, kind, "")
+        if slot.kind != RUN:
+            return self._one(slot, slot.kind, slot.layout)
         if kind is None:
             kind = self._of_several(slot) if len(slot.tokens) > 1 else self._of_one(slot, folded)
         if kind == "family" and slot.before in _PLACE_BEFORE:
             kind = "city"
-        if kind != "person":
-            return self._one(slot, kind, "", folded)
-        return Mention("person", slot.case, tuple(self._persons_parts(slot)), slot)
+        if kind not in ("person", "given"):
+            return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
+        first = self._name(slot)
+        parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, "given", first)]
+        return Mention(kind, slot.case, tuple(parts), slot, _spelled(slot, first))
 
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
         if folded is None:
             folded = slot.tokens[0].key if len(slot.tokens) == 1 else slot.text.lower()
-        return Mention(kind, slot.case, (Part(kind, layout, folded, slot.text),), slot)
+        return Mention(kind, slot.case, (Part(kind, layout, folded, slot.text),), slot, slot.text)
 
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:
             return "family"
+        if folded in self._common and folded.isalpha() and len(folded) >= _SHORTEST_WORD:
+            return "word"
         if slot.case == UPPER and len(folded) <= _LONGEST_ACRONYM:
             return "acronym"
         return "family"
@@ -105,31 +125,52 @@ class Kinds:
         keys = [token.key for token in slot.tokens]
         if slot.tokens[0].kind == "particle":
             return "family"
+        name = self._name(slot)
+        person = "person" if name < len(keys) - 1 else "given"
         if slot.before == TITLE_BEFORE:
-            return "person"
-        kind = self._last.get(keys[-1]) or self._last.get(keys[0])
+            return person
+        first = "place" if slot.tokens[0].bits & DOTTED else self._last.get(keys[0])
+        kind = self._last.get(keys[-1]) or first
         if kind is not None:
             return kind
-        if slot.tokens[0].cls == INITIAL or keys[0] in self._given:
-            return "person"
+        if slot.tokens[name].cls == INITIAL or keys[name] in self._given:
+            return person
         first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
         if len(keys) == 2 and last == "family" and first in (None, "family"):
             return "person"
         return "city" if slot.before in _PLACE_BEFORE else "organization"
 
-    def _persons_parts(self, slot: Slot) -> list[Part]:
+    def _name(self, slot: Slot) -> int:
+        """Where a given name or an initial stands behind words that may start sentences (``Ask Anna``); else 0."""
+        for place, token in enumerate(slot.tokens):
+            if token.key in self._given or (token.cls == INITIAL and place < len(slot.tokens) - 1):
+                return place
+            if not token.bits & AT_SENTENCE:
+                break
+        return 0
+
+    def _persons_parts(self, slot: Slot, first: int) -> list[Part]:
         """Parts of a person's name: initials, given names and one family name at the end, particles with it."""
         found: list[Part] = []
-        tokens = slot.tokens
-        for place, token in enumerate(tokens):
-            last = place == len(tokens) - 1
+        for place, token in enumerate(slot.tokens[first:], first):
             if token.cls == INITIAL:
                 found.append(Part("initial", "", token.key, token.text))
-            elif last or (place and token.key not in self._given):
-                name = " ".join(token.key for token in tokens[place:])
-                text = slot.text[slot.text.find(token.text) :] if not last else token.text
-                found.append(Part("family", "", name, text))
+            elif place == len(slot.tokens) - 1 or (place > first and token.key not in self._given):
+                found.append(_part(slot, "family", place))
                 break
             else:
                 found.append(Part("given", "", token.key, token.text))
         return found
+
+
+def _part(slot: Slot, kind: str, first: int) -> Part:
+    """The part of a run from one of its words to its end."""
+    return Part(kind, "", " ".join(token.key for token in slot.tokens[first:]), _spelled(slot, first))
+
+
+def _spelled(slot: Slot, first: int) -> str:
+    """What a slot has from one of its words on."""
+    end = 0
+    for token in slot.tokens[:first]:
+        end = slot.text.index(token.text, end) + len(token.text)
+    return slot.text[slot.text.index(slot.tokens[first].text, end) :]

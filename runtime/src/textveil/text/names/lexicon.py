@@ -13,6 +13,8 @@ from textveil.text.names.tokens import (
     AT_START,
     CAPITAL,
     CLITIC,
+    DOTTED,
+    DRAWN,
     EMPHATIC,
     FIRST,
     INITIAL,
@@ -34,6 +36,8 @@ _ENDINGS = ("ing", "ed", "ly", "s")
 #: Letters that are clitics where a blank was lost, as in ``it' s``.
 _CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
+#: Short forms that begin names.
+_BEGIN_NAMES = frozenset(("st", "mt", "ft"))
 #: Function words that names are also, or that stand for places: never shown for where they stand.
 _NAME_LIKE = frozenset("am may mine us will".split())
 
@@ -45,7 +49,7 @@ class Lexicon:
         lists: The lists of the bundle.
         allowed: Keys that are shown in any case.
         denied: Keys that are replaced as unknown words, whatever they are.
-        drawn: Keys that the user's own list draws.
+        drawn: Keys that are drawn in lower case; none is denied.
     """
 
     def __init__(
@@ -53,17 +57,25 @@ class Lexicon:
         lists: NamesLists,
         allowed: Collection[str] = (),
         denied: Collection[str] = (),
+        drawn: Collection[str] = (),
     ) -> None:
         self._common, self._capitals = lists.common, lists.capitals
         self._symbols = lists.symbols
         self._small = _kind_of(lists.kinds, _ANY_CASE + _LOWER)
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
-        self._allowed, self._denied = frozenset(allowed), frozenset(denied)
+        self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
 
     def is_denied(self, folded: str) -> bool:
-        """Tells whether the user's own list replaces a word."""
-        return folded in self._denied
+        """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
+        return self._denies(folded) or not self._drawn.isdisjoint(folded.split("-"))
+
+    def _denies(self, folded: str) -> bool:
+        """Tells whether the user's own list has a word, or what is before its clitic."""
+        if folded in self._denied or not self._denied or "'" not in folded:
+            return folded in self._denied
+        parts = split_clitic(folded)
+        return parts is not None and parts[0] in self._denied
 
     @cached_property
     def marks(self) -> "regex.Pattern[str]":
@@ -79,19 +91,24 @@ class Lexicon:
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
         folded = key(word)
-        if "'" in folded and folded not in self._common and folded not in self._denied:
+        if "'" in folded and not self._denies(folded):
             parts = split_clitic(folded)
+            shown = folded in self._common or folded in self._allowed
+            if shown and (parts is None or parts[0] not in self._drawn):
+                parts = None
             # A stem before "n't" is one of few: cut off, its clitic would tell that.
             end = len(word) - len(parts[1]) if parts is not None else 0
             # Of a clitic that is shown no letter is another one that looks like it.
-            if parts is not None and parts[1] != "n't" and parts[0] not in self._denied and word[end + 1 :].isascii():
+            if parts is not None and parts[1] != "n't" and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._stem(word[:end], parts[0]), Token(SHOWN, word[end:], parts[1], case)
         return (self._stem(word, folded),)
 
     def _stem(self, word: str, folded: str) -> Token:
         case = case_pattern(word)
-        if folded in self._denied:
+        if folded in self._drawn and case == LOWER:
+            return Token(ALONE, word, folded, LOWER, "word", DRAWN)
+        if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
             return unknown(word, folded, case)
         if folded in self._allowed or word in self._capitals:
             return Token(SHOWN, word, folded, case)
@@ -118,6 +135,7 @@ class Lexicon:
             bits |= AT_START if marks & (FUNCTION | OPENER) else 0
             bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0
             bits |= EMPHATIC if marks & EMPHASIS else 0
+        bits |= DOTTED if folded in _BEGIN_NAMES else 0
         kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
@@ -130,9 +148,14 @@ def unknown(word: str, folded: str, case: int) -> Token:
         return Token(CAPITAL, word, folded, case)
     if len(word) == 1:
         return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
-    long = len(folded) >= _SHORTEST_WITH_ENDING and folded.isascii()
-    ending = next((end for end in _ENDINGS if folded.endswith(end)), "") if long else ""
-    return Token(ALONE, word, folded, LOWER, "word", "" if folded.endswith("ss") else ending)
+    return Token(ALONE, word, folded, LOWER, "word", ending(folded))
+
+
+def ending(folded: str) -> str:
+    """Returns the ending of a word that the skeleton shows; nothing where it has none."""
+    if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith("ss"):
+        return ""
+    return next((end for end in _ENDINGS if folded.endswith(end)), "")
 
 
 def _kind_of(kinds: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:

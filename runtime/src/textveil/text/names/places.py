@@ -6,34 +6,24 @@ slot's class may stand there, in all slots at once, and nothing else changes (do
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from textveil.text.names.slots import ENDS_IN_INITIAL, GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Entry, Slot
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
     AT_START,
     CAPITAL,
-    CLITIC,
     DIGITS,
-    EMPHATIC,
-    FIRST,
     INITIAL,
     LOOSE,
     SHOWN,
     UNIT,
     Token,
 )
+from textveil.text.names.words import JOINS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
-#: Of runs of words with a capital, and of digits that blanks join, pass 3 tells the kind. A lone capital.
-RUN, LONE_INITIAL, GROUP = "run", "initial", "digits-group"
-#: What ``Slot.before`` has where a title stands before a run.
-TITLE_BEFORE = "<title>"
-#: What the layout of a run says where its last word is an initial.
-ENDS_IN_INITIAL = "initial"
-_LINE_BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
-_ENDS_SENTENCE = frozenset(".!?\u2026\u3002")
-_OPENS = _ENDS_SENTENCE | _LINE_BREAKS | frozenset(':;"\u201c\u201d\u00ab\u00bb\u2018([{*\u2022>|\u2013\u2014~')
 #: A title-case line that is shorter may be the name of a work or a band.
 _LONG_HEADLINE = 7
 #: Words that a headline has in lower case.
@@ -42,48 +32,12 @@ _SMALL = frozenset(
 )
 _CONNECTORS = frozenset(("of", "the"))
 _MOST_CONNECTORS = 3
-#: What is written with a hyphen to a name and is not a part of it.
-_SUFFIXES = frozenset("based born style like led backed owned speaking area wide run made bound related".split())
-_JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
-_JOINS_INITIALS = frozenset((". ", "."))
 _JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
-#: No sentence ends at the full stop of these.
-_ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
-_YEARS = frozenset("year years yr yrs month months week weeks".split())
 _AGES = frozenset(("1", "2", "3"))
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
-_LETTERS_TO_END = 2
-START_AFTER_SLOT = True
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """What is replaced as one.
-
-    Attributes:
-        kind: Its kind; ``RUN`` for a run.
-        case: Its case pattern.
-        layout: What the skeleton shows of a number, or the ending of a word.
-        tokens: Its tokens.
-        text: How it is spelled.
-        before: Of a run, the key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a
-            title.
-        titles: How many words in Title case a run has, where the skeleton has that: in lines without a lower-case word.
-    """
-
-    kind: str
-    case: int
-    layout: str
-    tokens: tuple[Token, ...]
-    text: str
-    before: str = ""
-    titles: int = 0
-
-
-Entry = str | Slot
-
-
-class Places:
+class Places(Words):
     """One text: its words, and the gaps before each and after the last.
 
     Args:
@@ -100,9 +54,8 @@ class Places:
     def __init__(
         self, words: list[Token], spelled: Sequence[str], special: Sequence[int], *, breaks: bool, capitals: bool
     ) -> None:
-        self._words, self._spelled, self._special, self._capitals = words, spelled, special, capitals
-        self._gaps, self._breaks = spelled[::2], breaks
-        self._hidden = bytearray(len(words))
+        super().__init__(words, spelled[::2], capitals=capitals)
+        self._spelled, self._special, self._breaks = spelled, special, breaks
         self._begin = 0  # the first word since the last slot
         self.shown = len(words)
 
@@ -117,7 +70,7 @@ class Places:
     def _lines(self) -> Iterator[tuple[int, int]]:
         start, end = 0, len(self._words)
         for place in range(1, end) if self._breaks else ():
-            if not _LINE_BREAKS.isdisjoint(self._gaps[place]):
+            if not LINE_BREAKS.isdisjoint(self._gaps[place]):
                 yield start, place
                 start = place
         if self._special:
@@ -150,15 +103,6 @@ class Places:
             self.shown -= stop - place
             self._begin = stop
 
-    def _is_shown(self, place: int, end: int) -> bool:
-        """Whether a word is shown where it stands."""
-        token = self._words[place]
-        if token.cls == SHOWN:
-            return self._address(place, end) == place
-        if token.cls == ALONE:
-            return token.bits > 0 and self._is_shown_alone(place)
-        return self._capitals if token.cls == LOOSE else token.cls >= CAPITAL and not self._hidden[place]
-
     def _capitals_of(self, special: Sequence[int], end: int) -> list[int]:
         """The words of a line with a capital, and the particles that lead to one: those are of its class from here on.
 
@@ -169,7 +113,7 @@ class Places:
             token = words[place]
             if token.kind == "particle" and token.cls == ALONE:
                 after = place + 1
-                leads = after < end and words[after].cls >= CAPITAL and self._gaps[after] in _JOINS
+                leads = after < end and words[after].cls >= CAPITAL and self._gaps[after] in JOINS
                 token = words[place] = token._replace(cls=CAPITAL) if leads else token._replace(kind="word")
             if token.cls >= CAPITAL:
                 found.append(place)
@@ -187,7 +131,7 @@ class Places:
             return
         first = 0
         for last in range(1, len(capitals) + 1):
-            if last == len(capitals) or not self._joined(capitals[last - 1], capitals[last], end):
+            if last == len(capitals) or not self._joined(capitals[first], capitals[last - 1], capitals[last], end):
                 self._hide_together(capitals[first:last], end)
                 first = last
 
@@ -209,57 +153,11 @@ class Places:
             for place in places:
                 self._hide_member(place, end)
 
-    def _is_loud(self, place: int) -> bool:
-        """Whether a word is in capitals for emphasis."""
-        token = self._words[place]
-        return token.case == UPPER and bool(token.bits & EMPHATIC)
-
-    def _joined(self, place: int, after: int, end: int) -> bool:
-        """Whether two words with a capital stand together: with a blank or a hyphen, or a dot after an initial."""
-        return self._member_end(place, end) == after and self._joins(after)
-
-    def _joins(self, after: int) -> bool:
-        """Whether the gap before a word joins members of a run."""
-        gap = self._gaps[after]
-        return gap in _JOINS or (self._words[after - 1].cls == INITIAL and gap in _JOINS_INITIALS)
-
-    def _is_seen(self, place: int, end: int) -> bool:
-        """Whether a word is listed and shown, so that its key may be read."""
-        token = self._words[place]
-        return token.cls == SHOWN and not self._hidden[place] and self._address(place, end) == place
-
-    def _is_shown_alone(self, place: int) -> bool:
-        """Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic."""
-        token, gap = self._words[place], self._gaps[place]
-        if token.bits & CLITIC:
-            return gap.rstrip(" ")[-1:] in ("'", "\u2019", "\u00b4")
-        if token.kind not in ("title", "office") or not self._starts_sentence(place):
-            return False
-        after = place + 1
-        return after == len(self._words) or self._gaps[after] != " " or self._words[after].cls < CAPITAL
-
-    def _opens(self, place: int) -> bool:
-        """Whether a mark, a line break or nothing stands before a word."""
-        return place == 0 or not _OPENS.isdisjoint(self._gaps[place])
-
-    def _starts_sentence(self, place: int) -> bool:
-        if place == 0:
-            return True
-        gap, before = self._gaps[place], self._words[place - 1]
-        if not gap[-1:].isspace() and gap[-1:] not in "\"'\u201c\u2018(":
-            return False
-        if _ENDS_SENTENCE.isdisjoint(gap):
-            # A paragraph, or the name of a field of a form.
-            return gap.count("\n") > 1 or ("\n" in gap and self._gaps[place + 1][:1] == ":")
-        if not self._hidden[place - 1] and (before.cls == SHOWN or (before.cls == LOOSE and self._capitals)):
-            return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
-        return "." not in gap or (START_AFTER_SLOT and before.cls != INITIAL and before.kind not in ("title", "letter"))
-
     def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
         """Adds the slot of the run that begins at a place, and returns where it ends."""
         place = self._member_end(start, end)
         while place < end:
-            after = self._after_join(place, end)
+            after = self._after_join(start, place, end)
             if after is None:
                 break
             place = self._member_end(after, end)
@@ -278,28 +176,10 @@ class Places:
         found.append(replace(self._slot(kind, case, layout, start, place), before=before, titles=titles))
         return place
 
-    def _member_end(self, place: int, end: int) -> int:
-        """Where a member of a run ends, with the lower-case words that a hyphen joins to it."""
-        words, gaps = self._words, self._gaps
-        place += 1
-        while (
-            place < end
-            and gaps[place] == "-"
-            and words[place].case == LOWER
-            and words[place].cls in (SHOWN, LOOSE, ALONE)
-        ):
-            token = words[place]
-            if token.cls == SHOWN and token.key in _SUFFIXES:
-                break
-            if token.cls == ALONE and token.kind != "word":
-                break
-            place += 1
-        return place
-
-    def _after_join(self, place: int, end: int) -> int | None:
+    def _after_join(self, start: int, place: int, end: int) -> int | None:
         """The next member of a run whose last member ends at a place, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
-        if not self._joins(place):
+        if not self._joins(start, place):
             return None
         if hidden[place]:
             return place
@@ -318,21 +198,6 @@ class Places:
         if after in (place, end) or gaps[after] != " ":
             return None
         return after if hidden[after] else None
-
-    def _address(self, place: int, end: int) -> int:
-        """Where the part of an address ends that begins with a shown word; the place itself where it begins none.
-
-        ``suite 7``: the word is replaced. In a text without a capital ``new york`` and ``port said`` are, too.
-        """
-        words, after = self._words, place + 1
-        if not words[place].bits or after == end:
-            return place
-        if words[after].cls == DIGITS and words[place].bits & UNIT:
-            return after if self._before_digits(after) in _JOINS_INITIALS | {" "} else place
-        unlisted = words[after].cls == LOOSE or (words[after].cls == ALONE and words[after].kind == "word")
-        if not self._capitals and unlisted and words[place].bits & FIRST and self._gaps[after] == " ":
-            return after + 1
-        return place
 
     def _digits(self, place: int, start: int, end: int, found: list[Entry]) -> int:
         """Adds the slot of the digits at a place, and returns where it ends."""
@@ -360,29 +225,6 @@ class Places:
             slot = replace(slot, text=sign + slot.text)
         found.append(slot)
         return last
-
-    def _before_digits(self, place: int) -> str:
-        """The gap before digits, less what may be replaced with them."""
-        return self._gaps[place].rstrip("+(")
-
-    def _beside_month(self, place: int, start: int, end: int) -> bool:
-        words, gaps = self._words, self._gaps
-        if place > start and words[place - 1].kind == "month" and self._before_digits(place) in (" ", ". "):
-            return True
-        return place + 1 < end and words[place + 1].kind == "month" and gaps[place + 1] == " "
-
-    def _is_age(self, place: int, start: int, end: int) -> bool:
-        words, gaps = self._words, self._gaps
-        if place > start and self._is_seen(place - 1, end) and words[place - 1].key in ("aged", "age"):
-            return self._before_digits(place) == " "
-        if place + 1 >= end or not self._is_seen(place + 1, end) or gaps[place + 1] not in (" ", "-", ""):
-            return False
-        unit = words[place + 1].key
-        if unit in ("yo", "y/o"):
-            return True
-        if unit not in _YEARS or place + 2 >= end or gaps[place + 2] not in (" ", "-"):
-            return False
-        return self._is_seen(place + 2, end) and words[place + 2].key == "old"
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
         text = "".join(self._spelled[2 * start + 1 : 2 * end])

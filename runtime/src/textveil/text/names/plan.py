@@ -10,15 +10,20 @@ from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, OptionError
+from textveil.mechanisms.distribution import Distribution
 from textveil.text import segmentation
+from textveil.text.levels import find_staircase_level
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
+from textveil.text.names.drawn import DrawnWords
 from textveil.text.names.kinds import Kinds
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.promise import NamesPromise
+from textveil.text.names.promise import Drawing, NamesPromise
 from textveil.text.names.read import TextReader
 from textveil.text.names.rewrite import CALLED, NamesRewriter, Style
 from textveil.text.names.surrogates import Surrogates
+from textveil.text.names.tokens import DRAWN
+from textveil.text.promises import guess_gain
 from textveil.text.statement import Terms
 
 STYLES = ("surrogate", "tag")
@@ -37,8 +42,6 @@ POOLS = frozenset(
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
 _FOREIGN = (
-    "epsilon",
-    "level",
     "fluent",
     "replacement_probability",
     "sanitize_punctuation",
@@ -61,6 +64,7 @@ class NamesPlan:
         denied: Keys of the user's own that are replaced.
         also: Hides more of what came out, if anything does.
         key: What links equal strings of all documents.
+        drawn: What draws the words of a public list.
         split: A document above the cap is never split.
     """
 
@@ -72,15 +76,17 @@ class NamesPlan:
     denied: frozenset[str] = field(repr=False)
     also: Detector | None
     key: bytes | None = field(repr=False)
+    drawn: DrawnWords | None = None
     split: bool = False
 
     @cached_property
     def _kinds(self) -> Kinds:
-        return Kinds(self.lists.kinds)
+        common = self.lists.common
+        return Kinds(self.lists.kinds, common.keys() - self.denied if self.denied else common)
 
     @cached_property
     def _lexicon(self) -> Lexicon:
-        return Lexicon(self.lists, self.allowed, self.denied)
+        return Lexicon(self.lists, self.allowed, self.denied, self.drawn.ids if self.drawn else ())
 
     def reader(self) -> TextReader:
         """Returns what reads the texts of one call."""
@@ -88,21 +94,27 @@ class NamesPlan:
 
     def rewriter(self) -> NamesRewriter:
         """Returns what rewrites the documents of one call."""
-        return NamesRewriter(self.reader(), self.surrogates, self.style, also=self.also, key=self.key)
+        return NamesRewriter(self.reader(), self.surrogates, self.style, also=self.also, key=self.key, words=self.drawn)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
         found = []
         for entry in self.reader().read([text])[0].entries:
             if not isinstance(entry, str):
-                kind = CALLED.get(entry.kind, entry.kind)
+                kind = "drawn" if entry.parts[0].layout == DRAWN else CALLED.get(entry.kind, entry.kind)
                 found.append((entry.slot.text, "visible" if kind in self.style.keep else kind))
             else:
                 found += [(piece, "visible" if piece[0].isalnum() else "gap") for piece in _PIECES.findall(entry)]
         return found
 
     def distribution(self, word: str) -> Any:
-        """Raises ``OptionError``: what a word becomes depends on where it stands."""
+        """Returns the distribution of a word that is drawn.
+
+        Raises:
+            OptionError: It is any other: what a word becomes depends on where it stands.
+        """
+        if self.drawn is not None and word in self.drawn.ids:
+            return Distribution.of(self.drawn.vocabulary, self.drawn.staircase.channel, self.drawn.ids[word])
         raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")
 
 
@@ -132,14 +144,22 @@ class NamesPlans:
             OptionError: An option does not belong to this rung, or a kind does not exist.
         """
         foreign = sorted(set(given).intersection(_FOREIGN))
+        foreign += [] if "draw" in given else [f"{name} without draw" for name in ("epsilon", "level") if name in given]
         if foreign:
             raise OptionError(f"the rung names does not take {', '.join(foreign)}")
         style = self._style(given)
         allowed, denied = _keys(given.get("allow", ())), _keys(given.get("deny", ()))
+        level, drawn, drawing = None, None, None
+        if "draw" in given:
+            self._bundle.require("staircase")
+            level = find_staircase_level(self._bundle, given.get("epsilon"), given.get("level"))
+            drawn = DrawnWords.of(self._bundle, given["draw"], denied, level)
+            drawing = Drawing(len(drawn.ids), level.epsilon, guess_gain(drawn.staircase.guess_gain))
+        also = self._also is not None
         terms = Terms(
             mechanism="names",
-            level=None,
-            promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied), also=self._also is not None),
+            level=level and level.name,
+            promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied), also=also, draw=drawing),
             protect="names",
             consistent=style.consistent,
             consistent_cap=style.cap,
@@ -156,6 +176,7 @@ class NamesPlans:
             denied=denied,
             also=self._also,
             key=given.get("key"),
+            drawn=drawn,
         )
 
     def _style(self, given: Mapping[str, Any]) -> Style:

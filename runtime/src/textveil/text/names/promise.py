@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from textveil.release import UNBOUNDED, Charge, Loss
@@ -13,9 +14,21 @@ NOTION = (
     "no bound on what is shown"
 )
 _LINE = (
-    "Shown: words on a public list{more}. Replaced without a look: all others. "
+    "Shown: words on a public list{more}. {drawn}Replaced without a look: all others. "
     "What is shown can still tell whom the text is about."
 )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The size of a list that is drawn from, ``L`` of each word, and ``C``: how much likelier a guess of it gets."""
+
+    words: int
+    nats: Decimal
+    guess_gain: float
+
+    def __str__(self) -> str:
+        return f"{self.nats.normalize():f} nat{'' if self.nats == 1 else 's'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +43,14 @@ class NamesPromise:
         allow: Whether words of the user's own are shown.
         deny: Whether words of the user's own are replaced.
         also: Whether an outside detector hides more of what came out.
+        draw: Of words of a public list that are drawn, if there are any.
     """
 
     style: Style
     allow: bool = False
     deny: bool = False
     also: bool = False
+    draw: Drawing | None = None
 
     @property
     def epsilon(self) -> float:
@@ -62,11 +77,12 @@ class NamesPromise:
 
     def facts(self, terms: Terms) -> dict[str, Any]:
         """Implements ``Promise.facts``; ``nats`` is null, never 0."""
+        draw = self.draw
         return {
             "protect": terms.protect,
             "nats": None,
             "promise": self.epsilon_kind,
-            "notion": NOTION,
+            "notion": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
             "style": "tag" if self.style.tags else "surrogate",
             "consistent": "corpus" if self.style.linked else self.style.consistent,
             "keep": sorted(self.style.keep),
@@ -75,6 +91,7 @@ class NamesPromise:
             "allow": self.allow,
             "deny": self.deny,
             "also": self.also,
+            "draw": draw and {"words": draw.words, "nats": float(draw.nats), "guess_gain": draw.guess_gain},
         }
 
     def totals(self, tokens: int) -> dict[str, Any]:
@@ -96,6 +113,8 @@ class NamesPromise:
             items.append(f"kinds that are kept: {', '.join(sorted(self.style.keep))}")
         if self.allow:
             items.append("words of the user's own list, wherever they stand")
+        if self.draw is not None:
+            items.append("that a word of the list stood where a drawn one comes out, and what the words around it tell")
         if self.style.linked:
             items.append("which strings of all documents under one key are equal; the key undoes the protection")
         elif self.style.consistent:
@@ -108,7 +127,9 @@ class NamesPromise:
         more = f", the kind{'s' if len(kept) > 1 else ''} {', '.join(kept)}" if kept else ""
         more += ", allowed words" if self.allow else ""
         linked = " Documents under one key are linked." if self.style.linked else ""
-        return _LINE.format(more=more) + linked
+        draw = self.draw
+        drawn = "" if draw is None else f"Drawn at {draw} each: words of a public list of {draw.words:,}. "
+        return _LINE.format(more=more, drawn=drawn) + linked
 
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""

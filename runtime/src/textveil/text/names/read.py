@@ -104,5 +104,5 @@ class TextReader:
         breaks = _LINE_BREAK.search(text) is not None
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
-        entries = [entry if isinstance(entry, str) else mention(entry) for entry in places.entries()]
+        entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]
         return Read(entries, places.shown)

@@ -13,9 +13,11 @@ import numpy as np
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.names.also import Detector, hide
+from textveil.text.names.drawn import DrawnWords
 from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
+from textveil.text.names.tokens import DRAWN
 from textveil.text.restore import Restorer, not_a_tag
 from textveil.text.segmentation import key
 
@@ -78,15 +80,20 @@ class _Document:
         self._read, self._style, self._surrogates, self._key = read, style, surrogates, key
         self._decks: dict[tuple[str, str], _Deck] = {}
         self._numbers: dict[tuple[str, str, str], int] = {}
-        self._tags: dict[tuple[str, str], str] = {}
+        self._tags: dict[tuple[str, tuple[tuple[str, ...], ...]], str] = {}
         self._counts: dict[str, int] = {}
         #: How many members each draw is from, and its deck, if it is from one.
         self.totals: list[int] = []
         self._from: list[_Deck | None] = []
+        #: Words of the list that is drawn from, in order; each is a draw of its own.
+        self.words: list[str] = []
         self._draws = [[self._mention(entry) for entry in text.entries if not isinstance(entry, str)] for text in read]
 
-    def _mention(self, mention: Mention) -> str | list[int]:
-        """A text that nothing is drawn for, or the number of the draw of each part."""
+    def _mention(self, mention: Mention) -> str | list[int] | None:
+        """A text that nothing is drawn for, or the number of the draw of each part; ``None`` for a drawn word."""
+        if mention.parts[0].layout == DRAWN:
+            self.words.append(mention.parts[0].folded)
+            return None
         called = CALLED.get(mention.kind, mention.kind)
         style = self._style
         if called in style.keep:
@@ -94,17 +101,17 @@ class _Document:
         if called in style.drop:
             return ""
         if style.tags or called in style.tag:
-            return self._tag(called, mention.folded)
+            return self._tag(called, mention.equal)
         draws = [self._draw(part) for part in mention.parts]
         if None in draws:
-            return self._tag(called, mention.folded)
+            return self._tag(called, mention.equal)
         return [draw for draw in draws if draw is not None]
 
-    def _tag(self, called: str, folded: str) -> str:
-        found = self._tags.get((called, folded))
+    def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
+        found = self._tags.get((called, equal))
         if found is None:
             self._counts[called] = self._counts.get(called, 0) + 1
-            found = self._tags[called, folded] = f"[{called} {self._counts[called]}]"
+            found = self._tags[called, equal] = f"[{called} {self._counts[called]}]"
         return found
 
     def _draw(self, part: Part) -> int | None:
@@ -135,17 +142,18 @@ class _Document:
         self._from.append(deck)
         return len(self.totals) - 1
 
-    def written(self, drawn: Sequence[int]) -> tuple[list[str], list[tuple[str, str]]]:
+    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], list[tuple[str, str]]]:
         """Returns the texts with what was drawn, and pairs of what came out and what stood there.
 
         Args:
             drawn: A number below each of ``totals``.
+            words: What came out for each of ``words``; more may follow.
         """
         members = [index if deck is None else deck.deal(index) for index, deck in zip(drawn, self._from, strict=True)]
         pairs: dict[tuple[str, str], None] = {}
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
-            rest = iter(draws)
+            rest = (next(words) if draw is None else draw for draw in draws)
             parts = [""]
             for entry in text.entries:
                 found = entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs)
@@ -163,7 +171,7 @@ class _Document:
     ) -> str:
         if isinstance(draws, str):
             if draws.startswith("["):
-                pairs[key(draws), mention.slot.text] = None
+                pairs[key(draws), mention.named] = None
             return draws
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
@@ -184,6 +192,7 @@ class NamesRewriter:
         style: How slots are written.
         also: Hides more of what came out.
         key: What equal strings of all documents have in common, where they are linked.
+        words: What draws the words of a public list.
 
     Privacy:
         It holds what the user wrote, and ends with the call.
@@ -197,8 +206,10 @@ class NamesRewriter:
         *,
         also: Detector | None = None,
         key: bytes | None = None,
+        words: DrawnWords | None = None,
     ) -> None:
         self._reader, self._surrogates, self._style, self._also, self._key = reader, surrogates, style, also, key
+        self._words = words
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
         """Yields the texts of each document, how many of its words are shown, and what restores the others.
@@ -220,10 +231,12 @@ class NamesRewriter:
     def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
         totals = np.array([total for document, _ in batch for total in document.totals], dtype=np.int64)
         drawn = uniform_below(totals, entropy.random_uint64).tolist() if len(totals) else []
+        given = [word for document, _ in batch for word in document.words]
+        words = iter(given if self._words is None else self._words.draw(given, entropy.random_uint64))
         start = 0
         for document, shown in batch:
             end = start + len(document.totals)
-            texts, pairs = document.written(drawn[start:end])
+            texts, pairs = document.written(drawn[start:end], words)
             start = end
             if self._also is not None:
                 texts = [hide(text, self._also) for text in texts]

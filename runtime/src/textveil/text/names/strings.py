@@ -7,6 +7,8 @@ import re
 
 import regex
 
+from textveil.text.segmentation import dates
+
 #: Digits from which a number without group marks is an identifier.
 IDENTIFIER_DIGITS = 7
 
@@ -31,11 +33,8 @@ _IP = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)?|(?=.*[0-9])(?:[0-9a-f]{0,4}:){3,}[0-9a-f]{0,4}", re.IGNORECASE
 )
 _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
-_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}(?:\.\d\d)?[ap]\.?m", re.IGNORECASE)
-_DATE = re.compile(rf"\d\d?([/.]|{_DASH})\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([/.]|{_DASH})\d\d?\2\d\d?")
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_TIME, _DATE = dates.time(r"(?:\.\d\d)?"), dates.date("-/.\u2010-\u2013")
 _DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
-_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
 _DIGITS = re.compile(rf"\d+(?:(?:[./]|{_DASH})\d+)*")
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
@@ -68,7 +67,7 @@ def string_kind(string: str) -> tuple[str, str]:
         return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""
     if string[0] == "#":
         return "hashtag", ""
-    for kind, pattern in (("mac", _MAC), ("ip", _IP), ("time", _TIME), ("date", _DATE), ("ordinal", _ORDINAL)):
+    for kind, pattern in (("mac", _MAC), ("ip", _IP), ("time", _TIME), ("date", _DATE), ("ordinal", dates.ORDINAL)):
         if pattern.fullmatch(string):
             return kind, ""
     if _DECADE.fullmatch(string):
@@ -91,7 +90,7 @@ def string_kind(string: str) -> tuple[str, str]:
 
 def number_kind(string: str) -> tuple[str, str]:
     """Returns the kind and layout of digits with marks between them, or of several such groups with blanks between."""
-    if _YEAR.fullmatch(string):
+    if dates.YEAR.fullmatch(string):
         return "year", ""
     number = _NUMBER.fullmatch(string)
     if number is not None:

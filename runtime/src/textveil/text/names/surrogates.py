@@ -71,9 +71,9 @@ class Surrogates:
             found = self._pools[name][index]
             if case == UPPER:
                 return found.upper()
-            if kind in _WRITTEN_SMALL:
-                return found if case == LOWER else found[:1].upper() + found[1:]
-            return found
+            if case == LOWER:
+                return found.lower()
+            return found[:1].upper() + found[1:] if kind in _WRITTEN_SMALL else found
         if kind == "number":
             return _number(layout, index)
         if kind == "digits":

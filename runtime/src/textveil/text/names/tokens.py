@@ -19,6 +19,10 @@ AT_START, AT_SENTENCE, EMPHATIC = 1, 2, 4
 UNIT, FIRST = 8, 16
 #: A letter that is shown after an apostrophe.
 CLITIC = 32
+#: What a word with a capital may begin with a full stop: a name (``St. Louis``).
+DOTTED = 64
+#: The layout of a word that is drawn, which to all around it is like any unlisted word.
+DRAWN = "drawn"
 
 
 class Token(NamedTuple):
@@ -31,7 +35,7 @@ class Token(NamedTuple):
         case: Its case pattern.
         kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by.
         layout: What the skeleton shows of a number; the ending of a word.
-        bits: Of ``CAPITAL`` and ``ALONE``: where it may be shown. Of ``SHOWN``: what it may begin.
+        bits: Of ``CAPITAL`` and ``ALONE``: where it may be shown. Of ``SHOWN`` and ``CAPITAL``: what it may begin.
     """
 
     cls: int

@@ -13,7 +13,7 @@ from itertools import compress
 
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, strings
+from textveil.text.segmentation import LOWER, dates, strings
 
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
 _CAPITALIZED, _MEMBER_ONLY, _UNKNOWN = 1, 2, -1
@@ -30,10 +30,7 @@ _BLOCK = 1 << 8
 
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
-_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)
-_ORDINAL = re.compile(r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
-_DATE = re.compile(r"\d\d?([-/.‐‑–])\d\d?\1(?:\d\d|\d{4})|\d{4}([-/.‐‑–])\d\d?\2\d\d?")
-_YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-9]{2}")
+_TIME, _DATE = dates.time(), dates.date("-/.‐‑–")
 _YEARS = re.compile(r"\d{4}[-/‐‑–]\d{4}")
 _PHONE = re.compile(r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
 _GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
@@ -51,7 +48,7 @@ def shape_of(string: str) -> str:
         return "other"
     if _EMAIL.fullmatch(string):
         return "email"
-    for name, pattern in (("time", _TIME), ("ordinal-number", _ORDINAL)):
+    for name, pattern in (("time", _TIME), ("ordinal-number", dates.ORDINAL)):
         if pattern.fullmatch(string):
             return name
     return "path" if _PATH.match(string) else "other"
@@ -59,7 +56,7 @@ def shape_of(string: str) -> str:
 
 def _numeric_shape(string: str) -> str:
     """Numbers in groups are of these shapes alone: they join their neighbors, which no other string does."""
-    if _YEAR.fullmatch(string):
+    if dates.YEAR.fullmatch(string):
         return "year"
     if _DATE.fullmatch(string):
         return "date"

@@ -1,0 +1,90 @@
+"""Words that the rung ``names`` draws: those of a public list of the user's own, by the staircase over that list alone.
+
+A drawn word tells that a word of the list stood there. Which one is bounded by the level: inputs and outputs are the
+same for every text (docs/proofs/names.md).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from textveil.bundle.names_files import FUNCTION, STRICT
+from textveil.bundle.text import TextBundle
+from textveil.errors import OptionError
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.text.segmentation import key
+
+#: A shorter list is refused: that a word of it stood there would say nearly all.
+LEAST = 100
+#: The budget is at least so many words of the list, each alike, so none stays itself more than one time in ten. That of
+#: a level is meant for a whole vocabulary, and would leave two: the word itself and one other.
+_SPREAD = 10
+#: Parts of HTML that are shown between marks, where no word may be told from the others of its list.
+_HTML = frozenset("amp quot lt gt nbsp apos mdash ndash hellip ll re ve".split())
+#: Lists whose members may be names in lower case too, unless they are common words that seldom are.
+_NAMES = "given family country the-country state city organization place weekday number-word group particle".split()
+_TOLD = 5
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnWords:
+    """The words of a list, and what draws them.
+
+    Attributes:
+        ids: Input ids by key; words without a row of their own have that of ``<unk>``.
+        staircase: Its outputs are the words of the list that have a row.
+        vocabulary: Symbols by id.
+    """
+
+    ids: Mapping[str, int]
+    staircase: Staircase
+    vocabulary: list[str]
+
+    @classmethod
+    def of(
+        cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
+    ) -> "DrawnWords":
+        """Restricts the staircase that a bundle has to a list, without the words that are denied.
+
+        Raises:
+            OptionError: Fewer than ``LEAST`` words can be drawn, or an entry is unfit; the message has its number.
+        """
+        assert bundle.staircase is not None
+        _refuse_unfit(list(entries), bundle)
+        ids = {word: bundle.ids.get(word, bundle.symbols) for word in entries if word not in denied}
+        rows = [id for word, id in ids.items() if id < bundle.symbols and bundle.vocabulary[id] == word]
+        if len(rows) < LEAST:
+            what = f"draw: {len(rows):,} words of the list are in the vocabulary and not denied"
+            raise OptionError(f"{what}; with fewer than {LEAST} it tells too much of them: deny them instead")
+        outputs = np.zeros(bundle.symbols, dtype=np.bool_)
+        outputs[rows] = True
+        spread = replace(level, share=max(level.share, Fraction(_SPREAD, len(rows))))
+        alike = replace(bundle.staircase, base=np.ones_like(bundle.staircase.base))
+        return cls(ids, Staircase.of(alike, spread, outputs), bundle.vocabulary)
+
+    def draw(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
+        """Draws an output for each of some words of the list, independently: the release itself."""
+        inputs = np.array([self.ids[word] for word in words], dtype=np.int64)
+        return [self.vocabulary[id] for id in self.staircase.draw(inputs, random_uint64)] if words else []
+
+
+def _refuse_unfit(entries: Sequence[str], bundle: TextBundle) -> None:
+    lists = bundle.require_names()
+    common, names = lists.common, frozenset[str]().union(*(lists.kinds[kind] for kind in _NAMES))
+    first = {word: number for number, word in reversed([*enumerate(entries)])}
+    unfit = {
+        "not one word of two or more letters, in lower case": [
+            len(word) < 2 or not word.isalpha() or word != key(word) for word in entries
+        ],
+        "there before": [first[word] < number for number, word in enumerate(entries)],
+        "a function word, or a part of HTML": [word in _HTML or common.get(word, 0) & FUNCTION for word in entries],
+        "a name too: deny it": [word in names and not common.get(word, 0) & STRICT for word in entries],
+    }
+    for what, found in unfit.items():
+        numbers = [str(number) for number, is_unfit in enumerate(found, 1) if is_unfit]
+        if numbers:
+            told = numbers[:_TOLD] + ["and more"] * (len(numbers) > _TOLD)
+            raise OptionError(f"draw: {what}: entry {', '.join(told)} of the list")

@@ -1,0 +1,140 @@
+"""``--draw FILE`` on the command line: words of a public list, drawn over each other on the rung ``names``."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drawn_words import strict_words
+from small_names import write_names
+from textveil import Sanitizer
+
+Here = Callable[..., Any]
+WORDS = strict_words(Sanitizer.load().bundle, 120)
+TEXT = f"Anna Novak saw the {WORDS[5]}, and {WORDS[6]}."
+LINE = (
+    "Shown: words on a public list. Drawn at 10 nats each: words of a public list of 120. Replaced without a look: all "
+    "others. What is shown can still tell whom the text is about."
+)
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    path = tmp_path / "draw.txt"
+    path.write_text("\ufeff" + "\r\n".join(WORDS[:60]) + "\r\n\r\n" + "\n".join(f" {word}" for word in WORDS[60:]))
+    return path
+
+
+@pytest.fixture
+def rewrite(here: Here) -> Here:
+    return lambda *arguments: here("sanitize", "--protect", "names", *arguments)
+
+
+def is_drawn(text: str) -> bool:
+    """Whether two words of the list stand where there were two."""
+    words = text.strip().rstrip(".").replace(",", "").split()
+    return words[2:4] == ["saw", "the"] and words[4] in WORDS and words[5] == "and" and words[6] in WORDS
+
+
+@pytest.mark.parametrize("way", ["text", "line", "csv", "jsonl", "json"])
+def test_every_kind_of_text(rewrite: Here, listed: Path, tmp_path: Path, way: str) -> None:
+    table = tmp_path / f"in.{way}"
+    table.write_text(
+        {"csv": f'note\n"{TEXT}"\n', "jsonl": json.dumps({"note": TEXT}) + "\n"}.get(way, f"{TEXT}\n"), "utf-8"
+    )
+    given = {
+        "text": ["--text", TEXT],
+        "json": ["--json", "--text", TEXT],
+        "csv": ["--csv", "--column", "note", table],
+        "jsonl": ["--jsonl", "--key", "note", table],
+    }
+    ran = rewrite("--draw", listed, *given.get(way, [table]))
+    assert ran.code == 0, ran.message
+    assert LINE in ran.message or way == "json"
+    assert "over half" not in ran.message
+    said = ran.text.removeprefix("note\n").strip().strip('"') if way == "csv" else ran.text
+    if way in ("json", "jsonl"):
+        said = json.loads(said)
+        said = said["text" if way == "json" else "note"]
+    assert is_drawn(said)
+    assert "Novak" not in said
+
+
+def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
+    said = rewrite("-q", "--json", "--draw", listed, "--level", "strong", "--text", TEXT).text
+    statement = json.loads(said)["statement"]
+    assert statement["level"] == "strong"
+    assert statement["nats"] is None
+    assert (statement["draw"]["words"], statement["draw"]["nats"]) == (120, 6.0)
+    assert "Drawn at 4 nats each" in rewrite("--draw", listed, "--epsilon", "4", "--text", TEXT).message
+
+
+def test_a_preview_and_a_row(here: Here, listed: Path) -> None:
+    ran = here("preview", "--protect", "names", "--draw", listed, "--no-color", "--text", TEXT)
+    assert f"<person> saw the {'_' * len(WORDS[5])}, and {'_' * len(WORDS[6])}." in ran.text
+    assert "6 tokens: 3 stay visible, 1 shows its kind, 2 are drawn\n" in ran.text
+    assert WORDS[5] in here("inspect", WORDS[5], "--protect", "names", "--draw", listed).text
+
+
+def test_receipts_and_ledgers_say_so(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    receipt = tmp_path / "receipt.json"
+    ledger = ["--ledger", tmp_path / "books"]
+    ran = rewrite(*ledger, "--receipt", receipt, "--receipt-key", tmp_path / "key", "--draw", listed, "--text", TEXT)
+    assert "1 document charged, 0 nats, and 1 release without a finite bound" in ran.message
+    options = json.loads(receipt.read_text())["options"]
+    assert (options["draw"]["words"], options["draw"]["nats"], options["nats"]) == (120, 10.0, None)
+    assert "names, level weak: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
+
+
+def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path) -> None:
+    assert "--draw" not in rewrite("--draw", listed, "--text", TEXT).message
+    listed.write_text("\n".join([*WORDS, "zorblax", "flimping"]))
+    ran = rewrite("--draw", listed, "--text", TEXT)
+    assert "textveil: entries of --draw: not in the vocabulary: 2 (drawn, and never come out)\n" in ran.message
+    assert "--draw" not in rewrite("-q", "--draw", listed, "--text", TEXT).message
+    assert rewrite("-q", "--draw", listed, "--text", "the zorblax").text.split()[1] in WORDS
+
+
+REFUSED = {
+    "": "draw: 0 words of the list are in the vocabulary and not denied; with fewer than 100",
+    "\n".join(WORDS[:99]): "draw: 99 words of the list",
+    "\n".join([*WORDS, "a b"]): "draw: not one word of two or more letters, in lower case: entry 121 of the list",
+    "\n".join([*WORDS, WORDS[0]]): "draw: there before: entry 121 of the list",
+}
+
+
+@pytest.mark.parametrize("content", REFUSED, ids=REFUSED.values())
+def test_lists_that_are_refused(rewrite: Here, listed: Path, content: str) -> None:
+    listed.write_text(content)
+    ran = rewrite("--draw", listed, "--text", TEXT)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.startswith(f"textveil: option: {REFUSED[content]}")
+    assert ran.message.count("\n") == 1
+
+
+def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
+    assert rewrite("--draw", tmp_path / "zorblax", "--text", TEXT).message == (
+        "textveil: input: --draw: no readable UTF-8 file there\n"
+    )
+    assert here("sanitize", "--draw", listed, "--text", TEXT).message == (
+        "textveil: option: draw: that is for protect names\n"
+    )
+    bundle = write_names(tmp_path / "bundle")
+    assert rewrite("-b", bundle, "--draw", listed, "--text", TEXT).message == (
+        "textveil: unknown-mechanism: this bundle carries the lists of the rung names only; the built-in one has it\n"
+    )
+    ran = rewrite("--draw", listed, "-o", listed, "--text", TEXT)
+    assert (ran.code, listed.stat().st_size > 0) == (1, True)
+
+
+def test_a_folder_is_gone_on_with_under_the_same_list(rewrite: Here, listed: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    assert rewrite(folder, "-o", out, "--draw", listed).code == 0
+    listed.write_text("\n".join(reversed(WORDS)))
+    assert "1 file finished before" in rewrite(folder, "-o", out, "--resume", "--draw", listed).message
+    listed.write_text("\n".join(WORDS[:110]))
+    assert "resume" in rewrite(folder, "-o", out, "--resume", "--draw", listed).message.split(":")[1]

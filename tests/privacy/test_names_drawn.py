@@ -1,0 +1,237 @@
+"""Words of a public list that the rung ``names`` draws: what bounds them, and that nothing beside them tells which."""
+
+import os
+import random
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn_words import close_words, strict_words
+from names_fiber import Members
+from names_soup import skeleton
+from planted import planted
+from textveil import Sanitizer
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.text.names.drawn import DrawnWords
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.plan import NamesPlans
+from textveil.text.segmentation import key
+
+BUNDLE = Sanitizer.load().bundle
+#: Words that rules read where they are shown, that common words have in them, and that no vocabulary has.
+ODD = """
+year years old aged age room suite apt mail shirt book turn new north bank university president doctor captain
+alzheimer mg kg pm st based style etc internet tv ok zorbing flimp born let
+""".split()
+COMMON = BUNDLE.require_names().common
+LIST = [*dict.fromkeys([*strict_words(BUNDLE, 60), *close_words(BUNDLE, "nurse table river"), *ODD])]
+LEVELS = BUNDLE.staircase_levels
+BESIDE = (
+    """
+he the of and in at near a I to is was said only it's don't|Anna Novak|Zorblax|New York|O'Brien|van|de|J.|B|AT&T|NATO
+iPhone|Times Square|Dr.|Mr|President|The|May|Friday|twelve|GOOD|Hello|Will|zorb|x|s|rose|5|7|12|1999|3.5|5kg|82-year-old
+555-123-4567|a@b.com|@novak|#tag|www.x.com|~/b|a.pdf|9:05|7pm|22nd|70s|abc123|x-ray|e-mail|A-zorb|x²|&amp;|&#39;s|quot;
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+_GAPS = """, |. |-| (|) |: |! |/||'| '|; | "| + |...| #|.|&amp;|  |@|’|'s |’ll |'S|n't |\n| & |&"""
+GAPS = [" "] * 14 + _GAPS.split("|")
+
+
+@pytest.fixture(scope="module")
+def plans() -> NamesPlans:
+    return NamesPlans(BUNDLE)
+
+
+def soup(chance: random.Random) -> str:
+    """A text of words of the list beside anything."""
+    parts = [chance.choice(GAPS)] if chance.random() < 0.3 else []
+    for _ in range(chance.randint(1, 10)):
+        parts += [chance.choice(chance.choices((LIST, ODD, BESIDE), (4, 3, 4))[0]), chance.choice(GAPS)]
+    text = "".join(parts)
+    return chance.choices((text, text.lower(), text.upper(), text.title()), (8, 2, 1, 1))[0]
+
+
+def pairs(plan: Any, seed: int, slots: int, words: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Documents, each with one that has other members in all slots; drawn words too, if there are words for them."""
+    chance = random.Random(seed)
+    own = plan.allowed | plan.denied | set(map(key, plan.lists.capitals)) | set(LIST)
+    members, reader = Members(plan.lists.kinds, plan.lists.common, chance, own, words), plan.reader()
+    while slots > 0:
+        texts = [soup(chance) for _ in range(chance.randint(1, 2))]
+        read = reader.read(texts)
+        slots -= sum(not isinstance(entry, str) for text in read for entry in text.entries)
+        yield texts, members.replaced(read)
+
+
+@pytest.mark.parametrize("options", [{}, {"deny": ["said", LIST[3]], "allow": [LIST[4], "anna"]}], ids=["", "own"])
+def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(plans: NamesPlans, options: dict[str, Any]) -> None:
+    plan = plans.plan({"draw": LIST, **options})
+    words = [word for word in LIST if word not in plan.denied]
+    reader = plan.reader()
+    for texts, others in pairs(plan, 4, 8_000, words):
+        assert skeleton(reader.read(texts)) == skeleton(reader.read(others)), (texts, others)
+
+
+def law(plan: Any, documents: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], int]]:
+    """What comes out under one stream of entropy, and how many words are shown."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "urandom", random.Random(7).randbytes)
+        return [(texts, shown) for texts, shown, _ in plan.rewriter().rewrite(documents)]
+
+
+@pytest.mark.parametrize("options", [{}, {"style": "tag"}, {"consistent": False}, {"drop": ["word"]}], ids=str)
+def test_one_skeleton_and_the_same_drawn_words_have_one_law(
+    plans: NamesPlans, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plans.plan({"draw": LIST, **options})
+    for texts, others in pairs(plan, 2, 400, []):
+        assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
+
+
+def losses(words: DrawnWords) -> tuple[bool, Fraction]:
+    """Whether every word of the list may become the same ones, all of the list; the largest odds of any two words."""
+    rows = [words.staircase.exact_row(id) for id in words.ids.values()]
+    sizes = [sum(row) for row in rows]
+    outputs = [{id for id, weight in enumerate(row) if weight} for row in rows]
+    same = all(found == outputs[0] for found in outputs) and {words.vocabulary[id] for id in outputs[0]} <= {*words.ids}
+    columns = [[Fraction(row[id], size) for row, size in zip(rows, sizes, strict=True)] for id in set().union(*outputs)]
+    return same, max(max(column) / min(column) if min(column) else Fraction(10**30) for column in columns)
+
+
+def restricted(level: StaircaseLevel) -> DrawnWords:
+    return DrawnWords.of(BUNDLE, LIST, (), level)
+
+
+@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
+def test_all_pairs_of_words_keep_to_the_bound(level: StaircaseLevel) -> None:
+    same, odds = losses(restricted(level))
+    assert same
+    assert odds > 0.9 * float(level.epsilon.exp())
+    assert Decimal(odds.numerator) <= level.epsilon.exp() * (1 + Decimal(10) ** -20) * odds.denominator
+
+
+def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlans, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mention is one input, in order, and its output stands in its place."""
+    plan = plans.plan({"draw": LIST})
+    given: list[list[int]] = []
+
+    def backwards(self: Staircase, inputs: Any, random_uint64: Any) -> Any:
+        given.append(inputs.tolist())
+        return np.flatnonzero(self.base)[: len(inputs)][::-1]
+
+    monkeypatch.setattr(Staircase, "draw", backwards)
+    first, second = LIST[7], LIST[9]
+    documents = [[f"he saw {first}, {second}", f"({first})'s zorblax"], [f"no {second} {first.title()}"]]
+    out = [texts for texts, _, _ in plan.rewriter().rewrite(documents)]
+    ids = plan.drawn.ids
+    assert given == [[ids[word] for word in (first, second, first, second)]]
+    rows = [BUNDLE.vocabulary[id] for id in np.flatnonzero(plan.drawn.staircase.base)[:4][::-1]]
+    assert out[0][0] == f"he saw {rows[0]}, {rows[1]}"
+    assert out[0][1].startswith(f"({rows[2]})'s ")
+    assert out[1][0].startswith(f"no {rows[3]} ")
+
+
+def test_equal_words_are_drawn_apart(plans: NamesPlans) -> None:
+    """Which drawn words are equal is not in the skeleton: two texts that differ in that have the same outputs."""
+    plan = plans.plan({"draw": LIST, "level": "strongest"})
+    word = LIST[7]
+    out = [texts[0].split() for texts, _, _ in plan.rewriter().rewrite([[f"{word} {word}"]] * 40)]
+    assert any(first != second for first, second in out)
+
+
+#: Where a word of the list stands: beside what reads words that are shown, joins them or begins with them.
+FRAMES = (
+    """
+he said {0} today|the {0}'s house|the {0}’S {0}|an x-{0} and t-{0}|7 {0} old|82-{0}-old|{0} 7|{0} of Boston|new {0} is
+{0}-Anna left|Mr. {0} left|two {0}; {0}&amp;{0}; &{0}; {0}|'{0} and {0}'|{0}. He left|he left. {0}: he
+May {0}, {0} May|Anna of {0}|de {0}, {0} de Boston|@{0} (~{0}) #{0}|{0}/{0}/he {0}/he|[{0} 1] {0}...{0}
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+CAPITALS = [
+    "{0} left.",
+    "He left. {0} came",
+    "THE {1} LEFT",
+    "{0} {1}",
+    "the {0} left",
+    "{1}!\n{0}: he",
+    "Hello {0}, {1}",
+]
+
+
+def differing(plan: Any) -> list[str]:
+    """The frames in which words of the list are told from each other, or are shown with a capital."""
+    read = plan.reader().read
+    found = [frame for frame in FRAMES if len({repr(skeleton(read([frame.format(word)]))) for word in LIST}) != 1]
+    for frame in CAPITALS:
+        for word in LIST:
+            entries = read([frame.format(word.title(), word.upper())])[0].entries
+            found += [frame for entry in entries if isinstance(entry, str) and word in entry.lower().split()]
+    return found
+
+
+def test_no_place_tells_words_of_the_list_apart(plans: NamesPlans) -> None:
+    assert differing(plans.plan({"draw": LIST})) == []
+
+
+#: Faults of the reader: which function, what is changed, and how.
+READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
+    "a common word with a clitic is shown, though its stem is of the list": (
+        Lexicon,
+        "word",
+        (" and (parts is None or parts[0] not in self._drawn)", ""),
+    ),
+    "common words of a list are looked up first": (
+        Lexicon,
+        "_stem",
+        ("if folded in self._drawn and case == LOWER:", "if folded in self._drawn and case == LOWER and folded > 'm':"),
+    ),
+    "a word of the list with a capital has the marks of its own": (
+        Lexicon,
+        "_stem",
+        ("if self._denies(folded) or folded in self._drawn:", "if folded in self._denied:"),
+    ),
+    "a whole that is shown has a word of the list in it": (
+        Lexicon,
+        "is_denied",
+        (' or not self._drawn.isdisjoint(folded.split("-"))', ""),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", READ_FAULTS)
+def test_planted_faults_of_the_reader(plans: NamesPlans, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, change = READ_FAULTS[fault]
+    plan = plans.plan({"draw": LIST})
+    monkeypatch.setattr(owner, name, planted(getattr(owner, name), change))
+    assert differing(plan)
+
+
+def test_planted_faults_of_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    level = LEVELS[0]
+    bound = float(level.epsilon.exp())
+    words = restricted(level)
+    exact = Staircase.exact_row
+    with monkeypatch.context() as patch:  # a word never becomes itself: condition 1, the base is that of all inputs
+        patch.setattr(
+            Staircase,
+            "exact_row",
+            lambda self, token: [0 if id == token else weight for id, weight in enumerate(exact(self, token))],
+        )
+        assert losses(words)[0] is False
+    with monkeypatch.context() as patch:  # condition 3
+        patch.setattr(Staircase, "factor", property(lambda self: 3 * self.unit * int(bound)))
+        assert losses(words)[1] > bound * 1.5
+    with monkeypatch.context() as patch:  # more than its base, for itself
+        patch.setattr(
+            Staircase,
+            "exact_row",
+            lambda self, token: [weight * (1 + (id == token)) for id, weight in enumerate(exact(self, token))],
+        )
+        assert losses(words)[1] > bound * 1.2

@@ -1,0 +1,148 @@
+"""The rung ``names``: a fault of the reader or of the draw is found (docs/proofs/names.md)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from names_soup import BREAKS, around, broken, law, pairs
+from planted import planted
+from small_names import write_names
+from textveil import Sanitizer
+from textveil.text.names import chunks, rewrite
+from textveil.text.names.kinds import Kinds
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.places import Places
+from textveil.text.names.plan import NamesPlans
+from textveil.text.names.words import Words
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_names(tmp_path_factory.mktemp("names") / "bundle")
+
+
+def is_caught(bundle: Path) -> bool:
+    """Whether a pair of texts of one skeleton has two."""
+    plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
+    reader = NamesPlans(Sanitizer.load().bundle).plan({}).reader()
+    told = any(around(reader.read([text])) != around(reader.read([other])) for text, other in BREAKS)
+    return told or broken(plan, 6, 4_000) > 0
+
+
+#: Faults of the reader: what is changed, and how.
+READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
+    "a shown word before a slot is read though it is hidden": (
+        Words,
+        "_starts_sentence",
+        (("not self._hidden[place - 1] and (", "("),),
+    ),
+    "a particle is not a part of what stands together": (Places, "_capitals_of", (("after < end and", "False and"),)),
+    "a hyphenated word ends what stands together": (
+        Words,
+        "_joined",
+        (("self._member_end(place, end) == after", "place + 1 == after"),),
+    ),
+    "a replaced string decides whether a line is a headline": (
+        Places,
+        "_hide",
+        (("_is_title(words[place]) for", "_is_title(words[place]) and words[place].key < 'm' for"),),
+    ),
+    "a list of names decides what is shown": (
+        Lexicon,
+        "_capital",
+        (
+            ("plain and folded not in _NAME_LIKE", 'plain and folded not in self._capitalized and folded[0] != "z"'),
+            (
+                "return Token(CAPITAL, word, folded, case, bits=bits)",
+                "return Token(CAPITAL if folded[0] < 'n' else ALONE, word, folded, case, 'word', bits=bits)",
+            ),
+        ),
+    ),
+    "the length of a word decides its class": (
+        Lexicon,
+        "_lower",
+        (
+            (
+                "return unknown(word, folded, LOWER) if kind is None",
+                "return Token(SHOWN if len(word) == 7 else ALONE, word, folded, kind='word') if kind is None",
+            ),
+        ),
+    ),
+    "a common word before a person's name is in the skeleton": (
+        Kinds,
+        "_name",
+        (("return place", "return 0"),),
+    ),
+    "a dot belongs to a run that ends in St": (Words, "_joins", (("after - 1 == first and ", ""),)),
+    "two first words of a place are read apart": (Words, "_address", (("after += 1", "break"),)),
+    "digits beside each other are told by their values": (
+        Places,
+        "_digits",
+        (("if self._beside_month(last, start, end):", "if self._words[last].text > '5':"),),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", READ_FAULTS)
+def test_planted_faults_of_the_reader(small: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, changes = READ_FAULTS[fault]
+    monkeypatch.setattr(owner, name, planted(getattr(owner, name), *changes))
+    assert is_caught(small)
+
+
+#: Faults of the draw.
+DRAW_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
+    "a member that depends on what it replaces": (
+        rewrite._Document,
+        "_spelled",
+        (("members[draw] if draw >= 0", "max(0, members[draw] - len(part.text) % 2) if draw >= 0"),),
+    ),
+    "a deck that skips the original": (
+        rewrite._Document,
+        "_draw",
+        (
+            ("deck.free == 0", "deck.free == len(part.folded) % 2"),
+            (
+                "self._new(deck.free, deck)",
+                "self._new(deck.free - len(part.text) % 2, deck)",
+            ),
+        ),
+    ),
+    "the size of a pool depends on the length": (
+        rewrite._Document,
+        "_draw",
+        (("self._surrogates.size(kind, layout)", "self._surrogates.size(kind, layout) - (len(part.text) > 6)"),),
+    ),
+    "a tag is numbered by its string": (
+        rewrite._Document,
+        "_tag",
+        (("self._counts.get(called, 0) + 1", "len(equal[-1][2])"),),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", DRAW_FAULTS)
+def test_planted_faults_of_the_draw(small: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, changes = DRAW_FAULTS[fault]
+    wrong = planted(getattr(owner, name), *changes)
+    plan = NamesPlans(Sanitizer.load(small).bundle).plan({"style": "tag"} if name == "_tag" else {})
+    found = False
+    for texts, others in pairs(plan, 8, 1_500):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, wrong)
+            first = law(plan, [texts], pytest.MonkeyPatch())
+            found |= first != law(plan, [others], pytest.MonkeyPatch())
+    assert found
+
+
+def test_an_account_of_a_class_of_its_own(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "number", planted(chunks.number, ('"account", ', "")))
+    assert is_caught(small)
+
+
+def test_a_number_of_digits_that_leaks(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from textveil.text.names import strings
+
+    wrong = planted(strings._of_number, ('return "account", ""', 'return "account", str(digits)'))
+    monkeypatch.setattr(strings, "_of_number", wrong)
+    assert is_caught(small)
