@@ -7,6 +7,7 @@ equal decide how (docs/proofs/names.md).
 import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import Restorer, not_a_tag
-from textveil.text.segmentation import key
 
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 15
@@ -62,6 +62,17 @@ class _Deck:
         found, last = self._moved.get(index, index), self._moved.get(self._left, self._left)
         self._moved[index] = last
         return found
+
+    def state(self) -> list[Any]:
+        """What the rest of the shuffle depends on, before another draw is counted, as plain values for JSON."""
+        return [self._left, [[place, member] for place, member in self._moved.items() if place < self._left]]
+
+    @classmethod
+    def of(cls, left: int, moved: list[list[int]]) -> "_Deck":
+        """Goes on where a state was taken."""
+        deck = cls(left)
+        deck._moved.update((place, member) for place, member in moved)
+        return deck
 
 
 class _Document:
@@ -163,7 +174,7 @@ class _Document:
     ) -> str:
         if isinstance(draws, str):
             if draws.startswith("["):
-                pairs[key(draws), mention.slot.text] = None
+                pairs[draws, mention.slot.text] = None
             return draws
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
@@ -171,7 +182,7 @@ class _Document:
             found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
             spelled.append(f"{found}." if part.kind == "initial" and part is not mention.parts[-1] else found)
             if draw >= 0 and self._from[draw] is not None:
-                pairs[key(found), part.text] = None
+                pairs[found, part.text] = None
         return " ".join(spelled)
 
 
