@@ -14,7 +14,7 @@ _NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
 _WEAK = frozenset(("title", "number-word", "unit", "office"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
 _IN_DATES = frozenset((" ", ", ", ". "))
-_WORD_BEFORE = re.compile(r"(\w[\w'\u2019]{3,})\W{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
+_WORD_BEFORE = re.compile(r"(\w[\w'\u2019]{3,})[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
 _NEAR = 40
 

@@ -4,7 +4,6 @@ Shapes are those of OpenAI's chat and responses and of Anthropic's messages.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
@@ -157,7 +156,7 @@ class Messages:
 
     def _number(self, value: int | float) -> int | float:
         """A number of the same type and sign; 0 where the style leaves no digits."""
-        if not math.isfinite(value) or abs(value) >= 10.0**_MOST_DIGITS:
+        if not abs(value) < 10**_MOST_DIGITS:  # NaN is below nothing
             raise InputError("it has a number that is not finite, or too large")
         digits = self._text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
         try:

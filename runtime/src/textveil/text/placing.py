@@ -13,11 +13,12 @@ from textveil.text.forms import Form, folded
 
 #: Where a form may begin: at a word, or at a mark.
 _START = re.compile(r"(?<![^\W_])[^\W_]|[^\w\s]")
-_BEFORE = re.compile(r"(\w[\w'\u2019]*)\W{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
+_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
 #: Characters of the reply that are remembered behind the place that is looked at.
 _BEHIND = 48
 #: Blanks, ends of lines and marks of quotation between two words of a form.
 _MOST_BLANKS = 6
+_BLANKS = re.compile(r"\s[\s>]*")
 _APOSTROPHES = "'\u2019"
 #: What makes digits after it, or before it, a part of one number.
 _IN_NUMBERS = ".,:/-\u2013"
@@ -144,7 +145,11 @@ class Stream:
             self.unplaced.append(written)
             return written
         self.placed.append(written)
-        return found.form.original(" ".join(written.split()))
+        original = found.form.original(_BLANKS.sub(" ", written))
+        blanks, words = _BLANKS.findall(written), original.split(" ")
+        if len(words) != 1 + len(blanks):
+            return original
+        return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
 
 
 def _stands_alone(text: str, place: int, end: int) -> bool:
