@@ -67,11 +67,11 @@ def test_one_skeleton_one_law(sanitizer: Sanitizer, options: dict[str, Any], mon
 
 FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "a member that depends on what it replaces": (
-        "_draw", (("deck.deal(_below(deck.free))", "deck.deal(max(0, _below(deck.free) - len(part.text) % 2))"),)),
+        "_draw", (("member = self._unused(", "member = len(part.text) % 2 or self._unused("),)),
     "a card that is put aside for the original": (
-        "_draw", (("spelled not in self._out", "spelled not in self._out and spelled[0] != part.folded[0]"),)),
+        "_draw", (("else ()", "else {part.folded, 'seven', '7', 'boston', 'texas'}"),)),
     "a pool that depends on the original": (
-        "_draw", (("_Deck(size)", "_Deck(size - len(part.text) % 3)"),)),
+        "_draw", (("kind, layout, size, skips", "kind, layout, size - len(part.text) % 3, skips"),)),
     "an output with the length of the original": (
         "_piece", (('" ".join(written)', '" ".join(written) + "." * (len(original) % 2)'),)),
 }  # fmt: skip

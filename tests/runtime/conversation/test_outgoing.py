@@ -79,13 +79,14 @@ REFUSED: list[tuple[Any, str]] = [
     ({"role": "user", "content": [{"type": "input_file", "file": SECRET}]}, "the type input_file"),
     ({"role": "assistant", "content": [{"type": "thinking", "thinking": SECRET}]}, "the type thinking"),
     ({"role": "user", "content": [{"type": SECRET, "text": SECRET}]}, "a type that is not known"),
-    ({"role": "user", "content": [{"type": 5}]}, "its type is not a string"),
-    ({"role": "user", "content": {"text": SECRET}}, "another value"), ({"role": "user", "content": 5}, "another value"),
+    ({"role": "user", "content": [{"type": 5}]}, "a type that is not known"),
+    ({"role": "user", "content": {"text": SECRET}}, "a value that is not known"),
+    ({"role": "user", "content": 5}, "a value that is not known"),
     ({"role": "user", "content": [SECRET]}, "it is not a message"),
     ({"role": "tool", "tool_call_id": SECRET, "content": ""}, "identifier"),
-    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "a field that is not known"),
+    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "a value that is not known"),
     ({"role": "assistant", "content": "", "tool_calls": [SECRET]}, "it is not a message"),
-    ({"role": "assistant", "content": "", "tool_calls": {}}, "calls of tools"),
+    ({"role": "assistant", "content": "", "tool_calls": {}}, "a value that is not known"),
     ({"role": "assistant", "tool_calls": [{**CALL, "function": {"name": SECRET, "arguments": "{}"}}]}, "identifier"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a key twice"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
@@ -209,7 +210,7 @@ def test_a_file_goes_on_as_the_conversation_would(
     conversation, path, key = saved
     again = Conversation.load(path, key, sanitizer)
     assert again.outgoing(MESSAGES) == conversation.outgoing(MESSAGES)
-    assert again._restorer._index == conversation._restorer._index
+    assert again._restorer.index == conversation._restorer.index
     assert again._running.state() == conversation._running.state()
     texts = ["Anna Smith of Boston and of Lima paid 12 in March", "J. Doe, 5 May 2020"]
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count % 251)) if count < 251 else bytes(count))

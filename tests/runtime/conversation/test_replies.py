@@ -89,7 +89,7 @@ def measured(sanitizer: Sanitizer, lines: list[Any]) -> tuple[Counter[str], list
             at = line["message"].find(mention)
             outputs[name] = None if at < 0 else came_out(kept[0], at, at + len(mention))
         text, places = filled(line["reply"], outputs, line["mentions"])
-        stream = Recording(conversation._restorer._index)
+        stream = Recording(conversation._restorer.index)
         stream.put = []
         stream._decided(text, True)
         inside = set()

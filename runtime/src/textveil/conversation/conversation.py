@@ -17,6 +17,7 @@ from textveil.ledger import crypto
 from textveil.ledger.keys import read_key, tag
 from textveil.sequences import require_string
 from textveil.text.names.also import hide
+from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Sanitizer
 
@@ -61,17 +62,17 @@ class Conversation:
         for given, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
             if isinstance(given, str) or not all(isinstance(entry, str) for entry in given):
                 raise OptionError(f"{name} takes a collection of names")
-        if options.setdefault("protect", "names") != "names" or options.get("consistent", True) is not True:
+        one = options.setdefault("protect", "names") == "names" and options.get("consistent", True) is True
+        if not one or not set(options) <= _OPTIONS:
             raise OptionError(
-                'a conversation has protect="names" and one mapping: for words and all, and under a key, rewrite each '
-                "message by itself with Sanitizer or Ledger"
+                f'a conversation has protect="names" and one mapping, and takes {", ".join(sorted(_OPTIONS))}; for the '
+                "rungs words and all, and for other options, rewrite each message by itself with Sanitizer or Ledger"
             )
-        if not set(options) <= _OPTIONS:
-            raise OptionError(f"a conversation does not take this option; it takes {', '.join(sorted(_OPTIONS))}")
         self._sanitizer = Sanitizer.load() if sanitizer is None else sanitizer
         self._options = {name: sorted(v) if isinstance(v, set | frozenset) else v for name, v in options.items()}
         self._plan = self._sanitizer.names_plan(**options)
-        self._reader, self._running = self._plan.reader(), self._plan.running()
+        self._reader = self._plan.reader()
+        self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
         self._restorer, self._key = Restorer(), os.urandom(32)
         self._sent: dict[str, str] = {}
@@ -135,7 +136,7 @@ class Conversation:
 
     def stream(self) -> ReplyStream:
         """Returns what restores one reply as it comes in."""
-        return ReplyStream(self._restorer.stream(), self._remember)
+        return ReplyStream(self._restorer.index, self._remember)
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
         """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.

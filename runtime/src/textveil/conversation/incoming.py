@@ -2,22 +2,16 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from textveil.conversation.shapes import (
-    ARGUMENTS,
-    CALL,
-    CALLS,
-    PARTS,
-    TEXT,
-    TYPES,
-    VALUE,
-    dumped,
-    parsed,
-)
+from textveil.conversation.shapes import ARGUMENTS, CALL, CALLS, PARTS, TEXT, TYPES, VALUE, dumped, parsed
 from textveil.errors import InputError
-from textveil.text.placing import Stream
+from textveil.text.placing import Index, Stream
 from textveil.text.restore import Restorer
+
+#: Is told what a text or value of a reply became, and what it was.
+Remember = Callable[[Any, Any], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +38,20 @@ class Reader:
 
     Args:
         restorer: What restores texts.
-        remember: Is told what a text or value of the reply became, and what it was.
+        remember: See ``Remember``.
         restore_tools: Tools whose arguments are restored.
     """
 
-    def __init__(
-        self, restorer: Restorer, remember: Callable[[Any, Any], None], restore_tools: Collection[str] = ()
-    ) -> None:
+    def __init__(self, restorer: Restorer, remember: Remember, restore_tools: Collection[str]) -> None:
         self._restorer, self._remember, self._restore_tools = restorer, remember, restore_tools
-        self._streams: list[Stream] = []
-        self._whole: list[str] = []
+        self._streams = [restorer.stream()]
         self._tools: dict[str, None] = {}
 
     def read(self, reply: Any) -> Incoming:
         """Returns a reply restored: a text, a message, or a list of its parts or items."""
         restored = self._text(reply) if isinstance(reply, str) else self._items(reply)
-        placed, unplaced, ambiguous = (
-            tuple(text for stream in self._streams for text in getattr(stream, name))
-            for name in ("placed", "unplaced", "ambiguous")
-        )
-        return Incoming(restored, (*self._whole, *placed), unplaced, ambiguous, tuple(self._tools))
+        found = zip(*((stream.placed, stream.unplaced, stream.ambiguous) for stream in self._streams), strict=True)
+        return Incoming(restored, *(tuple(chain.from_iterable(lists)) for lists in found), tools=tuple(self._tools))
 
     def _items(self, reply: Any) -> Any:
         if isinstance(reply, list):
@@ -112,7 +100,7 @@ class Reader:
                 original = type(value)(original.replace(",", "")) * (-1 if value < 0 else 1)
             except ValueError:
                 return value
-        self._whole.append(written)
+        self._streams[0].placed.append(written)
         return original
 
     def _text(self, text: str) -> str:
@@ -126,19 +114,20 @@ class Reader:
         return stream.feed(text) + stream.close()
 
 
-class ReplyStream:
+class ReplyStream(Stream):
     """Restores a text that comes in parts; the same as at once, however it is cut.
 
     Args:
-        stream: What restores it.
+        index: What may be in it.
         remember: Is told what the text became, and what it was, at the end.
 
     Attributes:
         incoming: What ``Conversation.incoming`` would say, once it is closed.
     """
 
-    def __init__(self, stream: Stream, remember: Callable[[Any, Any], None]) -> None:
-        self._stream, self._remember = stream, remember
+    def __init__(self, index: Index, remember: Remember) -> None:
+        super().__init__(index)
+        self._remember = remember
         self._came: list[str] = []
         self._went: list[str] = []
         self.incoming: Incoming | None = None
@@ -152,15 +141,15 @@ class ReplyStream:
         if not isinstance(delta, str) or self.incoming is not None:
             raise InputError("a part of a reply is a string, and none comes after the end")
         self._came.append(delta)
-        self._went.append(self._stream.feed(delta))
+        self._went.append(super().feed(delta))
         return self._went[-1]
 
     def close(self) -> str:
         """Returns the rest; nothing the second time."""
         if self.incoming is not None:
             return ""
-        rest, found = self._stream.close(), self._stream
+        rest = super().close()
         restored = "".join(self._went) + rest
         self._remember(restored, "".join(self._came))
-        self.incoming = Incoming(restored, tuple(found.placed), tuple(found.unplaced), tuple(found.ambiguous))
+        self.incoming = Incoming(restored, tuple(self.placed), tuple(self.unplaced), tuple(self.ambiguous))
         return rest

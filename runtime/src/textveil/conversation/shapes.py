@@ -14,6 +14,7 @@ from textveil.errors import InputError
 #: What a field has: an identifier or a flag; a text; a text or parts; JSON in a text; a value of JSON; what a tool
 #: gave; calls of tools; the name of a person; nothing; what the fields of a call have.
 SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
+_OWN_WORDS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
 _CALL = {"name": SAME, "arguments": ARGUMENTS}
 _MESSAGE = {
     **dict.fromkeys(("role", "type", "id", "status", "phase", "tool_call_id"), SAME),
@@ -76,8 +77,7 @@ class Messages:
             own = role in _OWN
         elif kind == "message":
             raise InputError("it has neither a role nor a type")
-        if not isinstance(kind, str):
-            raise InputError("its type is not a string")
+        kind = kind if isinstance(kind, str) else ""
         if kind in self._passes or role in self._passes:
             return json.loads(dumped(item))
         if kind in _NOT_TEXT:
@@ -96,39 +96,22 @@ class Messages:
     def _field(self, value: Any, what: int, own: bool, role: Any) -> Any:
         if value is None or (what == EMPTY and not value):
             return value
-        if what == SAME:
+        if what == SAME or (what == NAME and role in _TOOLS):
             return _same(value)
-        if what == EMPTY:
-            raise InputError("it has a field that is not known, or that cannot be rewritten")
-        if what == VALUE:
-            return self._value_of(value, own)
-        if what in (CALL, CALLS):
-            if what == CALL and isinstance(value, Mapping):
-                return self._fields(value, _CALL, own)
-            if what == CALLS and isinstance(value, list):
-                return [self.item(call, own) for call in value]
-            raise InputError("its calls of tools are not known")
-        if isinstance(value, list) and what in (PARTS, RESULT):
-            return [self.item(part, own) for part in value]
-        if not isinstance(value, str):
-            raise InputError("a field that has a text has another value")
-        if what == NAME and role in _TOOLS:
-            return _same(value)
-        written = self._said(value) if own else None
-        if isinstance(written, str):
+        if own and what in _OWN_WORDS and (written := self._said(value)) is not None:
             return written
-        if what == ARGUMENTS or (what in (RESULT, PARTS) and (what == RESULT or role in _TOOLS)):
-            return self._json(value)
-        return _NOT_IN_NAMES.sub("_", self._text(value)).strip("_") if what == NAME else self._text(value)
-
-    def _json(self, text: str) -> str:
-        """JSON by value; any other text as a text."""
-        value = parsed(text)
-        return self._text(text) if value is None else dumped(self.value(value))
-
-    def _value_of(self, value: Any, own: bool) -> Any:
-        written = self._said(value) if own else None
-        return self.value(value) if written is None else written
+        if what == VALUE:
+            return self.value(value)
+        if what == CALL and isinstance(value, Mapping):
+            return self._fields(value, _CALL, own)
+        if what in (PARTS, RESULT, CALLS) and isinstance(value, list):
+            return [self.item(part, own) for part in value]
+        if what in (EMPTY, CALL, CALLS) or not isinstance(value, str):
+            raise InputError("a field has a value that is not known, or cannot be rewritten")
+        if what == NAME:
+            return _NOT_IN_NAMES.sub("_", self._text(value)).strip("_")
+        by_value = parsed(value) if what in (ARGUMENTS, RESULT) or role in _TOOLS else None
+        return self._text(value) if by_value is None else dumped(self.value(by_value))
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Returns a value of JSON with every text and number rewritten; keys, true, false and null stay.
@@ -146,10 +129,8 @@ class Messages:
             raise InputError("its JSON is nested too deeply")
         if isinstance(value, list):
             return [self.value(entry, depth + 1) for entry in value]
-        if not isinstance(value, Mapping):
-            raise InputError("it has a value that JSON does not have")
-        if not all(isinstance(name, str) for name in value):
-            raise InputError("it has a key that JSON does not have")
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+            raise InputError("it has a value or a key that JSON does not have")
         if "keys" not in self._passes and not all(map(_KEY.fullmatch, value)):
             raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets them')
         return {name: self.value(entry, depth + 1) for name, entry in value.items()}

@@ -15,6 +15,7 @@ _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
 _MONTHS = "January February March April May June July August September October November December".split()
 _BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
 _BY_NAME["sept"] = 9
+_PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
 _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
 _DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)
 _MONTH_FIRST = re.compile(r"(?P<month>[a-z]+)\.? (?P<d>\d\d?)(?:,? (?P<y>\d{4}))?", re.IGNORECASE)
@@ -92,6 +93,9 @@ def forms(pair: Pair) -> Iterator[Form]:
             yield Form(written + decimals, pair, "number")
             if not decimals:
                 yield Form(written + ".00", pair, "number")
+    elif (phone := _PHONE.fullmatch(output)) is not None:
+        for way in ("({}) {}-{}", "{}.{}.{}", "{} {} {}", "{}{}{}"):
+            yield Form(way.format(*phone.groups()), pair, way)
     elif date is not None:
         for way, written in _written(date).items():
             yield Form(folded(written), pair, way)

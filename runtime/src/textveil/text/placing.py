@@ -31,28 +31,19 @@ class Index(NamedTuple):
     Attributes:
         forms: By their folded text; ``None`` where a form stands for several originals.
         begins: All that a form begins with.
-        longest: The most characters that a form of a reply has.
     """
 
     forms: Mapping[str, Form | None]
     begins: Set[str]
-    longest: int
-
-    @classmethod
-    def of(cls, forms: Mapping[str, Form | None]) -> "Index":
-        """Returns the index of forms."""
-        begins = {text[:end] for text in forms for end in range(1, len(text) + 1)}
-        return cls(forms, begins, max((len(text) + (_MOST_BLANKS - 1) * text.count(" ") for text in forms), default=0))
 
 
 class _Found(NamedTuple):
     form: Form | None
-    #: Where all of it ends, and where what stands for the original ends.
-    end: int
+    #: Where what stands for the original ends.
     lead: int
 
 
-_MORE = _Found(None, 0, 0)
+_MORE = _Found(None, 0)
 
 
 class Stream:
@@ -128,10 +119,8 @@ class Stream:
             if end + 1 >= len(text) and not final:  # what follows a mark is not known
                 return _MORE
             if _stands_alone(text, place, end):
-                lead = (
-                    end if form is None or not form.pair.lead else ends[len(folded(form.pair.output[: form.pair.lead]))]
-                )
-                return _Found(form, end, lead)
+                lead = 0 if form is None else len(folded(form.pair.output[: form.pair.lead]))
+                return _Found(form, ends[lead] if lead else end)
         return None
 
     def _put(self, text: str, place: int, found: _Found) -> str:

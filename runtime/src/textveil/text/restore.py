@@ -54,7 +54,7 @@ class Restorer:
                 self._ambiguous[output] = self._pairs.pop(output)._replace(original="")
             elif first.before != found.before:
                 self._pairs[output] = first._replace(before=first.before | found.before)
-        self.__dict__.pop("_index", None)
+        self.__dict__.pop("index", None)
 
     @property
     def ambiguous(self) -> int:
@@ -91,15 +91,15 @@ class Restorer:
 
     def stream(self) -> Stream:
         """Returns what restores one reply as it comes in: the same as at once, however it is cut."""
-        return Stream(self._index)
+        return Stream(self.index)
 
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
-        form = self._index.forms.get(folded(value))
+        form = self.index.forms.get(folded(value))
         return None if form is None or form.pair.lead else form.original(value)
 
     @cached_property
-    def _index(self) -> Index:
+    def index(self) -> Index:
         """All forms. Where two pairs share one, that counts which came out in it."""
         found: dict[str, Form | None] = {}
         for pair in self._pairs.values():
@@ -111,7 +111,7 @@ class Restorer:
                     same = other is not None and key(other.pair.original) == key(pair.original)
                     found[form.text] = other if same else None
         found.update((form.text, None) for pair in self._ambiguous.values() for form in forms(pair) if not form.way)
-        return Index.of({text: form for text, form in found.items() if text})
+        return Index(found, {text[:end] for text in found for end in range(1, len(text) + 1)})
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""

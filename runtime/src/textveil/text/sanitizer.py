@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
 from textveil.bundle.text import TextBundle
-from textveil.errors import InputError, OptionError
+from textveil.errors import InputError
 from textveil.mechanisms.distribution import Distribution
 from textveil.text.options import Options, cache_key
 from textveil.text.plans import Plans
@@ -147,15 +147,8 @@ class Sanitizer:
         return {**asdict(plan.terms), "split": plan.split, **own}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
-        """Returns how the rung ``names`` rewrites under these options, for what draws more than a call.
-
-        Raises:
-            OptionError: They ask for another rung.
-        """
-        plan = self._plan(options)
-        if plan.terms.mechanism != "names":
-            raise OptionError('this is for protect="names" alone')
-        return plan  # pyright: ignore[reportReturnType]
+        """Returns how the rung ``names`` rewrites under these options, for what draws more than a call."""
+        return cast("NamesPlan", self._plan({**options, "protect": "names"}))
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.

@@ -18,7 +18,6 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.promise import NamesPromise
 from textveil.text.names.read import TextReader
 from textveil.text.names.rewrite import CALLED, NamesRewriter, Style
-from textveil.text.names.running import Running
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.statement import Terms
 
@@ -90,10 +89,6 @@ class NamesPlan:
     def rewriter(self) -> NamesRewriter:
         """Returns what rewrites the documents of one call."""
         return NamesRewriter(self.reader(), self.surrogates, self.style, also=self.also, key=self.key)
-
-    def running(self) -> Running:
-        """Returns what draws a conversation, from its beginning."""
-        return Running(self.style, self.surrogates, self.lists.common)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""

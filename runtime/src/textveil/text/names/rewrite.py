@@ -7,7 +7,6 @@ equal decide how (docs/proofs/names.md).
 import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -62,17 +61,6 @@ class _Deck:
         found, last = self._moved.get(index, index), self._moved.get(self._left, self._left)
         self._moved[index] = last
         return found
-
-    def state(self) -> list[Any]:
-        """What the rest of the shuffle depends on, before another draw is counted, as plain values for JSON."""
-        return [self._left, [[place, member] for place, member in self._moved.items() if place < self._left]]
-
-    @classmethod
-    def of(cls, left: int, moved: list[list[int]]) -> "_Deck":
-        """Goes on where a state was taken."""
-        deck = cls(left)
-        deck._moved.update((place, member) for place, member in moved)
-        return deck
 
 
 class _Document:

@@ -12,13 +12,15 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.read import Read
-from textveil.text.names.rewrite import Style, _Deck, _Document
+from textveil.text.names.rewrite import Style, _Document
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import not_a_tag
 from textveil.text.segmentation import LOWER, key
 
 #: Of other kinds some members are common words, whatever is left out.
 _SKIPS_COMMON = frozenset(("month",))
+#: Draws until an unused member is looked for among all of them, and the largest pool of which all are listed.
+_TRIES, _MOST_LISTED = 32, 1 << 15
 
 
 class Piece(NamedTuple):
@@ -36,8 +38,8 @@ class Piece(NamedTuple):
 class Running(_Document):
     """The draws of a conversation so far.
 
-    No member comes out twice while its pool lasts, for kinds too whose equal strings do not become equal. None that is
-    spelled as another that came out, and no common word, comes out while there are others.
+    No spelling comes out twice while its pool has others, for kinds too whose equal strings do not become equal, and no
+    common word stands for a name.
 
     Args:
         style: How slots are written.
@@ -88,27 +90,33 @@ class Running(_Document):
             return self._numbers[equal]
         if consistent and len(self._numbers) >= self._style.cap:
             return None
-        deck = self._decks.setdefault((kind, layout), _Deck(size))
         skips = self._common if consistent or kind in _SKIPS_COMMON else ()
-        while deck.free:
-            member = deck.deal(_below(deck.free))
-            deck.free -= 1
-            spelled = key(self._surrogates.spelled(kind, layout, member, LOWER))
-            if spelled not in self._out and spelled not in skips:
-                self._out.add(spelled)
-                break
-        else:
-            if consistent:
-                return None
-            member = _below(size)
-        if consistent:
+        member = self._unused(kind, layout, size, skips)
+        if not consistent:
+            return _below(size) if member is None else member
+        if member is not None:
             self._numbers[equal] = member
         return member
+
+    def _unused(self, kind: str, layout: str, size: int, skips: Collection[str]) -> int | None:
+        """A member whose spelling did not come out, each as likely as any other; ``None`` where none is found."""
+
+        def spelled(member: int) -> str:
+            return key(self._surrogates.spelled(kind, layout, member, LOWER))
+
+        def is_free(member: int) -> bool:
+            return spelled(member) not in self._out and spelled(member) not in skips
+
+        found = next(filter(is_free, (_below(size) for _ in range(_TRIES))), None)
+        if found is None and size <= _MOST_LISTED and (free := [*filter(is_free, range(size))]):
+            found = free[_below(len(free))]
+        if found is not None:
+            self._out.add(spelled(found))
+        return found
 
     def state(self) -> dict[str, Any]:
         """Returns all that later draws depend on, as plain values for JSON. It is as private as the texts."""
         return {
-            "decks": [[*place, *deck.state()] for place, deck in self._decks.items()],
             "members": [[*equal, member] for equal, member in self._numbers.items()],
             "tags": [[*equal, tag] for equal, tag in self._tags.items()],
             "out": sorted(self._out),
@@ -116,8 +124,6 @@ class Running(_Document):
 
     def go_on(self, state: Mapping[str, Any]) -> None:
         """Goes on where a state was taken."""
-        for kind, layout, *deck in state["decks"]:
-            self._decks[kind, layout] = _Deck.of(*deck)
         self._numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["members"]}
         self._tags = {(called, folded): tag for called, folded, tag in state["tags"]}
         for called, _ in self._tags:
