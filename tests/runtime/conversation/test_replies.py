@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from textveil import Conversation, Sanitizer
 from textveil.text.forms import _parsed, _written
+from textveil.text.forms import _plural as plural
 from textveil.text.placing import Stream
 
 FILE = Path(__file__).with_name("replies.jsonl")
@@ -72,6 +73,10 @@ def filled(reply: str, outputs: dict[str, str | None], mentions: dict[str, str])
         places.append((len(text), len(text) + len(written or ""), wanted, match[0]))
         text += written or ""
         position = match.end()
+        ending = re.match(r"s?", reply[position:])[0]  # a plural
+        if ending and written:
+            start, end, wanted, place = places[-1]
+            places[-1] = start, end + 1, {plural(want) for want in wanted if want}, place
     return text + reply[position:], places
 
 
@@ -86,8 +91,8 @@ def measured(sanitizer: Sanitizer, lines: list[Any]) -> tuple[Counter[str], list
         conversation.outgoing_text(line["message"])
         outputs = {}
         for name, mention in line["mentions"].items():
-            at = line["message"].find(mention)
-            outputs[name] = None if at < 0 else came_out(kept[0], at, at + len(mention))
+            at = re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", line["message"])
+            outputs[name] = None if at is None else came_out(kept[0], *at.span())
         text, places = filled(line["reply"], outputs, line["mentions"])
         stream = Recording(conversation._restorer.index)
         stream.put = []
@@ -96,6 +101,7 @@ def measured(sanitizer: Sanitizer, lines: list[Any]) -> tuple[Counter[str], list
         for start, end, wanted, place in places:
             if start == end:
                 counts["no form"] += 1
+                wrong.append((number, place, "no form"))
                 continue
             counts["mentions"] += 1
             found, at = "", start

@@ -100,7 +100,7 @@ def forms(pair: Pair) -> Iterator[Form]:
         for way, written in _written(date).items():
             yield Form(folded(written), pair, way)
     elif len(output) >= _SHORTEST_PLURAL and output.replace(" ", "").isalpha():
-        yield Form(folded(_plural(output)), pair, "plural")
+        yield from (Form(folded(plural), pair, "plural") for plural in {_plural(output), f"{output}s"})
 
 
 def in_case_of(written: str, output: str, original: str) -> str:
