@@ -71,9 +71,9 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "a card that is put aside for the original": (
         "_draw", (("else ()", "else {part.folded, 'seven', '7', 'boston', 'texas'}"),)),
     "a pool that depends on the original": (
-        "_draw", (("kind, layout, size, skips", "kind, layout, size - len(part.text) % 3, skips"),)),
+        "_draw", (("kind, layout, size, self", "kind, layout, size - len(part.text) % 3, self"),)),
     "an output with the length of the original": (
-        "_piece", (('" ".join(written)', '" ".join(written) + "." * (len(original) % 2)'),)),
+        "_piece", (('strict=True))), original', 'strict=True))) + "." * (len(original) % 2), original'),)),
 }  # fmt: skip
 
 

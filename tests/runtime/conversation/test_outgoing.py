@@ -92,7 +92,7 @@ REFUSED: list[tuple[Any, str]] = [
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": json.dumps({SECRET: 1})}, "keys stay"),
-    ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "finite"),
+    ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": b"x"}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {5: "x"}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": 10**400}}, "too large"),
@@ -112,6 +112,19 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     for wrong in ("text", {"role": "user"}, None):
         with pytest.raises(InputError, match=r"^messages come in a list$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:
+    deep: Any = []
+    for _ in range(5_000):
+        deep = [deep]
+    message = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": deep}}
+    for refused in (
+        lambda: Conversation(sanitizer).outgoing([message]),
+        lambda: Conversation(sanitizer).incoming(deep),
+    ):
+        with pytest.raises(InputError, match="nested too deeply"):
+            refused()
 
 
 def test_what_is_passed_through(sanitizer: Sanitizer) -> None:

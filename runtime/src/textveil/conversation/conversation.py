@@ -100,14 +100,14 @@ class Conversation:
         """
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
-        wheres = [f"message {number} of {len(messages)}" for number in range(1, len(messages) + 1)]
-        looked_at = Messages(lambda text: text, lambda value: None, self._pass_through)
-        for where, message in zip(wheres, messages, strict=True):
+        looked_at = Messages(lambda text: text, self._written_by_the_model, self._pass_through)
+        for number, message in enumerate(messages, 1):
             try:
                 looked_at.item(message)
                 dumped(message)
-            except InputError as error:
-                raise InputError(f"{where}: {error}") from None
+            except (InputError, RecursionError) as error:
+                why = error if isinstance(error, InputError) else "it is nested too deeply"
+                raise InputError(f"message {number} of {len(messages)}: {why}") from None
         rewrites = Messages(self._rewritten, self._written_by_the_model, self._pass_through)
         return [json.loads(self._once(message, rewrites.item)) for message in messages]
 
@@ -132,7 +132,10 @@ class Conversation:
         Privacy:
             Nothing goes out. The arguments of tools that are not among ``restore_tools`` stay surrogates.
         """
-        return Reader(self._restorer, self._remember, self._restore_tools).read(reply)
+        try:
+            return Reader(self._restorer, self._remember, self._restore_tools).read(reply)
+        except RecursionError:
+            raise InputError("the reply is nested too deeply") from None
 
     def stream(self) -> ReplyStream:
         """Returns what restores one reply as it comes in."""
@@ -228,5 +231,5 @@ class Conversation:
         return None if written is None else json.loads(written)
 
     def _tag(self, use: str, value: Any) -> str:
-        said = json.dumps(value, sort_keys=True).encode()
+        said = json.dumps(json.loads(dumped(value)), sort_keys=True).encode()
         return tag(self._key, use, said, dumped(sorted(self._pass_through)).encode()).hex()

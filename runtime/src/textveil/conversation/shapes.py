@@ -45,7 +45,6 @@ _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS = 300
-_DEEPEST = 64
 
 
 class Messages:
@@ -86,9 +85,7 @@ class Messages:
             raise InputError("it has a type that is not known: leave it out, or name its type in pass_through")
         return self._fields(item, TYPES[kind], own or kind in _OF_THE_MODEL, role)
 
-    def _fields(
-        self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None
-    ) -> dict[str, Any]:
+    def _fields(self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None) -> Any:
         if not set(item) <= set(fields):
             raise InputError("it has a field that is not known")
         return {name: self._field(value, fields[name], own, role) for name, value in item.items()}
@@ -113,7 +110,7 @@ class Messages:
         by_value = parsed(value) if what in (ARGUMENTS, RESULT) or role in _TOOLS else None
         return self._text(value) if by_value is None else dumped(self.value(by_value))
 
-    def value(self, value: Any, depth: int = 0) -> Any:
+    def value(self, value: Any) -> Any:
         """Returns a value of JSON with every text and number rewritten; keys, true, false and null stay.
 
         Raises:
@@ -125,15 +122,13 @@ class Messages:
             return self._text(value)
         if isinstance(value, int | float):
             return self._number(value)
-        if depth > _DEEPEST:
-            raise InputError("its JSON is nested too deeply")
         if isinstance(value, list):
-            return [self.value(entry, depth + 1) for entry in value]
+            return [self.value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError("it has a value or a key that JSON does not have")
         if "keys" not in self._passes and not all(map(_KEY.fullmatch, value)):
             raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets them')
-        return {name: self.value(entry, depth + 1) for name, entry in value.items()}
+        return {name: self.value(entry) for name, entry in value.items()}
 
     def _number(self, value: int | float) -> int | float:
         """A number of the same type and sign; 0 where the style leaves no digits."""
@@ -171,7 +166,7 @@ def dumped(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        raise InputError("it has a value that JSON does not have") from None
+        raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
 
 
 def _once(entries: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -115,11 +115,8 @@ class Restorer:
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""
-        content = {
-            "format": FORMAT,
-            "format_version": VERSION,
-            "originals": {pair.output: pair.original for pair in self._pairs.values()},
-        }
+        originals = {pair.output: pair.original for pair in self._pairs.values()}
+        content = {"format": FORMAT, "format_version": VERSION, "originals": originals}
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod

@@ -73,28 +73,22 @@ class Running(_Document):
             self._surrogates.spelled(part.kind, part.layout, member, mention.case)
             for part, member in zip(mention.parts, drawn, strict=True)
         )
-        last = len(parts) - 1
-        written = [
-            f"{part}." if mention.parts[place].kind == "initial" and place < last else part
-            for place, part in enumerate(parts)
-        ]
-        return Piece(" ".join(written), original, mention, parts)
+        dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
+        return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), original, mention, parts)
 
     def _draw(self, part: Part) -> int | None:
         """The member for a part; ``None`` if none is left, or the conversation has too many strings."""
         kind, layout = part.kind, part.layout
         size, consistent = self._surrogates.size(kind, layout), self._surrogates.consistent(kind, layout)
-        consistent = consistent and self._style.consistent
         equal = kind, layout, part.folded
         if consistent and equal in self._numbers:
             return self._numbers[equal]
         if consistent and len(self._numbers) >= self._style.cap:
             return None
-        skips = self._common if consistent or kind in _SKIPS_COMMON else ()
-        member = self._unused(kind, layout, size, skips)
-        if not consistent:
-            return _below(size) if member is None else member
-        if member is not None:
+        member = self._unused(kind, layout, size, self._common if consistent or kind in _SKIPS_COMMON else ())
+        if member is None:
+            return None if consistent else _below(size)
+        if consistent:
             self._numbers[equal] = member
         return member
 
