@@ -28,8 +28,8 @@ class Recording(Stream):
 
     def _put(self, text: str, place: int, found: Any) -> str:
         written = super()._put(text, place, found)
-        if written != text[place : found.lead]:
-            self.put.append((place, found.lead, written))
+        if written != text[place : found[1]]:
+            self.put.append((place, found[1], written))
         return written
 
 

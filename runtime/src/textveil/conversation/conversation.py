@@ -160,7 +160,7 @@ class Conversation:
             "options": self._options,
             "key": self._key.hex(),
             "draws": self._running.state(),
-            "pairs": [[*pair[:-1], sorted(pair.before)] for pair in self._restorer.pairs],
+            "pairs": self._restorer.pairs,
             "sent": self._sent,
             "said": self._said,
         }
@@ -199,7 +199,7 @@ class Conversation:
             raise IdentityMismatch("the conversation was rewritten with another bundle")
         found._key = bytes.fromhex(content["key"])
         found._running.go_on(content["draws"])
-        found._restorer.add((*pair, frozenset(before)) for *pair, before in content["pairs"])
+        found._restorer.add(content["pairs"])
         found._sent, found._said = content["sent"], content["said"]
         return found
 

@@ -39,14 +39,14 @@ class Pair(NamedTuple):
         original: What stood there.
         lead: How many characters of ``output`` stand for ``original``: the rest is context. All of them if 0.
         weak: Whether it is too short to be told from other words of a reply where nothing else tells.
-        before: Folded words and signs of which one must stand before a weak one.
+        before: The folded word or sign that must stand before a weak one; nothing where none does.
     """
 
     output: str
     original: str
     lead: int = 0
     weak: bool = False
-    before: frozenset[str] = frozenset()
+    before: str = ""
 
 
 class Form(NamedTuple):

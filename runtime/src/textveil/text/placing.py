@@ -37,13 +37,9 @@ class Index(NamedTuple):
     begins: Set[str]
 
 
-class _Found(NamedTuple):
-    form: Form | None
-    #: Where what stands for the original ends.
-    lead: int
-
-
-_MORE = _Found(None, 0)
+#: A form, and where what stands for the original ends.
+_Found = tuple[Form | None, int]
+_MORE: _Found = None, 0
 
 
 class Stream:
@@ -83,14 +79,14 @@ class Stream:
             position = place + 1
             if found is not None:
                 parts += [text[done:place], self._put(text, place, found)]
-                done = position = found.lead
+                done = position = found[1]
         else:
             place = len(text)
         parts.append(text[done:place])
         self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
         return "".join(parts)
 
-    def _longest(self, text: str, place: int, final: bool) -> "_Found | None":
+    def _longest(self, text: str, place: int, final: bool) -> _Found | None:
         """The longest form that begins at a place and ends where a word does; ``_MORE`` where it is not known yet."""
         begins, forms = self._index.begins, self._index.forms
         read, blanks, at, found = "", 0, place, []
@@ -120,21 +116,21 @@ class Stream:
                 return _MORE
             if _stands_alone(text, place, end):
                 lead = 0 if form is None else len(folded(form.pair.output[: form.pair.lead]))
-                return _Found(form, ends[lead] if lead else end)
+                return form, ends[lead] if lead else end
         return None
 
     def _put(self, text: str, place: int, found: _Found) -> str:
-        written = text[place : found.lead]
-        if found.form is None:
+        form, end = found
+        written = text[place:end]
+        if form is None:
             self.ambiguous.append(written)
             return written
-        pair = found.form.pair
-        ordinary = written.isalpha() and written.islower() and not pair.output.islower()
-        if ordinary or (pair.weak and not _follows(text[:place], pair.before)):
+        ordinary = written.isalpha() and written.islower() and not form.pair.output.islower()
+        if ordinary or (form.pair.weak and not form.pair.before == word_before(text[:place]) != ""):
             self.unplaced.append(written)
             return written
         self.placed.append(written)
-        original = found.form.original(_BLANKS.sub(" ", written))
+        original = form.original(_BLANKS.sub(" ", written))
         blanks, words = _BLANKS.findall(written), original.split(" ")
         if len(words) != 1 + len(blanks):
             return original
@@ -164,6 +160,7 @@ def _is_inside(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character)[0] == "M"
 
 
-def _follows(before: str, wanted: Set[str]) -> bool:
-    match = _BEFORE.search(before[-_BEHIND:])
-    return match is not None and folded(match[1] or match[2]) in wanted
+def word_before(text: str) -> str:
+    """Returns the word, or the sign of a currency or a number, right before the end of a text; folded."""
+    match = _BEFORE.search(text[-_BEHIND:])
+    return "" if match is None else folded(match[1] or match[2])

@@ -52,8 +52,6 @@ class Restorer:
             first = self._pairs.setdefault(output, found)
             if first is not found and first.original != found.original and key(first.original) != key(found.original):
                 self._ambiguous[output] = self._pairs.pop(output)._replace(original="")
-            elif first.before != found.before:
-                self._pairs[output] = first._replace(before=first.before | found.before)
         self.__dict__.pop("index", None)
 
     @property
