@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textveil import Conversation, InputError, Sanitizer
 from textveil.text.forms import Pair
+from textveil.text.placing import Stream
 from textveil.text.restore import Restorer
 
 PAIRS = [
@@ -58,7 +59,7 @@ def test_what_is_recognized(reply: str, restored: str) -> None:
 
 
 def test_what_stays_is_reported() -> None:
-    stream = Restorer(PAIRS).stream()
+    stream = Stream(Restorer(PAIRS).index)
     stream.feed("Don: a perry, Price, 7 days, 7 chairs")
     stream.close()
     assert (stream.placed, stream.unplaced, stream.ambiguous) == (["Don", "7"], ["perry", "7"], ["Price"])
@@ -66,7 +67,7 @@ def test_what_stays_is_reported() -> None:
 
 def streamed(restorer: Restorer, deltas: list[str]) -> tuple[str, int]:
     """What comes out of a stream, and the most that it held back."""
-    stream, went, came, held = restorer.stream(), "", 0, 0
+    stream, went, came, held = Stream(restorer.index), "", 0, 0
     for delta in deltas:
         went += stream.feed(delta)
         came += len(delta)

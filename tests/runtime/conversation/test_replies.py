@@ -16,7 +16,7 @@ import pytest
 from textveil import Conversation, Sanitizer
 from textveil.text.forms import _parsed, _written
 from textveil.text.forms import _plural as plural
-from textveil.text.placing import Stream
+from textveil.text.placing import Index, Stream
 
 FILE = Path(__file__).with_name("replies.jsonl")
 PLACE = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
@@ -25,6 +25,10 @@ DATES = {"iso": "iso", "long": "day first", "us": "month first"}
 
 class Recording(Stream):
     """A stream that remembers what was put where."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__(index)
+        self.put: list[tuple[int, int, str]] = []
 
     def _put(self, text: str, place: int, found: Any) -> str:
         written = super()._put(text, place, found)
@@ -66,6 +70,8 @@ def filled(reply: str, outputs: dict[str, str | None], mentions: dict[str, str])
     """A reply with what came out, and for each place where it is and what has to stand there."""
     text, position, places = "", 0, []
     for match in PLACE.finditer(reply):
+        if match[1] not in mentions:  # braces of the reply's own
+            continue
         text += reply[position : match.start()]
         output, form = outputs.get(match[1]), match[2]
         written = None if output is None else formed(output, form)
@@ -95,7 +101,6 @@ def measured(sanitizer: Sanitizer, lines: list[Any]) -> tuple[Counter[str], list
             outputs[name] = None if at is None else came_out(kept[0], *at.span())
         text, places = filled(line["reply"], outputs, line["mentions"])
         stream = Recording(conversation._restorer.index)
-        stream.put = []
         stream._decided(text, True)
         inside = set()
         for start, end, wanted, place in places:
@@ -106,6 +111,10 @@ def measured(sanitizer: Sanitizer, lines: list[Any]) -> tuple[Counter[str], list
             counts["mentions"] += 1
             found, at = "", start
             for first, last, written in stream.put:
+                over = text[end:last]  # as in 4,718.00, where the reply has the end
+                if start <= first < end < last and written.endswith(over):
+                    inside.add((first, last))
+                    last, written = end, written.removesuffix(over)
                 if start <= first and last <= end:
                     found += text[at:first] + written
                     at = last

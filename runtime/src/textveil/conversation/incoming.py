@@ -44,7 +44,7 @@ class Reader:
 
     def __init__(self, restorer: Restorer, remember: Remember, restore_tools: Collection[str]) -> None:
         self._restorer, self._remember, self._restore_tools = restorer, remember, restore_tools
-        self._streams = [restorer.stream()]
+        self._streams = [Stream(restorer.index)]
         self._tools: dict[str, None] = {}
 
     def read(self, reply: Any) -> Incoming:
@@ -109,7 +109,7 @@ class Reader:
         return restored
 
     def _restored(self, text: str) -> str:
-        stream = self._restorer.stream()
+        stream = Stream(self._restorer.index)
         self._streams.append(stream)
         return stream.feed(text) + stream.close()
 

@@ -98,7 +98,7 @@ class Messages:
         if own and what in _OWN_WORDS and (written := self._said(value)) is not None:
             return written
         if what == VALUE:
-            return self.value(value)
+            return self._value(value)
         if what == CALL and isinstance(value, Mapping):
             return self._fields(value, _CALL, own)
         if what in (PARTS, RESULT, CALLS) and isinstance(value, list):
@@ -108,14 +108,10 @@ class Messages:
         if what == NAME:
             return _NOT_IN_NAMES.sub("_", self._text(value)).strip("_")
         by_value = parsed(value) if what in (ARGUMENTS, RESULT) or role in _TOOLS else None
-        return self._text(value) if by_value is None else dumped(self.value(by_value))
+        return self._text(value) if by_value is None else dumped(self._value(by_value))
 
-    def value(self, value: Any) -> Any:
-        """Returns a value of JSON with every text and number rewritten; keys, true, false and null stay.
-
-        Raises:
-            InputError: It is no value of JSON, or a key may be more than the name of a field.
-        """
+    def _value(self, value: Any) -> Any:
+        """A value of JSON with every text and number rewritten; keys, true, false and null stay."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -123,12 +119,12 @@ class Messages:
         if isinstance(value, int | float):
             return self._number(value)
         if isinstance(value, list):
-            return [self.value(entry) for entry in value]
+            return [self._value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError("it has a value or a key that JSON does not have")
         if "keys" not in self._passes and not all(map(_KEY.fullmatch, value)):
             raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets them')
-        return {name: self.value(entry) for name, entry in value.items()}
+        return {name: self._value(entry) for name, entry in value.items()}
 
     def _number(self, value: int | float) -> int | float:
         """A number of the same type and sign; 0 where the style leaves no digits."""

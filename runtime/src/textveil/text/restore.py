@@ -84,12 +84,8 @@ class Restorer:
             InputError: The reply is not a string.
         """
         require_string(reply, "the reply")
-        stream = self.stream()
+        stream = Stream(self.index)
         return stream.feed(reply) + stream.close()
-
-    def stream(self) -> Stream:
-        """Returns what restores one reply as it comes in: the same as at once, however it is cut."""
-        return Stream(self.index)
 
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
