@@ -40,7 +40,7 @@ integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
-	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
+	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
 	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/cli/serve,tests/cli/integrations/test_$*.py)
 
 # The wheels of the server with Ray, on a cluster of two nodes on this machine.

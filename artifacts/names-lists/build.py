@@ -34,7 +34,7 @@ CAPITALIZED = (
 
 def files(scowl: Path) -> dict[str, str]:
     """Returns the content of every file by its name."""
-    src.check_versions()
+    src.lists.check_versions(src.HERE)
     common = words.Common(scowl, kinds.any_case())
     for_words = pools.for_words(common)
     common.reserve({word for pool in for_words.values() for word in pool})

@@ -6,7 +6,6 @@ import importlib.util
 import json
 import sys
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -28,16 +27,16 @@ OTHER_LANGUAGES = ("de", "es", "fr", "it", "nl", "pt")
 
 
 def _lists_module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lists_build", LISTS / "build.py")
+    spec = importlib.util.spec_from_file_location("lists_readers", LISTS / "readers.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["lists_build"] = module
+    sys.modules["lists_readers"] = module
     spec.loader.exec_module(module)
     return module
 
 
-#: The builder of the lists behind the skeleton: its sources are the sources here.
+#: What reads the sources of the lists behind the skeleton: they are the sources here.
 lists = _lists_module()
 fold = lists.fold
 STROKES = str.maketrans(
@@ -52,18 +51,6 @@ LANDS_OF_SEVERAL_WORDS = frozenset(
     "cote ivoire verde timor leste papua zealand arabia lanka rica faso salvador tome principe marino leone lucia kitts"
     " nevis hong kong tobago herzegovina côte d'ivoire príncipe".split()
 )
-
-
-def check_versions() -> None:
-    """Refuses a source of another version.
-
-    Raises:
-        ValueError: A package of requirements.txt is installed in another version.
-    """
-    for line in (HERE / "requirements.txt").read_text().split():
-        package, _, wanted = line.partition("==")
-        if version(package) != wanted:
-            raise ValueError(f"{package} {wanted} is needed")
 
 
 def scowl(folder: Path) -> dict[str, int]:

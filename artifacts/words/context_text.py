@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Elements
 from textveil.text import Plan
-from textveil.text.rewrite.context import Layout
+from textveil.text.rewrite import Layout
 from textveil.text.rewrite.cut import DRAWN, Reader
 from textveil.text.rewrite.read import Reading
 

@@ -43,7 +43,7 @@ def _use_text(bundle: TextBundle) -> None:
     if bundle.staircase is not None:
         terms = sanitizer.terms(mechanism="staircase")
         level = next(level for level in bundle.staircase_levels if level.name == terms.level)
-        check_staircase(Staircase.of(bundle.staircase, level, bundle.staircase.base > 0), terms.epsilon)
+        check_staircase(Staircase.of(bundle.staircase, level, bundle.staircase.base > 0), Decimal(terms.epsilon))
 
 
 def _use_index(bundle: IndexBundle) -> None:

@@ -13,7 +13,7 @@ from textveil.bundle.files import read_file
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.table import StaircaseTable
+from textveil.mechanisms.staircase.tables import StaircaseTable
 
 sys.path.insert(0, str(Path(__file__).parent))
 import mutants

@@ -16,7 +16,8 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.layout import LAW, MANIFEST
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.mechanisms.staircase.table import output_role
+from textveil.mechanisms.staircase.tables import output_role
+from textveil.text import Options
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.verify import verify_text
 from textveil_cli.show.staircase_levels import kept_shares, staircase_summaries
@@ -68,7 +69,8 @@ def read():
 def test_the_certificate_of_the_staircase_holds(bundle):
     """All conditions of the theorem, on the integers that are drawn with, on every rung."""
     table = bundle.staircase
-    assert (np.diff(np.sort(table.neighbors, axis=1), axis=1) > 0).all()
+    ordered = np.sort(table.neighbors, axis=1)
+    assert (ordered[:, 1:] > ordered[:, :-1]).all()
     assert (table.neighbors[:, 0] == np.arange(bundle.symbols)).all()
     assert table.neighbors.max() < bundle.symbols
     assert table.base.min() >= 1
@@ -133,7 +135,7 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
         assert lower.probability(word) > 0
         assert word not in title.words
         assert sanitizer.preview(word.title())[0][1] not in ("drawn", "unknown", "visible")
-    for options in ({"consistent": True}, {"fluent": True}):
+    for options in (Options(consistent=True), Options(fluent=True)):
         assert sanitizer.distribution("hotel", **options).words == lower.words
         assert sanitizer.distribution("Nurse", **options).words == title.words
 

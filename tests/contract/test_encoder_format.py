@@ -68,12 +68,13 @@ def table_of(mode: str, dimension: int, grid: int, epsilon: int, encoder: Encode
         margin = math.ceil(8 * scale)
         return laplace(scale, grid - low + margin), margin
     noise = noise_for(encoder.bundle.level(epsilon))
-    assert noise.variance is not None
-    margin = 4 * (math.isqrt(noise.variance) + 1)
+    variance = noise.variance
+    assert variance is not None
+    margin = 4 * (math.isqrt(variance) + 1)
     counts = list(noise.table.counts)
     with mpmath.workdps(60):
-        weights = [mpmath.exp(-mpmath.mpf(n * n) / (2 * noise.variance)) for n in range(len(counts))]
-        whole = mpmath.nsum(lambda n: mpmath.exp(-n * n / (2 * noise.variance)), [-mpmath.inf, mpmath.inf])
+        weights = [mpmath.exp(-mpmath.mpf(n * n) / (2 * variance)) for n in range(len(counts))]
+        whole = mpmath.nsum(lambda n: mpmath.exp(-n * n / (2 * variance)), [-mpmath.inf, mpmath.inf])
         for number, count in enumerate(counts[:-1]):
             assert 0 <= weights[number] / whole * WORD - count < (2 if number == 0 else 1)
     assert counts[0] + 2 * sum(counts[1:]) == WORD

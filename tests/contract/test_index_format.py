@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reference_reader.index import WORD, G, IndexReader
-from small_index import held_out_of, write_index
+from small_index import SENTENCES, held_out_of, sentences_of, write_index
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
@@ -24,10 +24,11 @@ TEXTS = (
 
 
 @pytest.mark.parametrize(("channel", "epsilon"), [("counts", "1"), ("counts", "4"), ("accuracy", "1")])
+@pytest.mark.parametrize("as_text", [False, True])
 def test_the_same_index_from_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: str, epsilon: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: str, epsilon: str, as_text: bool
 ) -> None:
-    folder = write_index(tmp_path / "bundle")
+    folder = write_index(tmp_path / "bundle", files=sentences_of())
     encoder, reader = IndexEncoder.load(folder), IndexReader(folder)
     generator = np.random.default_rng(5)
     script: list[int] = []
@@ -42,13 +43,17 @@ def test_the_same_index_from_the_same_bytes(
     seen = set()
     for text in TEXTS * 8:
         script.clear()
-        release = encoder.encode(text, epsilon=epsilon, channel=channel)
+        release = encoder.encode(text, epsilon=epsilon, channel=channel, as_text=as_text)
         # The two integers are asked for one after the other: what is rejected of the first comes before the second.
-        wanted = reader.index(reader.code(text), channel, epsilon, iter(script))
+        entropy = iter(script)
+        index = reader.index(reader.code(text), channel, epsilon, entropy)
+        wanted = reader.sentence(index, entropy) if as_text else str(index)
+        assert next(entropy, None) is None
         assert release.line == f"{wanted}\t{reader.identity[:12]}\t{epsilon}\t{channel}"
-        assert len(release.line.encode()) <= 60
+        assert as_text or len(release.line.encode()) <= 60
         seen.add(wanted)
-    assert seen == ({0, 1, 2} if channel == "counts" else {0, 1})
+    possible = SENTENCES if as_text else ("0", "1", "2")
+    assert seen == set(possible if channel == "counts" else possible[: 2 * len(possible) // 3])
 
 
 def test_counts_by_the_document(tmp_path: Path) -> None:

@@ -1,28 +1,16 @@
 """The public lists of the rung `names` keep the rules of their README."""
 
 import unicodedata
-from pathlib import Path
 
 import pytest
 import regex
+from scripts import ROOT, load_script
 
-ROOT = Path(__file__).parents[2]
 LISTS = ROOT / "artifacts" / "names-lists"
 NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.txt"
 MARKS = {"strict", "start", "emphasis", "opener", "name", "function"}
-BY_LIST = (
-    "weekday",
-    "month",
-    "country",
-    "the-country",
-    "state",
-    "group",
-    "place",
-    "given",
-    "family",
-    "city",
-    "organization",
-)
+#: Kinds of single words: a word is on one of their lists only.
+BY_LIST = load_script("artifacts/names-lists/kinds.py").ORDER
 CLOSED = {
     "country",
     "the-country",

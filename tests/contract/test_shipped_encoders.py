@@ -123,3 +123,16 @@ def test_a_server_reads_what_a_device_sends(encoder: IndexEncoder) -> None:
     counts = server.counts(received)
     for estimate in (counts.decided, counts.of_labels):
         assert sum(count.count for count in estimate.counts) == pytest.approx(4)
+
+
+@pytest.mark.parametrize(("name", "file"), [("ag-static", "ag.tsv"), ("sst2-static", "sst2.tsv")])
+def test_the_sentences_are_those_of_the_repository_and_about_their_label(name: str, file: str) -> None:
+    lines = (ARTIFACTS / "sentences" / file).read_text("utf-8").splitlines()
+    encoder = IndexEncoder.load(ARTIFACTS / name)
+    bundle = encoder.bundle
+    pairs = [(label, said) for label, those in zip(bundle.labels, bundle.sentences, strict=True) for said in those]
+    assert sorted(pairs) == sorted(tuple(line.split("\t")) for line in lines)
+    assert [bundle.labels[encoder.secret_code(said)] for _, said in pairs] == [label for label, _ in pairs]
+    assert {encoder.encode("", as_text=True).sentence for _ in range(200)} <= {said for _, said in pairs}
+    assert "None is a\nparaphrase" in (bundle.path / "README.md").read_text("utf-8")
+    assert sum(path.stat().st_size for path in bundle.path.iterdir()) <= SIZES["ag-static"]

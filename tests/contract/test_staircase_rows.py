@@ -48,6 +48,7 @@ def wider(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
     read, bundle = reader.open_bundle(folder), open_bundle(folder, TextBundle)
     assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    assert read.staircase is not None
     assert bundle.staircase is not None
     for visible, lower in RULES:
         told = np.flatnonzero(bundle.staircase.outputs(visible=visible, lower=lower)).tolist()
@@ -62,6 +63,7 @@ def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
 def both(folder: Path) -> Any:
     """Every level and rule of a bundle, by the reader and by the runtime."""
     read, bundle = reader.open_bundle(folder).staircase, open_bundle(folder, TextBundle)
+    assert read is not None
     assert bundle.staircase is not None
     for number, level in enumerate(bundle.staircase_levels):
         for visible, lower in RULES:
@@ -74,6 +76,7 @@ def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> Non
     """As the roles say; where no role speaks of lower case, as bundles before had none, case decides nothing."""
     for of, more in ((wider, {"mark"}), (folder, set())):
         read, bundle = reader.open_bundle(of).staircase, open_bundle(of, TextBundle)
+        assert read is not None
         for visible in (True, False):
             strict, lower = (reader.allowed_outputs(read, visible, case) for case in (False, True))
             assert {bundle.vocabulary[y] for y in lower - strict} == more

@@ -225,7 +225,9 @@ MARKS_OF_LISTS = ("name-like", "capitalized", "member-only")
 
 def sees_a_fault(pair: Pair, bundle: Any) -> bool:
     """Whether any text comes out otherwise."""
-    ways = [(OPTIONS[number], partial(extreme_words, "fault")) for number in (0, 2, 3, 7)]
+    ways: list[tuple[dict[str, Any], Callable[[], Iterator[int]]]] = [
+        (OPTIONS[number], partial(extreme_words, "fault")) for number in (0, 2, 3, 7)
+    ]
     ways.append(({"fluent": True}, one_word(0x3123456789ABCDEF)))
     for options, stream in ways:
         every = {**options, "level": "usual"}

@@ -142,14 +142,17 @@ def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> 
         read_skeleton_lists(files["function"], [])
 
 
+def words_of(words: list[str], seed: int) -> Source:
+    vectors = small_bundles.scattered(len(words), 4, seed).astype(np.float32)
+    return Source(words=words, vectors=vectors, tokens="word", provenance={})
+
+
 def test_every_word_needs_a_vector_of_its_own() -> None:
-    source = Source(
-        words=["doctor", "nurse", "flu"], vectors=small_bundles.scattered(3, 4, 1), tokens="word", provenance={}
-    )
-    vectors = Source(words=["nurse", "doctor"], vectors=small_bundles.scattered(2, 4, 2), tokens="word", provenance={})
+    source = words_of(["doctor", "nurse", "flu"], 1)
+    vectors = words_of(["nurse", "doctor"], 2)
     with pytest.raises(ExportError, match=r"^1 of 3 words have no vector of their own for the staircase$"):
         build_staircase(source, StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
-    both = build_staircase(source.take(np.array([0, 1])), StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
+    both = build_staircase(source.take([0, 1]), StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
     assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]
     assert json.dumps(both.law)
 

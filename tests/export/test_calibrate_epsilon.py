@@ -17,7 +17,7 @@ from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
 from textveil_export.certify.losses import Losses
 from textveil_export.certify.search import worst_ratios
-from textveil_export.cli import table
+from textveil_export.cli import table_options
 from textveil_export.errors import ExportError
 from textveil_export.text import calibrate_epsilon
 from textveil_export.text.build import Recipe, build_bundle
@@ -193,8 +193,10 @@ class TestCommand:
         assert labels == {"low": 6, "balanced": 9.5, "high": 12}
 
     def test_bare_numbers_name_their_levels(self, tmp_path):
-        assert list(table._levels(table._named("6, 9.5"))) == ["e6", "e9.5"]
-        assert list(table._levels(table._named("1,2,3,4,5,6"))) == list(calibrate_epsilon.DEFAULT_LEVELS)
+        for text, names in (("6, 9.5", ["e6", "e9.5"]), ("1,2,3,4,5,6", list(calibrate_epsilon.DEFAULT_LEVELS))):
+            levels = table_options._levels(table_options._named(text))
+            assert levels is not None
+            assert list(levels) == names
 
     @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
     def test_targets_that_cannot_be(self, tmp_path, capsys, targets):

@@ -5,12 +5,12 @@ import os
 import socket
 import stat
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from textveil.errors import ClusterError, OptionError, WorkerFailed
-from textveil_export import cluster
 from textveil_export.cluster import in_tasks, ray_cluster
 
 NAMES = ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_BACKEND_LOG_LEVEL")
@@ -109,7 +109,7 @@ def test_an_interrupted_run_leaves_no_folder(ray):
 
 
 def test_a_path_that_is_too_long_for_sockets_is_said(ray, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(ClusterError, match="TMPDIR"), ray_cluster(None, 1):
         pass
     assert not [*tmp_path.iterdir()]
@@ -162,7 +162,7 @@ def test_tasks_answer_in_order_and_their_errors_are_ours(ray):
     assert [*in_tasks(ray, half, (), [(n, 100) for n in (8, 2, 6, 4, 10)])] == [104, 101, 103, 102, 105]
     assert ray.seen["task"] == {"num_cpus": 1, "max_retries": 3}
     with pytest.raises(OptionError, match="no"):
-        [*in_tasks(ray, half, (), [(2,), (3,)])]
+        list(in_tasks(ray, half, (), [(2,), (3,)]))
     with pytest.raises(WorkerFailed, match="again and again") as caught:
-        [*in_tasks(ray, half, (), [("dies",)])]
+        list(in_tasks(ray, half, (), [("dies",)]))
     assert "/the/path" not in repr((caught.value, caught.value.__context__))

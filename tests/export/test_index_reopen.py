@@ -12,16 +12,9 @@ from textveil.errors import BundleDamaged
 from textveil_cli.collector import IndexServer
 from textveil_export.index import IndexContents, reopened, write_index
 
-#: What a card needs at least.
-MEASURED = {
-    "data": "my.csv",
-    "texts": {"train": 9, "calibration": 2, "test": 3},
-    **dict.fromkeys(("left_out", "duplicates", "largest_group", "shared_words"), 1),
-}
-
 
 def small(folder: Path, **changes: Any) -> IndexContents:
-    return replace(reopened(small_index.write_index(folder)), measured=MEASURED, **changes)
+    return replace(reopened(small_index.write_index(folder)), measured=small_index.MEASURED, **changes)
 
 
 def test_a_bundle_that_is_written_again_has_the_same_bytes(tmp_path: Path) -> None:

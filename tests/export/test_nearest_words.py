@@ -1,5 +1,6 @@
 """Neighbors and near-duplicates by blocks: what the definitions say, whatever the blocks and the vectors are."""
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine():
 def test_without_a_margin_words_are_missed(monkeypatch):
     """The margin is needed: with none, the same vectors give another answer."""
     sifted = nearest_words._sifted
-    monkeypatch.setattr(nearest_words, "_sifted", lambda *a: sifted(*a[:5], 0.0))
+    monkeypatch.setattr(nearest_words, "_sifted", lambda *a: sifted(a[0], a[1], a[2], a[3], a[4], 0.0))
     with pytest.raises((AssertionError, IndexError)):
         test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine()
 
@@ -89,7 +90,7 @@ def test_blocks_do_not_change_the_neighbors():
     words = np.arange(300)
     whole = nearest_words.nearest_words(rows, words, 9, 0)
 
-    def backwards(work, shared, blocks):
+    def backwards(work, shared, blocks) -> Any:
         halves = [[(a, (a + b) // 2), ((a + b) // 2, b)] for a, b in blocks]
         return iter([np.concatenate([work(*shared, *half) for half in reversed(pair)][::-1]) for pair in halves])
 

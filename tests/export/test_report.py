@@ -7,6 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from itertools import pairwise
+from typing import Any, cast
 
 import plain_statistics as plain
 import pytest
@@ -15,6 +16,7 @@ from textveil import Sanitizer
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import NoStatistics
+from textveil.text import summaries
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify
@@ -184,7 +186,7 @@ def test_every_text_is_there(html):
 
 def test_a_worked_text_is_followed_by_what_was_measured_and_no_advice(bundle, html):
     text = " ".join("".join(Page(html).text).split())
-    for level in figures.summaries(bundle, bundle.default_mechanism):
+    for level in summaries(bundle, bundle.default_mechanism):
         does = level.measures
         assert f"the median word stays unchanged with probability {does.unchanged:.0%}, 5 % of words with more" in text
         assert f"with more than {does.unchanged_high:.0%}, and a word is guessed from one release" in text
@@ -227,7 +229,7 @@ def test_labels_do_not_overlap(bundle, times):
             outputs["histogram"]["edges"] = [times * edge for edge in outputs["histogram"]["edges"]]
             outputs["quantiles"] = dict.fromkeys(outputs["quantiles"], 0.7 * outputs["histogram"]["edges"][-1])
             law["likely_inputs"]["quantiles"]["0.95"] *= times
-    laws = {mechanism: figures.summaries(bundle, mechanism) for mechanism in plain.MECHANISMS}
+    laws = {mechanism: summaries(bundle, mechanism) for mechanism in plain.MECHANISMS}
     with matplotlib.rc_context(figures._STYLE):
         drawn = [
             figures._curves(bundle, laws, "axis"),
@@ -255,7 +257,7 @@ def test_labels_do_not_overlap(bundle, times):
                     panel.get_title(loc="left"),
                     labels,
                 )
-        texts = [panel._left_title.get_window_extent(renderer) for panel in figure.axes]
+        texts = [cast(Any, panel)._left_title.get_window_extent(renderer) for panel in figure.axes]
         texts += [axis.label.get_window_extent(renderer) for panel in figure.axes for axis in (panel.xaxis,)]
         texts = [box for box in texts if box.width > 1]
         assert not any(a.overlaps(b) for i, a in enumerate(texts) for b in texts[:i])

@@ -6,6 +6,7 @@ with weights, with and without SanText+'s coin.
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,7 @@ def assert_is(channel: ScoreChannel, wanted: list[list[int]]) -> None:
     assert channel.totals.tolist() == totals
     exact = [[Fraction(weight, total) for weight in row] for row, total in zip(wanted, totals, strict=True)]
     if channel.kept_of_2_64:
+        assert channel.keepable is not None
         kept = Fraction(channel.kept_of_2_64, 2**64)
         for x in np.flatnonzero(channel.keepable):
             exact[x] = [(1 - kept) * p + kept * (y == x) for y, p in enumerate(exact[x])]
@@ -79,7 +81,7 @@ def test_randomized_response(tail, excess):
 
 @pytest.mark.parametrize("options", [{}, {"replacement_probability": "0.5"}, {"replacement_probability": "1"}])
 def test_the_coin_is_mixed_in(bundle, options):
-    mixed = make_plan(bundle, mechanism="santext+", **options).mechanism
+    mixed: Any = make_plan(bundle, mechanism="santext+", **options).mechanism
     parameters = bundle.levels[0].parameters["santext+"]
     wanted = defined_weights(bundle, "santext+", parameters)
     assert mixed.keepable.any()

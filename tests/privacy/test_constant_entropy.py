@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from small_encoders import load_encoder, write_encoder
-from small_index import write_index
+from small_index import sentences_of, write_index
 from textveil import IndexEncoder, Sanitizer
 from textveil.bundle import TextBundle
 from textveil.errors import EntropyFailed
@@ -76,8 +76,9 @@ def test_vectors_and_decisions_end(source: int, tmp_path: Path) -> None:
     """One word for one value: no source makes them fail."""
     encoder = load_encoder(write_encoder(tmp_path / "encoder"))
     assert ends(lambda: encoder.encode("hello world", epsilon=4, word_dropout="0.5"))
-    index = IndexEncoder.load(write_index(tmp_path / "index"))
+    index = IndexEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
     ends(lambda: index.encode("hello world", epsilon=4))
+    ends(lambda: index.encode("hello world", epsilon=4, as_text=True))
 
 
 def rejected_at_first(times: int, rejected: int, then: int) -> Callable[[int], Any]:

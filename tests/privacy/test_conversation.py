@@ -36,7 +36,7 @@ def conversations(sanitizer: Sanitizer, count: int) -> Iterator[tuple[list[str],
     chance, plan = random.Random(3), sanitizer.names_plan(protect="names")
     members, reader = Members(plan.lists.kinds, plan.lists.common, chance, frozenset()), plan.reader()
     for _ in range(count):
-        texts = chance.choices(TEXTS, k=6)
+        texts: list[str] = chance.choices(TEXTS, k=6)
         yield texts, members.replaced([reader.read([text])[0] for text in texts])
 
 

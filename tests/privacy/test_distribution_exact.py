@@ -50,7 +50,7 @@ CASES = [(name, k) for name in GEOMETRIES for k in (1, 2, 7, None)]
 
 
 @cache
-def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
+def in_memory(geometry: str, k: int | None) -> Any:
     return small_bundles.in_memory(GEOMETRIES[geometry], k=k, exponents=EXPONENTS)
 
 

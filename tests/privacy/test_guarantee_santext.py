@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,10 +109,11 @@ def test_statements_carry_the_bound(opened: Callable[..., TextBundle]) -> None:
     for level in bundle.levels:
         law = level.parameters["santext"]
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
-        assert (terms.epsilon, terms.promise.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
-        assert terms.promise.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
+        promise: Any = terms.promise
+        assert (terms.epsilon, promise.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
+        assert promise.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
         assert law.weights[-1] >= 1 << 12
-        assert terms.promise.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 5e-4
+        assert promise.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 5e-4
 
 
 def test_the_check_has_no_room_to_spare(opened: Callable[..., TextBundle]) -> None:

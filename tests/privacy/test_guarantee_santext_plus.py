@@ -16,7 +16,8 @@ from intervals import iv
 from mpmath import mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.text import Level, TextBundle
+from textveil.bundle.santext_files import Level
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms.baselines.table import KEPT, LevelParameters
 
 
@@ -116,7 +117,8 @@ def test_santext_plus_as_a_whole(
             if probability != "1" or "never comes" not in line
         ] == []
         terms = Sanitizer(bundle).terms(mechanism="santext+", level=level.name, replacement_probability=probability)
-        assert epsilon_0.b <= mpf(terms.promise.epsilon_0) <= epsilon_0.b + mpf("1.1e-6")
+        promise: Any = terms.promise
+        assert epsilon_0.b <= mpf(promise.epsilon_0) <= epsilon_0.b + mpf("1.1e-6")
 
 
 def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., TextBundle]) -> None:

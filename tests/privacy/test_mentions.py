@@ -35,6 +35,7 @@ from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.text import Options
 from textveil.text.options import cache_key
 
 
@@ -80,12 +81,12 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     base[outputs[:2]], roles[outputs] = 2, 15
     folder = small_staircase(tmp_path_factory.mktemp("tiny"), words=SPELLED, base=base, roles=roles)
     sanitizer = Sanitizer.load(folder)
-    for options in ({}, {"consistent": True}):
-        plan = sanitizer._plan(options)
+    for options in (Options(), Options(consistent=True)):
+        plan: Any = sanitizer._plan(options)
         allowed = np.isin(np.arange(len(WORDS)), outputs)
-        small_law = Staircase.of(plan.mechanism.strict.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
+        small_law = Staircase.of(plan.mechanism.strict.table, LAW, allowed, unit=1)
         slots = SlotStaircase(small_law, small_law)
-        sanitizer._plans[cache_key(options)] = replace(plan, mechanism=slots)  # type: ignore[type-var]
+        sanitizer._plans[cache_key(options)] = replace(plan, mechanism=slots)
     return sanitizer
 
 

@@ -273,5 +273,5 @@ def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, 
     smaller = Releaser(parameters)
     table = discrete_gaussian(Fraction(variance) * Fraction(6, 10), smaller.noise.table.reach)
     smaller.noise = Noise(table, smaller.noise.margin, variance)
-    far = [[gaussian_law(smaller, value) for value in q] for q in ((grid, 0), (-grid, 0))]
-    assert divergence(*far, growth) > claim
+    one, other = ([gaussian_law(smaller, value) for value in q] for q in ((grid, 0), (-grid, 0)))
+    assert divergence(one, other, growth) > claim

@@ -42,7 +42,7 @@ FEW = small_bundles.Lists(share=0.6, sensitive=(1,), never_output=(2, 5, 7))
 
 
 @cache
-def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
+def in_memory(geometry: str, k: int | None) -> Any:
     few = geometry == "few"
     vectors = small_bundles.scattered(9, 3, seed=64) if few else GEOMETRIES[geometry]
     lists = FEW if few else small_bundles.MIXED

@@ -29,7 +29,7 @@ def bounded(mode: str) -> Vectors:
     return vectors() / np.linalg.norm(vectors(), 1 if mode == "l1" else 2, axis=1, keepdims=True)
 
 
-def recovered(released: Vectors, clean: Vectors) -> tuple[Vectors, float]:
+def recovered(released: NDArray[np.floating], clean: Vectors) -> tuple[Vectors, float]:
     """Correlations of ``z - min(z)`` with each clean vector, and the share of vectors that it is everywhere."""
     found = released - released.min(axis=1, keepdims=True)
     left, right = (part - part.mean(axis=1, keepdims=True) for part in (found, clean))

@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import integer_sampling
+from textveil.mechanisms.staircase import staircase_channel
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, factor
-from textveil.mechanisms.staircase.table import StaircaseTable
+from textveil.mechanisms.staircase.tables import StaircaseTable
 
 SYMBOLS = 7
 UNIT = 3
@@ -112,8 +113,8 @@ def test_the_channel_is_the_definition(setting: Any) -> None:
         exact = staircase.exact_row(token)
         assert [Fraction(weight, sum(exact)) for weight in exact] == row
     as_floats = np.array([[float(p) for p in row] for row in wanted])
-    np.testing.assert_allclose(staircase.channel.rows(inputs), as_floats, rtol=1e-12)
-    np.testing.assert_allclose(staircase.channel.columns(np.arange(SYMBOLS)), as_floats.T, rtol=1e-12)
+    np.testing.assert_allclose(staircase_channel(staircase).rows(inputs), as_floats, rtol=1e-12)
+    np.testing.assert_allclose(staircase_channel(staircase).columns(np.arange(SYMBOLS)), as_floats.T, rtol=1e-12)
 
 
 def largest_ratio(rows: list[list[Fraction]]) -> Fraction:

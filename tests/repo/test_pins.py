@@ -16,6 +16,7 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, IndexEncoder, Sanitizer
 from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.opened import Pins
 from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
 from textveil.text import Options
 from textveil_cli import console
@@ -55,6 +56,7 @@ COMMANDS = {
     "textveil-export report": "{} -o nowhere",
     "textveil-export sign": "{} --key KEY",
     "textveil-export audit": "{}",
+    "textveil-export sentences": "[] nowhere -o nothing",
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
@@ -131,7 +133,7 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "IndexServer": ("[]", IndexServer.load),
     "VectorClassifier": ("()", VectorClassifier.load),
     "Rewriter": ("{}", Rewriter),
-    "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=pins)),
+    "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=Pins(**pins))),
     "sign_bundle": ("{}", lambda folder, **pins: sign_bundle(folder, folder.parent / "key.pem", **pins)),
     "sanitize_corpus": (
         "{}",

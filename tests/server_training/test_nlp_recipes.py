@@ -41,12 +41,12 @@ def test_what_recipes_name_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {release.bundle for release in known.values()} - {None} == set(bundles)
     used = set()
     for name in NAMED["finetune"]:
-        cells = nlp_recipes.runs_of(name)
+        cells: list[Any] = nlp_recipes.runs_of(name)
         assert len({cell.name for cell in cells}) == len(cells)
         used |= {cell.release.name for cell in cells if cell.release is not None}
         assert {cell.start for cell in cells} <= {"minilm", *NAMED["pretrain"]}
     for name in NAMED["attack-text"]:
-        attacks = nlp_recipes.runs_of(name)
+        attacks: list[Any] = nlp_recipes.runs_of(name)
         used |= {attack.release.name for attack in attacks}
         assert {attack.runs.model for attack in attacks} <= set(NAMED["pretrain"])
     for name in NAMED["pretrain"]:

@@ -11,6 +11,7 @@ from small_bundles import contents, metric_of, outlier, pieces, scattered, small
 from small_staircase import small_staircase
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms.baselines.santext import SanText
+from textveil.text import Options
 from textveil_export.text.write import write_bundle
 from textveil_training.errors import StaircaseUnsupported
 from textveil_training.text_channel import TextChannel
@@ -61,7 +62,7 @@ def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: 
 
 def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) -> None:
     wanted = np.array([5, 1, 5, 39, 0])
-    for options in ({}, {"mechanism": "krr", "epsilon": "3"}):
+    for options in (Options(), Options(mechanism="krr", epsilon="3")):
         channel = TextChannel(folders["words"], **options)
         distribution = channel.distribution()
         everything = distribution.columns(np.arange(channel.unknown))
@@ -117,7 +118,8 @@ def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
     channel = TextChannel()
     assert channel.plan.terms.mechanism == channel.bundle.default_mechanism == "santext+"
     alone = small_staircase(tmp_path / "alone")
-    for bundle, options in ((None, {"mechanism": "staircase"}), (alone, {}), (alone, {"mechanism": "staircase"})):
+    staircase = Options(mechanism="staircase")
+    for bundle, options in ((None, staircase), (alone, Options()), (alone, staircase)):
         with pytest.raises(StaircaseUnsupported, match="do not know the staircase yet"):
             TextChannel(bundle, **options)
     with pytest.raises(UnknownMechanism):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.index import IndexBundle
 from textveil.bundle.layout import RUNG_OF_VISIBLE
-from textveil.bundle.santext_files import Level
+from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
 from textveil.bundle.vectors import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
@@ -26,6 +26,7 @@ from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table, wrong_wei
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.metric import Floats, Metric
 from textveil.mechanisms.noise.parameters import L2
+from textveil.mechanisms.staircase import staircase_channel
 from textveil.release import counted
 from textveil.text.levels import epsilon_text, label
 from textveil.text.staircase_plans import StaircasePlans
@@ -143,7 +144,7 @@ def verify_index(bundle: IndexBundle) -> str:
     for name, levels in bundle.channels.items():
         for staircase in levels:
             epsilon = f"{staircase.level.epsilon:f}"
-            rows = [staircase.channel.exact_row(code) for code in range(staircase.codes)]
+            rows = [staircase_channel(staircase).exact_row(code) for code in range(staircase.codes)]
             if exceeds(rows, staircase.level.epsilon):
                 raise BundleDamaged(f"channel {name}, level {epsilon}: loses more than the stated epsilon")
             found.append((name, epsilon, staircase.base_sum, staircase.budget, staircase.factor))
@@ -256,7 +257,7 @@ def _verify_staircase(bundle: TextBundle) -> str:
         for level in bundle.staircase_levels:
             slots = plans.slots(level, protect=protect)
             for staircase in {slots.strict, slots.lower}:
-                if largest_losses(staircase.channel, inputs).max() > float(level.epsilon) + _MARGIN:
+                if largest_losses(staircase_channel(staircase), inputs).max() > float(level.epsilon) + _MARGIN:
                     raise BundleDamaged(f"level {level.name}: the staircase loses more than the stated epsilon")
             if bundle.context is not None:
                 plans.fluent(slots)

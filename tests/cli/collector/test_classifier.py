@@ -22,7 +22,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
     def run(*arguments: object) -> tuple[int, str, str]:
         code = console.run(app, "textveil", [str(argument) for argument in arguments])
-        return code, *capsys.readouterr()
+        out, err = capsys.readouterr()
+        return code, out, err
 
     return run
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_index import LABELS, released_line
+from small_index import LABELS, SENTENCES, released_line, sentences_of, write_index
 from textveil.errors import ReleaseError
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer, correction
@@ -29,9 +29,31 @@ def test_what_devices_release_is_received(index_bundle: Path) -> None:
     assert unstated.scores["sport"] == 1  # the bundle does not say
 
 
+def test_a_sentence_is_received_as_its_index(tmp_path: Path) -> None:
+    folder = write_index(tmp_path / "bundle", files=sentences_of())
+    encoder, server = IndexEncoder.load(folder), IndexServer.load(folder)
+    for text in ODD:
+        release = encoder.encode(text, as_text=True)
+        assert server.receive(release.line + "\r", 1).index == release.index
+    for place, sentence in enumerate(SENTENCES):
+        received = server.receive(released_line(server, sentence), 1)
+        assert received == server.receive(released_line(server, place // 2), 1)
+        assert server.classify(received).label == LABELS[place // 2]
+    lines = [*SENTENCES[:3], 2]
+    found = server.counts(server.receive(released_line(server, one), 1) for one in lines)
+    same = server.counts(server.receive(released_line(server, one), 1) for one in (0, 0, 1, 2))
+    assert found == same
+    for wrong, message in (("They won", "not a released"), (SECRET, "not a released"), ("They won.\t", "not a rel")):
+        with pytest.raises(ReleaseError, match=message):
+            server.receive(released_line(server, wrong), 1)
+    with pytest.raises(ReleaseError, match="never releases"):
+        server.receive(released_line(server, SENTENCES[5], "1", "accuracy"), 1)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("They won.\tID\t4\tcounts", "not a released index"),
         ("", "not a released index"),
         (SECRET, "not a released index"),
         ("0\tID\t4", "not a released index"),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_index import SENTENCES, sentences_of, write_index
 from small_names import write_names
 
 Here = Callable[..., Any]
@@ -46,6 +47,16 @@ def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_pat
     promise, released = found["label"]
     assert "for any two texts" in promise
     assert released in here("info", index_bundle).text
+    assert "text" not in found
+
+
+def test_a_bundle_with_sentences_has_the_rung_text(here: Here, names: Path, tmp_path: Path) -> None:
+    folder = write_index(tmp_path / "bundle", files=sentences_of())
+    found = rungs(here("compare", "-b", names, "--encoder", folder, "--text", TEXT).text)
+    assert [*found][-2:] == ["text", "label"]
+    promise, released = found["text"]
+    assert promise.startswith("one of 6 public sentences, not the author's words, ")
+    assert released in SENTENCES
 
 
 def test_lines_are_one_text(here: Here, names: Path, tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ class TestCommands:
         levels = [level for law in ("santext+", "santext") for level in summaries(bundle, law)]
         for row, level in zip(rows, levels, strict=True):
             assert row[1:3] == [str(level.epsilon), "certified"]
+            assert level.epsilon_pure_ldp is not None
             assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
             does = level.measures
             kept = (does.unchanged_low, does.unchanged, does.unchanged_high, does.unchanged_most)

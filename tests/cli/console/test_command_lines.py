@@ -31,7 +31,7 @@ FOLDERS = (
 def test_what_a_command_is_for_is_said_once(name: str) -> None:
     """Its help is known before it is imported, and is the first sentence of its documentation."""
     module = importlib.import_module(LINES[name])
-    commands = typer.main.get_command(module.app).commands
+    commands = typer.main.get_group(module.app).commands
     assert list(commands) == list(module.COMMANDS)
     for word, said in module.COMMANDS.items():
         assert inspect.cleandoc(commands[word].help or "").partition("\n\n")[0].replace("\n", " ") == said, word
@@ -65,7 +65,22 @@ def loaded(*arguments: str) -> set[str]:
 
 
 #: Of the library and the command, for one sentence.
-MOST_MODULES = 84
+MOST_MODULES = 70
+#: What no sentence needs that the staircase rewrites: tables, vectors, a ledger, other mechanisms, and distributions.
+_UNUSED = (
+    "textveil.verify",
+    "textveil.ledger",
+    "textveil.vector",
+    "textveil.bundle.onnx",
+    "textveil.bundle.santext_files",
+    "textveil.bundle.names_files",
+    "textveil.mechanisms.baselines",
+    "textveil.mechanisms.channel",
+    "textveil.text.names.",
+    "textveil.text.restore",
+    "textveil.text.rewrite.long_texts",
+    "textveil_cli.files",
+)
 
 
 def own(modules: set[str]) -> set[str]:
@@ -77,8 +92,7 @@ def test_a_sentence_pays_for_a_sentence() -> None:
     modules = loaded("sanitize", "--quiet", "--text", "The doctor")
     assert len(own(modules)) <= 16
     assert len(modules) <= MOST_MODULES
-    unused = ("textveil.verify", "textveil.ledger", "textveil.vector", "textveil.bundle.onnx", "textveil_cli.files")
-    assert not [name for name in modules if name.startswith(unused)]
+    assert not [name for name in modules if name.startswith(_UNUSED)]
     assert own({name for name in modules if ".commands." in name}) == {"textveil_cli.commands.sanitize"}
 
 
@@ -86,7 +100,7 @@ def test_help_and_version_import_no_command() -> None:
     for arguments in ("--version", "--help"):
         modules = loaded(arguments)
         assert not [name for name in modules if ".commands" in name]
-        assert len(modules) <= 12
+        assert len(modules) <= 10
 
 
 @pytest.mark.parametrize("command", COMMANDS)

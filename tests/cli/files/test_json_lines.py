@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -99,7 +100,7 @@ def test_bad_rows(row: str, reason: str) -> None:
 @pytest.mark.parametrize("row", ['{"a": "x", "b": 1, "b": 2}', '{"a": "x", "b": 1, "c": {"d": 1, "d": 2}}'])
 def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, row: str) -> None:
     """Of two scopes the last would be charged, and the first is what others read."""
-    more = {"document": "key"} if option == "document_key" else {}
+    more: dict[str, Any] = {"document": "key"} if option == "document_key" else {}
     written, bad = shout(f'{row}\n{{"a": "y", "b": 1}}\n'.encode(), "a", **{option: "b"}, **more)
     assert (written, [one.reason for one in bad]) == (b'{"a": "Y", "b": 1}\n', ["a key is there twice"])
 

@@ -1,5 +1,6 @@
 """Columns of a data set: nothing goes to the disk, and no hash is made of a text."""
 
+import importlib
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -51,8 +52,7 @@ def test_two_processes(tickets) -> None:
 
 
 def test_what_is_hashed_has_no_text(tickets) -> None:
-    from datasets.fingerprint import Hasher
-
+    Hasher = importlib.import_module("datasets.fingerprint").Hasher
     rewrite = SanitizeColumns("note")
     before, pickled = Hasher.hash(rewrite), pickle.dumps(rewrite)
     rewrite({"note": [f"and {SECRET}"]})

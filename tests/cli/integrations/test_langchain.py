@@ -53,8 +53,11 @@ def tracer() -> Tracer:
 
 def chain() -> Any:
     prompt = ChatPromptTemplate.from_messages([("user", "Answer: {note}")])
-    echo = RunnableLambda(lambda messages: messages.to_string())
-    return SanitizeFirst(level="strongest") | {"note": lambda text: text} | prompt | echo
+
+    def echo(messages: Any) -> str:
+        return messages.to_string()
+
+    return SanitizeFirst(level="strongest") | {"note": lambda text: text} | prompt | RunnableLambda(echo)
 
 
 def test_the_text_is_sanitized() -> None:
@@ -297,7 +300,7 @@ def test_a_model_is_talked_with(tracer: Tracer) -> None:
     assert reply.content == f"You said: {SAID}"
     again = talk.invoke([HumanMessage(SAID), reply, ("user", "Novak, please")], config={"callbacks": [tracer]})
     assert again.content == "You said: Novak, please"
-    assert "".join(chunk.content for chunk in talk.stream(SAID)) == f"You said: {SAID}"
+    assert "".join(str(chunk.content) for chunk in talk.stream(SAID)) == f"You said: {SAID}"
     assert asyncio.run(talk.ainvoke(ChatPromptTemplate.from_template("{note}").invoke({"note": SAID}))).content
     assert tracer.seen
     for word in ("Anna", "Novak", "88213"):

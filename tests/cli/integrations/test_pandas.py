@@ -1,7 +1,7 @@
 """Columns of a frame."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from canaries import SECRET
@@ -124,7 +124,7 @@ def test_groups(tickets) -> None:
         lambda frame: frame.pipe(sanitize),
         lambda frame: sanitize(frame[["note"]]),
         lambda frame: sanitize(frame, "no such column"),
-        lambda frame: sanitize(frame, {"note"}),
+        lambda frame: sanitize(frame, cast(Any, {"note"})),
         lambda frame: sanitize(pandas.concat([frame, frame], axis=1), "note"),
         lambda frame: sanitize(frame["note"], "note"),
         lambda frame: sanitize(frame, "stars"),

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ pytest.importorskip("presidio_anonymizer", reason="needs the extra presidio: mak
 
 from presidio_anonymizer import AnonymizerEngine, BatchAnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
+from scripts import ROOT
 from textveil import Sanitizer
-from textveil.bundle import artifact
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil_cli.integrations import Rewriter
@@ -108,7 +109,8 @@ def test_lists_and_dictionaries_of_texts(engine: AnonymizerEngine) -> None:
     "span", ["Zorblaxia Quuxling Frobnitz", "zorblaxia quuxling frobnitz", "ZORBLAXIA McQuux Don't"]
 )
 def test_a_surrogate_is_of_the_kind_that_presidio_found(span: str, entity: str, kinds: list[str]) -> None:
-    lists = {kind.name: set(kind.outputs) for kind in Sanitizer.load()._plan({}).rule.lists}
+    plan: Any = Sanitizer.load()._plan({})
+    lists = {kind.name: set(kind.outputs) for kind in plan.rule.lists}
     said = anonymize(f"ask {span} about it", [(entity, span)])
     words = said.removeprefix("ask ").removesuffix(" about it").split()
     assert [word.casefold() in lists[kind] for word, kind in zip(words, kinds, strict=True)] == [True] * 3
@@ -142,7 +144,7 @@ def test_words_that_are_on_a_list_stay_of_its_kind() -> None:
 
 
 def test_without_kinds_words_are_drawn_as_words() -> None:
-    params = {"bundle": artifact("english-santext"), "mechanism": "santext", "level": "weak"}
+    params = {"bundle": ROOT / "artifacts" / "english-santext", "mechanism": "santext", "level": "weak"}
     said = anonymize("ask Zorblaxia Quuxling about it", [("PERSON", "Zorblaxia Quuxling")], **params)
     assert said.startswith("ask ")
     assert not [part for part in ("Zorblax", "Quux") if part in said]

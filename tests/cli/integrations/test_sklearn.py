@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_texts_are_sanitized_without_a_fit() -> None:
 
 def test_parameters_copies_and_a_pipeline() -> None:
     sanitizer = TextSanitizer(level="strongest", protect="words")
-    copy = clone(sanitizer)
+    copy: Any = clone(sanitizer)
     assert copy.get_params() == sanitizer.get_params()
     assert copy.set_params(level="weak").level == "weak"
     assert sanitizer.level == "strongest"
@@ -59,8 +59,9 @@ def test_what_is_wrong_is_named() -> None:
         TextSanitizer(level="nothing").fit()
     with pytest.raises(InputError):
         TextSanitizer().transform("one string")
+    missing: Any = ["the", None]
     with pytest.raises(InputError, match="text 2 of 2"):
-        TextSanitizer().transform(["the", None])
+        TextSanitizer().transform(missing)
 
 
 # --- as its tutorial calls it: pipelines over lists, columns and frames ---------------------------------------------
@@ -91,9 +92,10 @@ def is_right(texts: Any) -> bool:
 
 def test_a_list_a_column_and_an_array_in_a_pipeline(frame) -> None:
     for texts in (TEXTS, tuple(TEXTS), frame["note"], np.array(TEXTS), np.array(TEXTS, dtype=object)):
-        steps = Pipeline([("sanitize", TextSanitizer()), ("seen", Seen()), ("classify", LogisticRegression())])
+        seen = Seen()
+        steps = Pipeline([("sanitize", TextSanitizer()), ("seen", seen), ("classify", LogisticRegression())])
         assert steps.fit(texts, LABELS).predict(texts).tolist() == LABELS
-        assert is_right(steps["seen"].texts_)
+        assert is_right(seen.texts_)
 
 
 def test_an_iterator_is_read_once() -> None:
@@ -160,7 +162,7 @@ def test_a_missing_text_is_named_by_its_place() -> None:
 
 def test_search_over_levels() -> None:
     steps = Pipeline([("sanitize", TextSanitizer()), ("count", CountVectorizer()), ("classify", LogisticRegression())])
-    found = GridSearchCV(steps, {"sanitize__level": ["strongest", "weak"]}, cv=2, error_score="raise")
+    found = GridSearchCV(steps, {"sanitize__level": ["strongest", "weak"]}, cv=2, error_score=cast(Any, "raise"))
     assert found.fit(TEXTS, LABELS).best_params_["sanitize__level"] in ("strongest", "weak")
 
 

@@ -9,6 +9,7 @@ import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from serving import LIMITS, toy
@@ -37,10 +38,11 @@ def test_the_loopback_address_needs_nothing() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "2001:db8::1", "10.0.0.1"])
 def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
-    files = {"certificate": token, "key": token}
-    for some in ({}, {"token_file": token}, files):
+    files: dict[str, Any] = {"certificate": token, "key": token}
+    alone: list[dict[str, Any]] = [{}, {"token_file": token}, files]
+    for some in alone:
         with pytest.raises(ServeError, match="a token and TLS are needed, both"):
-            Address(host=host, **some).access()  # type: ignore[arg-type]
+            Address(host=host, **some).access()
     access = Address(host=host, names=("Host.example",), token_file=token, **files).access()
     assert access.token == "t" * 32
     assert "host.example" in access.hosts

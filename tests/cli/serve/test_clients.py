@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -139,7 +140,8 @@ def test_a_connection_that_is_to_close_ends_in_time() -> None:
     """What is left of an answer may be too small for the transport to say that it waits."""
     from textveil_cli.serve.run import _Protocol
 
-    protocol, waits = object.__new__(_Protocol), []
+    protocol: Any = object.__new__(_Protocol)
+    waits = []
     protocol.transport, protocol.loop, protocol.cycle, protocol.timeout_keep_alive_task = Mock(), Mock(), None, Mock()
     protocol.transport.is_closing.return_value = True
     protocol.loop.call_later.side_effect = lambda seconds, call: waits.append((seconds, call))

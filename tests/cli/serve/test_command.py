@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from canaries import CANARIES, SECRET
 from serving import served
+from small_index import SENTENCES, sentences_of, write_index
 from textveil import Ledger
 
 pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
@@ -61,6 +62,17 @@ def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path
         answers = [one.result() for one in asked]
         assert [status for status, _, _ in answers] == [200, 200]
         assert all(len(said["text"].split()) == len(long["text"]) for _, said, _ in answers)
+
+
+def test_sentences_are_released(tmp_path: Path) -> None:
+    bundle = write_index(tmp_path / "index", files=sentences_of())
+    with served(tmp_path, *START, "--bundle", SMALL, "--encoder", bundle, "--encoder-as-text") as server:
+        assert server.ask("GET", "/info")[1]["encode"]["sentences"] == len(SENTENCES)
+        for text in (SECRET, ""):
+            status, said, _ = server.ask("POST", "/encode", {"text": text})
+            assert (status, said["sentence"] in SENTENCES) == (200, True)
+            assert said["statement"]["kind_of_text"] == "one of 6 public sentences, not the author's words"
+            assert "Zorblax" not in json.dumps(said) + server.said
 
 
 @pytest.mark.full
@@ -173,7 +185,12 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
         (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
         (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),
-        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon goes with --encoder\n"),
+        (
+            ["--encoder-epsilon", "4"],
+            1,
+            "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder\n",
+        ),
+        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder\n"),
         (["--port", "70000"], 2, "textveil: usage: --port: a value is not valid"),
     ],
 )

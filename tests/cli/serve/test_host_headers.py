@@ -65,7 +65,7 @@ def status(asked: dict[str, Any]) -> int:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b""}
 
-    async def send(message: dict[str, Any]) -> None:
+    async def send(message: Any) -> None:
         said.append(message.get("status"))
 
     app = make_app(Releases(sanitize=list, promise=Promise()), RULE)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import pytest
 from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, small_staircase
 from textveil import Sanitizer
 from textveil.release import round_up
+from textveil.text import Options
 from textveil_cli.show.staircase_levels import staircase_summaries
 
 
@@ -32,13 +33,14 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
     small: Sanitizer = request.getfixturevalue(bundle)
     for protect in ("words", "all"):
         for level, summary in zip(LEVELS, staircase_summaries(small.bundle, protect=protect), strict=True):
-            law = {"level": level["name"], "protect": protect}
+            law = Options(level=level["name"], protect=protect)
             outputs = small.distribution("qwyx", **law).words
             words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
             shares = [share for word in words for share in kept(small, word, **law)]
             assert summary.kept_most == pytest.approx(max(shares))
             assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
-            slots = small._plan(law).mechanism  # type: ignore[union-attr]
+            plan: Any = small._plan(law)
+            slots = plan.mechanism
             assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
             assert summary.largest_odds == small.terms(**law).promise.largest_odds  # type: ignore[union-attr]
             assert (summary.level, summary.share) == (level["name"], level["share"])

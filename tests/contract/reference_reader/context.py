@@ -1,12 +1,14 @@
 """What the base of a staircase makes of a context: context.safetensors, and the staircase of one context."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING
 
 from .files import check, parse_safetensors
 
-InContext = TypeVar("InContext")
+if TYPE_CHECKING:
+    from .staircase import Staircase
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ def read_context(data: bytes, vocabulary: bytes, symbols: int, kinds: int) -> Co
     return Context(classes.values, rows.rows(), scores.rows(), weights.values)
 
 
-def in_context(staircase: InContext, elements: tuple[int, int, int, int]) -> InContext:
+def in_context(staircase: "Staircase", elements: Sequence[int]) -> "Staircase":
     """The staircase of one context: another base, and all else as it is."""
     context = staircase.context
     scores = [context.scores[row[element]] for row, element in zip(context.rows, elements, strict=True)]

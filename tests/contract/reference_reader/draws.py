@@ -40,8 +40,9 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
         return Law(base, lambda x: (1, []))
     if mechanism == "krr":
         check(epsilon is not None and 0 < epsilon <= 30, "epsilon is out of range")
-        weight = Fraction(decimal.Context(prec=60).exp(epsilon)) * 2**15 * (1 - Fraction(1, 10**58))
-        excess = max(0, math.floor(weight) - 2**15)
+        assert epsilon is not None
+        scaled = Fraction(decimal.Context(prec=60).exp(epsilon)) * 2**15 * (1 - Fraction(1, 10**58))
+        excess = max(0, math.floor(scaled) - 2**15)
         return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
     called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
     check(called or epsilon is None, "no level has this label")
@@ -149,20 +150,21 @@ def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], stri
     """The output for one text; `outputs` are the drawn ids of its tokens in order."""
     written, last, ids, after_unit = "", "", iter(outputs), False
     for item in items:
-        printed = item
-        if isinstance(item, Unit):
-            spellings = [bundle.spellings[i][0] for i in itertools.islice(ids, len(item.ids))]
-            if bundle.law["tokens"] == "wordpiece":
-                spellings = [spelling.removeprefix("##") for spelling in spellings]
-            printed = "".join(spellings)
-            if item.case != "lower":
-                printed = printed.upper() if item.case == "UPPER" else printed[:1].upper() + printed[1:]
-            if after_unit and printed.lower() == "n't" and not strict and last.lower() not in AUXILIARIES:
-                printed = " NOT" if printed != printed.lower() else " not"
-            elif after_unit and (strict or printed.lower() not in CLITICS):
-                printed = " " + printed
-            last = printed.strip()
-        written, after_unit = written + printed, isinstance(item, Unit)
+        if isinstance(item, str):
+            written, after_unit = written + item, False
+            continue
+        spellings = [bundle.spellings[i][0] for i in itertools.islice(ids, len(item.ids))]
+        if bundle.law["tokens"] == "wordpiece":
+            spellings = [spelling.removeprefix("##") for spelling in spellings]
+        printed = "".join(spellings)
+        if item.case != "lower":
+            printed = printed.upper() if item.case == "UPPER" else printed[:1].upper() + printed[1:]
+        if after_unit and printed.lower() == "n't" and not strict and last.lower() not in AUXILIARIES:
+            printed = " NOT" if printed != printed.lower() else " not"
+        elif after_unit and (strict or printed.lower() not in CLITICS):
+            printed = " " + printed
+        last = printed.strip()
+        written, after_unit = written + printed, True
     return written
 
 

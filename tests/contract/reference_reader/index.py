@@ -38,6 +38,8 @@ class IndexReader:
         self.identity = hashlib.sha256(content).hexdigest()
         self.release, self.labels = json.loads(content)["release"], json.loads(content)["labels"]
         self.held_out = json.loads((folder / "held-out.json").read_text("utf-8"))
+        said = folder / "sentences.txt"
+        self.sentences = said.read_text("utf-8").split("\n")[:-1] if said.exists() else []
         self.words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
         self.rows, self.codes, self.channels = (
             tensors((folder / f"{name}.safetensors").read_bytes()) for name in ("rows", "codes", "channels")
@@ -92,6 +94,11 @@ class IndexReader:
             number -= weight
         raise AssertionError("the rows do not have the total that the document says")
 
+    def sentence(self, index: int, entropy: Iterator[int]) -> str:
+        """Right after ``index``, of the words that follow."""
+        each = len(self.sentences) // len(self.labels)
+        return self.sentences[index * each + below(each, entropy)]
+
     def channel(self, name: str, epsilon: str) -> list[list[Fraction]]:
         """``P``: a row for each code."""
         base, dealt = (self.channels[f"{name}.{epsilon}.{part}"] for part in ("base", "dealt"))
@@ -111,7 +118,7 @@ class IndexReader:
         for (name, epsilon), times in arrived.items():
             channel = self.channel(name, epsilon)
             released = product(rows, channel)
-            means = [sum(column) / len(column) for column in zip(*released, strict=True)]
+            means = [sum(column, Fraction(0)) / len(column) for column in zip(*released, strict=True)]
             scaled = [[cell / mean for cell, mean in zip(row, means, strict=True)] for row in released]
             weights = transposed(product(inverse(product(scaled, transposed(released))), scaled))
             found = product([[Fraction(time) for time in times]], weights)[0]
@@ -127,7 +134,7 @@ class IndexReader:
             chances = [Fraction(count + Fraction(2, len(row))) / (sum(row) + 2) for count in row]
             for i in every:
                 mean, square = (
-                    sum(chance * reach[label][code][i] ** power for code, chance in enumerate(chances))
+                    sum((chance * reach[label][code][i] ** power for code, chance in enumerate(chances)), Fraction(0))
                     for power in (1, 2)
                 )
                 variances[i] += (square - mean**2) / sum(row)

@@ -16,7 +16,7 @@ def names_files(entry: dict[str, Any]) -> list[str]:
     """The files that `names` in `law.json` stands for."""
     check(set(entry) == {"kinds", "pools"}, "law.json: names")
     for kinds in entry.values():
-        check(type(kinds) is list and len(set(kinds)) == len(kinds), "law.json: a kind twice")
+        check(isinstance(kinds, list) and len(set(kinds)) == len(kinds), "law.json: a kind twice")
         check(all(regex.fullmatch("[a-z]+(-[a-z]+)*", kind) for kind in kinds), "law.json: the name of a kind")
     files = ["common-words.txt", "shown-capitals.txt", "symbols.txt"]
     files += [f"names.kind.{kind}.txt" for kind in entry["kinds"]]

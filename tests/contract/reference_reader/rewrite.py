@@ -63,7 +63,9 @@ def draw_in_contexts(
     bundle: Bundle, rule: Skeleton, texts: list[list], level: dict[str, str], draws: list[Draw], take: Words
 ) -> list[int]:
     """The outputs of mentions where the base follows the text; symbols stand by class, then by id."""
-    staircase, edge = bundle.staircase, bundle.unknown + len(bundle.staircase.kinds) + 15
+    staircase = bundle.staircase
+    assert staircase is not None
+    edge = bundle.unknown + len(staircase.kinds) + 15
     check(staircase.context is not None, "a bundle without contexts")
     order = sorted(range(bundle.unknown), key=lambda y: (staircase.context.classes[y], y))
     elements = [elements_of(bundle, rule, items) for items in texts]
@@ -80,7 +82,7 @@ def draw_in_contexts(
         if before % RUN:
             around[1] = outputs[draw_of[text, i - 1]]
         lower = allowed_outputs(staircase, rule.visible, draw.cases == {"lower"})
-        there = in_context(staircase, tuple(around))
+        there = in_context(staircase, around)
         outputs += draw_staircase(there, level, lower, [draw.token.symbol], take, order)
     return outputs
 
@@ -117,6 +119,7 @@ def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], wor
         return words(count)
 
     rule, staircase = Skeleton(bundle, options), bundle.staircase
+    assert staircase is not None
     (level,) = (one for one in staircase.levels if one["name"] == options.get("level", staircase.defaults["level"]))
     read = [rule.read(text) for text in texts]
     tokens = [(n, token) for n, items in enumerate(read) for item in items if isinstance(item, list) for token in item]

@@ -1,5 +1,6 @@
 """A Ray cluster of two nodes on this machine, each with processes of its own."""
 
+import importlib
 from collections.abc import Iterator
 
 import pytest
@@ -13,8 +14,7 @@ def two_nodes() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        from ray.cluster_utils import Cluster
-
+        Cluster = importlib.import_module("ray.cluster_utils").Cluster
         small = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100_000_000}
         cluster = Cluster(initialize_head=True, head_node_args=small)
         cluster.add_node(**small)

@@ -1,5 +1,6 @@
 """A ``Rewriter`` in Ray Data, as its tutorial calls functions: over rows, and over batches of any format."""
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,9 +16,8 @@ pytestmark = pytest.mark.full
 @pytest.fixture(scope="module")
 def notes(two_nodes: str) -> Iterator[Any]:
     """Three rows in blocks of their own, so that a batch may have missing cells alone."""
-    import ray
-    import ray.data
-
+    ray = importlib.import_module("ray")
+    importlib.import_module("ray.data")
     ray.init(address=two_nodes, log_to_driver=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
     try:
@@ -87,8 +87,7 @@ def test_rows(notes: Any) -> None:
 )
 def test_a_row_or_a_table_in_place_of_a_column_is_refused(notes: Any, call: Callable[..., Any]) -> None:
     """The names of columns, or the characters of a text, would be taken for cells."""
-    import ray
-
+    ray = importlib.import_module("ray")
     with pytest.raises(ray.exceptions.RayTaskError) as refused:
         call(notes, Rewriter()).take_all()
     said = [line for line in str(refused.value).splitlines() if line.startswith("textveil.errors.")]

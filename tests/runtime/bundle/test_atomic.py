@@ -68,7 +68,9 @@ def test_what_came_while_a_folder_was_filled_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
 @pytest.mark.parametrize("replaced", [False, True])
-def test_what_fails_inside_leaves_everything_as_it_was(tmp_path: Path, error: type, replaced: bool) -> None:
+def test_what_fails_inside_leaves_everything_as_it_was(
+    tmp_path: Path, error: type[BaseException], replaced: bool
+) -> None:
     folder, file = tmp_path / "folder", tmp_path / "file"
     if replaced:
         folder.mkdir()
@@ -91,7 +93,7 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatc
     (folder / "kept").write_text("1")
     rename, calls = os.rename, []
 
-    def second_fails(source: object, target: object) -> None:
+    def second_fails(source: Path, target: Path) -> None:
         calls.append(source)
         if len(calls) == 2:
             raise OSError(5, "planted")

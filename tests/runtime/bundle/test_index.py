@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import small_encoders
 from safetensors.numpy import save
-from small_index import HELD_OUT, LABELS, WORDS, held_out_of, write_index
+from small_index import HELD_OUT, LABELS, SENTENCES, WORDS, held_out_of, sentences_of, write_index
 from textveil.bundle import IndexBundle, StaticParts, open_bundle
 from textveil.errors import BundleDamaged, ModelNotPinned, UnknownLevel
 from textveil.vector import IndexEncoder
@@ -179,6 +179,57 @@ def test_held_out_decisions_are_read(tmp_path: Path) -> None:
 def test_held_out_decisions_that_are_wrong_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(BundleDamaged, match=message):
         open_bundle(write_index(tmp_path / "bundle", files=held_out(content)), IndexBundle)
+
+
+def test_sentences_are_read(tmp_path: Path) -> None:
+    assert open_bundle(write_index(tmp_path / "none"), IndexBundle).sentences == ()
+    found = open_bundle(write_index(tmp_path / "two", files=sentences_of()), IndexBundle).sentences
+    assert found == (SENTENCES[:2], SENTENCES[2:4], SENTENCES[4:])
+    longest = open_bundle(write_index(tmp_path / "one", files=sentences_of("a", "é" * 500, "c")), IndexBundle).sentences
+    assert longest == (("a",), ("é" * 500,), ("c",))
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("a", "b"), "as many sentences of one code"),
+        (("a", "b", "c", "d"), "as many sentences of one code"),
+        (("a", "b", "a"), "empty or occurs twice"),
+        (("a", "", "c"), "empty or occurs twice"),
+        (("a", "b", "c" * 501), "too long"),
+        (("a", "b", " c"), "too long, a number, or"),
+        (("a", "b", "c "), "too long, a number, or"),
+        (("a", "b", "# one of 64 public sentences, not the author's words"), "too long, a number, or"),
+        (("a", "b", "2"), "too long, a number, or"),
+        (("a", "b", "c\td"), "control characters"),
+        (("a", "b", "c\rd"), "control characters"),
+        (("a", "b", "c\x1b[1m"), "control characters"),
+        (("a", "b", "c\u2028d"), "control characters"),
+        (("a", "b", "c\u202ed"), "control characters"),
+        (("a", "b", "cafe\u0301"), "not in NFC"),
+        (("a", "b", "\ud800"), "not UTF-8"),
+    ],
+)
+def test_sentences_that_are_wrong_are_refused(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
+    folder = write_index(tmp_path / "bundle", files=sentences_of(*lines))
+    with pytest.raises(BundleDamaged, match=message) as raised:
+        open_bundle(folder, IndexBundle)
+    assert len(lines[-1]) < 2 or lines[-1] not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"a\nb\nc", b"a\r\nb\r\nc\r\n"])
+def test_lines_of_sentences_that_are_incomplete_are_refused(tmp_path: Path, content: bytes) -> None:
+    folder = write_index(tmp_path / "bundle", files=lambda files: files.update({"sentences.txt": content}))
+    with pytest.raises(BundleDamaged, match=r"sentences\.txt"):
+        open_bundle(folder, IndexBundle)
+
+
+def test_sentences_that_were_changed_later_are_refused(tmp_path: Path) -> None:
+    folder = write_index(tmp_path / "bundle", files=sentences_of())
+    path = folder / "sentences.txt"
+    path.write_text(path.read_text("utf-8").replace("They won.", "They win."), "utf-8")
+    with pytest.raises(BundleDamaged, match="does not match its hash"):
+        open_bundle(folder, IndexBundle)
 
 
 def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from small_encoders import load_encoder
-from small_index import write_index
+from small_index import sentences_of, write_index
 from small_ledger import entry
 from textveil import IndexEncoder, Ledger, Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError
@@ -49,6 +49,17 @@ def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) ->
         assert not any(charged.stored for charged in memo.sanitize_batch(small, texts, scope=scope))
 
 
+def test_a_sentence_is_given_again_and_is_not_the_index(memo: Ledger, tmp_path: Path) -> None:
+    encoder = IndexEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
+    first, again = (memo.encode_batch(encoder, ["goal"], epsilon=4, as_text=True)[0] for _ in range(2))
+    assert (first.stored, again.stored) == (False, True)
+    assert again.release.to_dict() == first.release.to_dict()
+    assert memo.account().spent == "4"
+    (other,) = memo.encode_batch(encoder, ["goal"], epsilon=4)
+    assert (other.stored, other.release.sentence) == (False, None)
+    assert memo.account().spent == "8"
+
+
 def test_calls_that_join_to_the_same_text_are_others(small: Sanitizer, memo: Ledger) -> None:
     for texts in (["doctor flu"], ["doctor", " flu"], ["doctor", "flu"], ["doctor\nflu"], ["", "doctor", "flu"]):
         assert not any(charged.stored for charged in memo.sanitize_batch(small, texts))
@@ -61,7 +72,8 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
     ]  # fmt: skip
     places = [place for scopes, requests in calls for place in whole_calls(scopes, requests)]
     assert len(set(places)) == len(places) == 11
-    tags = [tag(bytes(32), *parts) for parts in (("a", b"b"), ("ab",), ("a", b"", b"b"), ("a", b"b", b""), ("", b"ab"))]
+    alike = [("a", [b"b"]), ("ab", []), ("a", [b"", b"b"]), ("a", [b"b", b""]), ("", [b"ab"])]
+    tags = [tag(bytes(32), use, *parts) for use, parts in alike]
     assert len(set(tags)) == len(tags)
 
 

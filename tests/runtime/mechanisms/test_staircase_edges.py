@@ -14,11 +14,11 @@ import pytest
 from small_context import random_context
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
-from textveil.mechanisms.staircase.context import ContextTable
-from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseChannel, StaircaseLevel, realized_ratio
-from textveil.mechanisms.staircase.table import StaircaseTable, output_role
+from textveil.mechanisms.staircase import StaircaseChannel, staircase_channel
+from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, realized_ratio
+from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable, output_role
 
-DRAWING = ("integer_sampling", "staircase.staircase", "staircase.table", "staircase.context")
+DRAWING = ("integer_sampling", "staircase.staircase", "staircase.tables")
 
 
 @pytest.mark.parametrize("name", [f"mechanisms.{module}" for module in DRAWING] + ["ledger.rows", "ledger.posting"])
@@ -124,9 +124,11 @@ def check_draws(staircase: Staircase) -> None:
         counts = Counter(staircase._select(rows, np.full(len(u), token), u, w).tolist())
         law = [Fraction(weight, sum(exact)) for weight in exact]
         assert [Fraction(counts[y], len(u)) for y in range(4)] == law
-        np.testing.assert_allclose(staircase.channel.rows(np.array([token]))[0], [float(p) for p in law], rtol=1e-12)
         np.testing.assert_allclose(
-            staircase.channel.columns(np.arange(4))[:, token], [float(p) for p in law], rtol=1e-12
+            staircase_channel(staircase).rows(np.array([token]))[0], [float(p) for p in law], rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            staircase_channel(staircase).columns(np.arange(4))[:, token], [float(p) for p in law], rtol=1e-12
         )
 
 

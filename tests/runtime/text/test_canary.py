@@ -13,6 +13,7 @@ import traceback
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -21,17 +22,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
 from textveil.errors import InputError, OptionError
-from textveil.text import segmentation
+from textveil.text import Options, segmentation
 
 #: Common words are kept almost always: the lightest that SanText+ goes.
-LIGHTEST = {"mechanism": "santext+", "replacement_probability": "1e-18"}
+LIGHTEST: dict[str, Any] = {"mechanism": "santext+", "replacement_probability": "1e-18"}
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
+def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
     """Every mechanism, at its lightest and at its strictest, in both modes."""
     first, last = sanitizer.bundle.levels[0].name, sanitizer.bundle.levels[-1].name
-    laws: list[dict[str, object]] = [
+    laws: list[dict[str, Any]] = [
         {},
         {"level": sanitizer.bundle.staircase_levels[-1].name, "protect": "all"},
         {**LIGHTEST, "level": last},
@@ -45,7 +46,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
     return [{**law, **mode} for law in laws for mode in ({}, {"sanitize_punctuation": True}, {"case": "drop"})]
 
 
-def prints_kinds(options: dict[str, object]) -> bool:
+def prints_kinds(options: dict[str, Any]) -> bool:
     """Whether the options are those of the staircase."""
     return options.get("mechanism") is None
 
@@ -150,7 +151,7 @@ def test_addresses_of_common_words_are_one_token(english: Sanitizer) -> None:
 def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
     """Not a draw but the exact law: every canary holds an unknown token, and none is among the outputs."""
     unknown = english.distribution("zzyzzx", **LIGHTEST)
-    plan = english._plan(LIGHTEST)
+    plan: Any = english._plan(Options(**LIGHTEST))
     for canary in CANARIES:
         segments = segmentation.segments(canary)
         words = [segment for segment in segments if not segmentation.is_gap(segment)]
@@ -213,7 +214,7 @@ def chain_of(error: BaseException) -> str:
     ids=str,
 )  # fmt: skip
 def test_errors_about_options_do_not_tell(
-    english: Sanitizer, options: dict[str, str], quiet: Callable[[], str]
+    english: Sanitizer, options: dict[str, Any], quiet: Callable[[], str]
 ) -> None:
     with pytest.raises(OptionError) as refused:
         english.sanitize(SECRET, **options)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.mechanisms import integer_sampling as sampling
+from textveil.text import Options
 
-SANTEXT = {"mechanism": "santext+"}
-ALL = (
+SANTEXT = Options(mechanism="santext+")
+ALL: tuple[dict[str, Any], ...] = (
     {},
     {"level": "high", "replacement_probability": "0.01"},
     {"deny": ["the"]},
@@ -32,7 +34,7 @@ def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, level: str) 
 
 @pytest.mark.parametrize("options", ALL, ids=str)
 @pytest.mark.parametrize("word", WORDS)
-def test_a_law_is_complete_and_exact(tiny: Sanitizer, word: str, options: dict[str, str]) -> None:
+def test_a_law_is_complete_and_exact(tiny: Sanitizer, word: str, options: dict[str, Any]) -> None:
     law = tiny.distribution(word, **options)
     assert len(law.words) == len(law.weights) == len(set(law.words))
     assert all(type(weight) is int and weight > 0 for weight in law.weights)
@@ -74,7 +76,7 @@ def test_the_replacement_probability_is_exact(tiny: Sanitizer) -> None:
 
 
 def test_what_is_unknown_has_one_law(tiny: Sanitizer, english: Sanitizer) -> None:
-    for sanitizer, options in ((tiny, {}), (tiny, {"mechanism": "krr", "epsilon": 30}), (english, SANTEXT)):
+    for sanitizer, options in ((tiny, Options()), (tiny, Options(mechanism="krr", epsilon=30)), (english, SANTEXT)):
         laws = {sanitizer.distribution(word, **options) for word in ("zzyzzx", "17", "a@b.c", "😀", "\0", "x" * 300)}
         assert len(laws) == 1
         assert laws.pop().symbol == "<unk>"
@@ -88,11 +90,11 @@ def test_under_the_staircase_a_string_has_the_law_of_its_kind_or_that_of_the_unk
 
 
 def test_case_and_spelling_do_not_change_a_law(english: Sanitizer, tiny: Sanitizer) -> None:
-    for options in (SANTEXT, {"case": "drop"}):
+    for options in (SANTEXT, Options(case="drop")):
         for other in ("Doctor", "DOCTOR", "ｄoctor"):
             assert english.distribution(other, **options) == english.distribution("doctor", **options)
     # Under the staircase more words come out in lower case than with a capital.
-    for options in ({}, {"consistent": True}, {"fluent": True}):
+    for options in (Options(), Options(consistent=True), Options(fluent=True)):
         lower, title, upper = (english.distribution(word, **options) for word in ("doctor", "Doctor", "DOCTOR"))
         assert english.distribution("ｄoctor", **options) == lower != title == upper
     for other in ("’s", "'S"):
@@ -112,7 +114,7 @@ def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None: 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ALL, ids=str)
 @pytest.mark.parametrize("word", ["the", "doctor", "zzz"])
-def test_what_is_drawn_is_what_is_told(tiny: Sanitizer, word: str, options: dict[str, str]) -> None:
+def test_what_is_drawn_is_what_is_told(tiny: Sanitizer, word: str, options: dict[str, Any]) -> None:
     """A chi-square statistic that a wrong row, coin or level would exceed by far; the powered test is elsewhere."""
     draws = 20_000
     law = tiny.distribution(word, **options)

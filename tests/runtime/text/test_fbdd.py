@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textveil import Sanitizer
@@ -18,13 +19,10 @@ from textveil.text.statement import TEXTBOOK
 def test_any_epsilon_in_range(tiny: Sanitizer, epsilon: object) -> None:
     result = tiny.sanitize("The doctor’s note, zzz 17", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
     terms = result.terms
+    promise: Any = terms.promise
     assert (terms.mechanism, terms.level) == ("fbdd", None)
-    assert (terms.epsilon, terms.promise.epsilon_kind) == (float(str(epsilon)), TEXTBOOK)
-    assert (terms.promise.rounding_slack, terms.promise.epsilon_0, terms.promise.replacement_probability) == (
-        0,
-        0,
-        None,
-    )
+    assert (terms.epsilon, promise.epsilon_kind) == (float(str(epsilon)), TEXTBOOK)
+    assert (promise.rounding_slack, promise.epsilon_0, promise.replacement_probability) == (0, 0, None)
     assert result.tokens == 6
 
 

@@ -5,6 +5,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_strings_are_never_looked_up(make_bundle: Callable[..., Path], keep_all:
     ids=str,
 )
 @pytest.mark.parametrize("text", ["the doctor", ""])
-def test_options_are_checked(tiny: Sanitizer, options: dict[str, str], error: type[TextveilError], text: str) -> None:
+def test_options_are_checked(tiny: Sanitizer, options: dict[str, Any], error: type[TextveilError], text: str) -> None:
     """Also before an empty text, and without repeating the value."""
     with pytest.raises(error) as refused:
         tiny.sanitize(text, **options)
@@ -179,7 +180,7 @@ def test_denied_words_of_one_call_are_not_those_of_another(tiny: Sanitizer, keep
             return "Words()"
 
     padding = ["zzz"] * 2000
-    kinds: list[Callable[..., object]] = [
+    kinds: list[Callable[..., Any]] = [
         lambda *words: list(words),
         lambda *words: tuple(words),
         lambda *words: set(words),

@@ -5,6 +5,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from textveil.text import segmentation
 @pytest.mark.parametrize("options", MECHANISMS, ids=str)
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_statement_tells_parameters_and_the_number_of_tokens_only(
-    tiny: Sanitizer, options: dict[str, str], strict: bool
+    tiny: Sanitizer, options: dict[str, Any], strict: bool
 ) -> None:
     """Same number of tokens, entirely different words: known, unknown, common, sensitive, repeated."""
     texts = ["the of and to in", "zzz 17 😀 x@y.z qqq", "doctor nurse boston doctor nurse", "the zzz doctor 4 the"]

@@ -1,5 +1,7 @@
 """``Sanitizer``: what comes out of a text and what survives of it, whole, in batches and in parts."""
 
+from typing import Any
+
 import pytest
 import regex
 from hypothesis import example, given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Sanitizer
 from textveil.errors import InputError
-from textveil.text import segmentation
+from textveil.text import Options, segmentation
 from textveil.text.rewrite import batches
 
 
@@ -104,8 +106,8 @@ def test_strict_leaves_single_blanks_only(constant: Sanitizer, text: str) -> Non
 
 def test_strict_with_real_words(english: Sanitizer) -> None:
     text = "“My DOCTOR, in Boston…”\n\tsaid: (the biopsy)\r\nwas clean!"
-    for options in ({"mechanism": "santext+", "level": level.name} for level in english.bundle.levels):
-        out = english.sanitize(text, sanitize_punctuation=True, **options).text
+    for level in english.bundle.levels:
+        out = english.sanitize(text, sanitize_punctuation=True, mechanism="santext+", level=level.name).text
         assert out == " ".join(out.split())
         assert all(word in english.bundle.ids for word in out.split(" "))
 
@@ -125,7 +127,7 @@ def test_english_text_keeps_its_shape(english: Sanitizer) -> None:
 def test_every_mechanism_prints_words_of_its_outputs(english: Sanitizer) -> None:
     text = "my doctor in boston said zzyzzx 17 😀 " * 20
     lightest = english.bundle.levels[-1].name
-    for options in ({"mechanism": "santext", "level": lightest}, {"mechanism": "krr", "epsilon": 3}):
+    for options in (Options(mechanism="santext", level=lightest), Options(mechanism="krr", epsilon=3)):
         law = english.distribution("zzyzzx", **options)
         assert set(english.sanitize(text, **options).text.split()) <= set(law.words)
     plus = set(english.distribution("zzyzzx", mechanism="santext+").words)
@@ -141,7 +143,7 @@ def test_every_mechanism_prints_words_of_its_outputs(english: Sanitizer) -> None
 
 @pytest.mark.parametrize("options", MECHANISMS, ids=str)
 @pytest.mark.parametrize("text", ["", " ", "\n", " \t\r\n\u00a0\u2028", "...", "—“”"])
-def test_without_words_nothing_changes(tiny: Sanitizer, text: str, options: dict[str, str]) -> None:
+def test_without_words_nothing_changes(tiny: Sanitizer, text: str, options: dict[str, Any]) -> None:
     result = tiny.sanitize(text, **options)
     assert (result.text, result.tokens) == (text, 0)
     assert result.statement.epsilon_document == 0
@@ -165,7 +167,7 @@ def test_without_words_nothing_changes(tiny: Sanitizer, text: str, options: dict
         "\U0010ffff",
     ],
 )
-def test_odd_characters_never_come_out(tiny: Sanitizer, text: str, strict: bool, options: dict[str, str]) -> None:
+def test_odd_characters_never_come_out(tiny: Sanitizer, text: str, strict: bool, options: dict[str, Any]) -> None:
     result = tiny.sanitize(text, sanitize_punctuation=strict, **options)
     printable = set("".join(tiny.bundle.vocabulary))
     assert result.tokens > 0
@@ -175,7 +177,7 @@ def test_odd_characters_never_come_out(tiny: Sanitizer, text: str, strict: bool,
 
 @settings(reading, max_examples=300)
 @given(strange_texts, st.sampled_from(MECHANISMS), st.booleans(), st.sampled_from(["carry", "drop"]))
-def test_any_text_is_sanitized(tiny: Sanitizer, text: str, options: dict[str, str], strict: bool, case: str) -> None:
+def test_any_text_is_sanitized(tiny: Sanitizer, text: str, options: dict[str, Any], strict: bool, case: str) -> None:
     result = tiny.sanitize(text, sanitize_punctuation=strict, case=case, **options)
     result.text.encode("utf-8")  # no surrogate comes out
     foreign = {c for c in text if not segmentation.is_gap(c)} - set("".join(tiny.bundle.vocabulary).lower())

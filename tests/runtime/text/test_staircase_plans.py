@@ -12,6 +12,7 @@ from small_staircase import CASED_ROLES, CASED_WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import round_up
+from textveil.text import Options
 from textveil.text.plans import make_plan
 from textveil.text.promises import NOTION, guess_gain, largest_odds
 
@@ -77,7 +78,10 @@ def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:
 
 
 def test_levels_go_by_name_and_epsilon(small: Sanitizer) -> None:
-    for options in ({}, {"epsilon": "8.50"}, {"epsilon": 8.5}, {"level": "usual"}, {"epsilon": 8.5, "level": "usual"}):
+    ways: list[Options] = [
+        {}, {"epsilon": "8.50"}, {"epsilon": 8.5}, {"level": "usual"}, {"epsilon": 8.5, "level": "usual"},
+    ]  # fmt: skip
+    for options in ways:
         assert small.terms(**options) == small.terms(level="usual", mechanism="staircase")
     assert small.terms(level="strong").epsilon == 6
 
@@ -152,12 +156,13 @@ def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path
 
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
     for level in ("strong", "usual"):
-        slots: Any = cased._plan({"level": level}).mechanism
+        plan: Any = cased._plan({"level": level})
+        slots = plan.mechanism
         assert slots.strict.near != slots.lower.near
-        terms = cased.terms(level=level)
-        assert terms.promise.near == round_up(max(slots.strict.near, slots.lower.near))
+        promise: Any = cased.terms(level=level).promise
+        assert promise.near == round_up(max(slots.strict.near, slots.lower.near))
         gain = max(slots.strict.guess_gain, slots.lower.guess_gain)
-        assert terms.promise.guess_gain == guess_gain(gain)
+        assert promise.guess_gain == guess_gain(gain)
 
 
 # --- statements ----------------------------------------------------------------------------------------------------

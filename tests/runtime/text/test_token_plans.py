@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +21,12 @@ from textveil.mechanisms.coin import ReplacementCoin
 from textveil.text import is_gap
 from textveil.text.levels import find_level, label
 from textveil.text.plans import make_plan
-from textveil.text.rewrite import Plan
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 
-def plan(sanitizer: Sanitizer, **options: object) -> Plan:
-    return make_plan(sanitizer.bundle, **options)  # type: ignore[arg-type]
+def plan(sanitizer: Sanitizer, **options: Any) -> Any:
+    """A plan; each mechanism has attributes of its own, and so have their promises."""
+    return make_plan(sanitizer.bundle, **options)
 
 
 def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitizer:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_index import LABELS, write_index
+from planted import planted
+from small_index import LABELS, SENTENCES, sentences_of, write_index
 from textveil.errors import BundleNotFound, IdentityMismatch, InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.vector import IndexEncoder
@@ -24,6 +25,12 @@ def bundle(tmp_path: Path) -> Path:
 @pytest.fixture
 def encoder(bundle: Path) -> IndexEncoder:
     return IndexEncoder.load(bundle)
+
+
+@pytest.fixture
+def speaker(tmp_path: Path) -> IndexEncoder:
+    """An encoder whose bundle has sentences."""
+    return IndexEncoder.load(write_index(tmp_path / "sentences", files=sentences_of()))
 
 
 class Failing:
@@ -53,6 +60,87 @@ def test_every_text_is_drawn(encoder: IndexEncoder, monkeypatch: pytest.MonkeyPa
         assert release.index in range(3)
         assert release.notes.truncated == (len(text) > 60)
         assert SECRET not in repr(release)
+
+
+def test_every_text_draws_an_index_and_then_one_of_its_sentences(
+    speaker: IndexEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One integer more than for an index, whatever the text is, and drawn when the index is."""
+    asked: list[int] = []
+    real = entropy.random_uint64
+
+    def counted(count: int) -> Any:
+        asked.append(count)
+        return real(count)
+
+    monkeypatch.setattr(entropy, "random_uint64", counted)
+    for text in (*ODD, "the market"):
+        asked.clear()
+        release = speaker.encode(text, as_text=True)
+        assert asked[:3] == [1, 1, 1]
+        assert release.sentence in speaker.bundle.sentences[release.index]
+        assert release.line == f"{release.sentence}\t{speaker.bundle.identity[:12]}\t4\tcounts"
+        assert release.to_dict()["sentence"] == release.sentence
+        assert release.to_dict()["statement"]["kind_of_text"] == "one of 6 public sentences, not the author's words"
+
+
+def test_a_sentence_is_drawn_from_the_index_alone(speaker: IndexEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact: over the two words of a sentence's draw, each of the two comes once, for every index; none sees a text."""
+    for index in range(3):
+        found = []
+        for word in (2**63, 2**63 + 1):
+            monkeypatch.setattr(entropy, "random_uint64", lambda count, word=word: np.full(count, word, np.uint64))
+            found.append(speaker._sentence(index))
+        assert tuple(found) == speaker.bundle.sentences[index]
+
+
+def of_another_index(encode: Any, encoder: IndexEncoder) -> bool:
+    """Whether a sentence is missing, or not one of the index that was drawn, in 200 releases."""
+    releases = [encode(encoder, text, epsilon=1, as_text=True) for text in ("", "goal") * 100]
+    return any(one.sentence not in encoder.bundle.sentences[one.index] for one in releases)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("self._sentence(index)", "self._sentence(code)"), ("if as_text else None", "if as_text and text else None")],
+)
+def test_a_sentence_that_depends_on_the_text_is_seen(speaker: IndexEncoder, right: str, wrong: str) -> None:
+    assert not of_another_index(IndexEncoder.encode, speaker)
+    assert of_another_index(planted(IndexEncoder.encode, (right, wrong)), speaker)
+
+
+def test_the_odds_of_any_sentence_change_by_the_epsilon_at_most(speaker: IndexEncoder) -> None:
+    for epsilon in (1, 4):
+        of_index = speaker.bundle.level("counts", epsilon).matrix
+        of_sentence = np.repeat(of_index / 2, 2, axis=1)
+        assert of_sentence.shape[1] == len(SENTENCES)
+        assert of_sentence.sum(axis=1) == pytest.approx([1, 1, 1])
+        assert np.log(of_sentence.max(axis=0) / of_sentence.min(axis=0)).max() <= epsilon
+
+
+def test_what_a_statement_of_a_sentence_says(speaker: IndexEncoder, encoder: IndexEncoder) -> None:
+    statement = speaker.statement(as_text=True)
+    promise = "one of 6 public sentences, not the author's words, channel counts: epsilon 4 for any two texts"
+    assert statement.summary() == promise
+    assert "none is a paraphrase" in str(statement)
+    assert statement.charge == speaker.statement().charge
+    assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "kind_of_text"}
+    assert speaker.canonical_options(as_text=True) != speaker.canonical_options()
+    assert "as_text" not in speaker.canonical_options()
+    for call in (encoder.statement, encoder.canonical_options):
+        with pytest.raises(OptionError, match="has no sentences"):
+            call(as_text=True)
+    with pytest.raises(OptionError, match="has no sentences") as raised:
+        encoder.encode(SECRET, as_text=True)
+    assert SECRET not in str(raised.value)
+
+
+def test_a_packed_sentence_is_the_same_release(speaker: IndexEncoder) -> None:
+    for as_text in (False, True):
+        release = speaker.encode_batch(["goal"], epsilon=1, as_text=as_text)[0]
+        again = speaker.unpack(speaker.pack(release), epsilon=1, as_text=as_text)
+        assert again.to_dict() == release.to_dict()
+        assert ("sentence" in again.to_dict()) == as_text
 
 
 @pytest.mark.parametrize("vector", [[np.nan, 1, 0], [np.inf, 0, 0], [3e38, 3e38, -3e38]])

@@ -192,7 +192,7 @@ def numeric_delta(
     def clamped(value: int) -> NDArray[np.float64]:
         lowest, highest = -grid - margin, grid + margin
         positions = np.clip(np.arange(-table.reach, table.reach + 1) + value, lowest, highest) - lowest
-        return np.bincount(positions, weights=law)
+        return np.bincount(positions, weights=law).astype(np.float64)
 
     first, second = clamped(pair[0]), clamped(pair[1])
     step = 2e-4

@@ -14,7 +14,7 @@ def test_standard_errors_are_those_of_clusters() -> None:
     copies = rates.clustered_mean(np.repeat(values, 4), np.repeat(np.arange(400), 4))
     assert copies == pytest.approx(alone)
     assert rates.clustered_mean(np.repeat(values, 4), np.arange(1600))[1] < 0.6 * alone[1]  # type: ignore[operator]
-    assert rates.clustered_mean(values, np.zeros(400))[1] is None
+    assert rates.clustered_mean(values, np.zeros(400, np.int64))[1] is None
     assert rates.clustered_interval(values, np.zeros(400, np.int64)) == [0, 1]
 
 

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from overridden import overridden
@@ -30,7 +31,8 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
     def command(*arguments: object) -> tuple[int, str, str]:
         given = overridden(["sanitize-corpus", "-o", "out", "--workers", "1"], list(map(str, arguments)))
         code = console.run(cli.app, "textveil-train", list(map(str, given)))
-        return code, *capfd.readouterr()
+        out, err = capfd.readouterr()
+        return code, out, err
 
     return command
 
@@ -188,7 +190,7 @@ def test_bad_options(write: Write, run: Run, small: Path, canary: str, arguments
 def test_a_file_that_may_not_be_read(write: Write, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = write(SST2), Path.open
 
-    def refuse(opened: Path, *rest: str, **named: str) -> object:
+    def refuse(opened: Path, *rest: Any, **named: Any) -> object:
         if opened.name == "rows.txt":
             raise PermissionError(errno.EACCES, "quokkasecret", "quokkasecret")
         return real(opened, *rest, **named)

@@ -78,6 +78,18 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
     assert held_out.decisions.tolist() == wanted.tolist()
 
 
+def test_sentences_are_given_by_label(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(csv(), "utf-8")
+    given = ("encoder", tmp_path / "my.csv", "--text", "text", "--label", "topic", "-o", tmp_path / "bundle")
+    (tmp_path / "said.tsv").write_text("Sport\tThey won.\nMärkte\tPrices rose.\n", "utf-8")
+    assert run(*given, "--threads", "1", "--sentences", tmp_path / "said.tsv")[0] == 0
+    bundle = IndexEncoder.load(tmp_path / "bundle").bundle
+    assert bundle.sentences == (("Prices rose.",), ("They won.",))
+    assert bundle.manifest["provenance"]["sentences"] == "said.tsv"
+    code, _, err = run(*given, "--force", "--sentences", tmp_path / "nowhere.tsv")
+    assert (code, err.count("\n")) == (2, 1)
+
+
 def test_nothing_of_the_texts_is_in_the_bundle(made: Path) -> None:
     for path in made.iterdir():
         assert SECRET.encode() not in path.read_bytes()

@@ -57,8 +57,9 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
     stopping["parts"] = 1_000
     with pytest.raises(ResumeError, match="--resume"):
         on_ray.sanitize_corpus_on_ray([table], out, SELECTION, **given)
+    other: dict[str, Any] = {**given, "part_bytes": 200}
     with pytest.raises(ResumeError, match="other options"):
-        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given | {"part_bytes": 200})
+        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **other)
     record = on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
     assert {name: (out / name).read_bytes() for name in kept} == kept
     assert record["rows"] == ROWS

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textveil_training.data import FORMATS, available_splits, load, split
@@ -47,7 +48,7 @@ def test_shares_of_qnli_are_pinned_and_share_no_question() -> None:
 
 
 def test_scores_of_sick() -> None:
-    scores = [row.score for row in load("sick", published("sick"), "train")]
+    scores: list[Any] = [row.score for row in load("sick", published("sick"), "train")]
     assert sum(scores) / len(scores) == pytest.approx(3.521, abs=0.001)
 
 

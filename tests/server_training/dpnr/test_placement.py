@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from textveil.mechanisms.noise import zcdp
 from textveil_training.channels import accuracy_channel, joint
-from textveil_training.dpnr.noise import bounded
+from textveil_training.dpnr.noise import Mode, bounded, noise_scale
 from textveil_training.dpnr.placement import (
-    Mode,
     Placement,
     Search,
     best_placement,
-    noise_scale,
     place,
     placed_accuracy,
 )

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -105,7 +106,7 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
         {"num_epochs": 2, "mode": "box", "dimension": 3, "head_hidden": 0, "word_dropout": "0.3"},
     ],
 )
-def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Path, values: dict[str, object]) -> None:
+def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Path, values: dict[str, Any]) -> None:
     names = [tmp_path.name + end for end in ("-whole", "-broken")]
     whole = private(place, names[0], **values)
     steps = 0
@@ -274,12 +275,10 @@ def test_the_attacker_learns_the_attributes_and_the_encoder_turns_it_round(place
         ),
     ],
 )
-def test_what_cannot_start_says_so(
-    place: Path, error: type[TextveilError], text: str, options: dict[str, object]
-) -> None:
-    named = {key: place / str(options[key]) if key in ("start", "features") else options[key] for key in options}
+def test_what_cannot_start_says_so(place: Path, error: type[TextveilError], text: str, options: dict[str, Any]) -> None:
+    paths: dict[str, Any] = {key: place / options[key] for key in ("start", "features") if key in options}
     with pytest.raises(error) as caught:
-        run(place, text, "never", **named)
+        run(place, text, "never", **{**options, **paths})
     assert "\n" not in str(caught.value)
     assert not (place / "never" / "checkpoint.json").exists()
 

@@ -39,6 +39,7 @@ class IndexServer:
 
     def __init__(self, bundle: IndexBundle) -> None:
         self.bundle = bundle
+        self._index = {said: index for index, those in enumerate(bundle.sentences) for said in those}
         self._probabilities = self._read_probabilities(bundle.path)
 
     @classmethod
@@ -51,7 +52,7 @@ class IndexServer:
         return cls(open_bundle(Path(folder), IndexBundle, **pins))
 
     def receive(self, line: str, number: int) -> Received:
-        """Reads one line of ``textveil encode``: index, digits of the identity, epsilon, channel.
+        """Reads one line of ``textveil encode``: index or sentence, digits of the identity, epsilon, channel.
 
         Args:
             line: The line.
@@ -63,9 +64,10 @@ class IndexServer:
         if not isinstance(line, str):
             raise ReleaseError(f"line {number}: is not a string")
         fields = line.rstrip("\r").split("\t")
-        if len(fields) != 4 or len(line) > 60 or not (fields[0].isascii() and fields[0].isdecimal()):
+        is_index = len(line) <= 60 and fields[0].isascii() and fields[0].isdecimal()
+        if len(fields) != 4 or not (is_index or fields[0] in self._index):
             raise ReleaseError(f"line {number}: is not a released index (textveil encode writes them)")
-        index, identity, epsilon, channel = fields
+        released, identity, epsilon, channel = fields
         if identity != self.bundle.identity[:IDENTITY_DIGITS]:
             raise ReleaseError(f"line {number}: was released by a device with another bundle")
         for staircase in self.bundle.channels.get(channel, ()):
@@ -73,9 +75,10 @@ class IndexServer:
                 break
         else:
             raise ReleaseError(f"line {number}: was released at a channel or an epsilon that the bundle does not have")
-        if int(index) >= staircase.codes or not staircase.base[int(index)]:
+        index = int(released) if is_index else self._index[released]
+        if index >= staircase.codes or not staircase.base[index]:
             raise ReleaseError(f"line {number}: has an index that its channel never releases")
-        return Received(int(index), staircase)
+        return Received(index, staircase)
 
     def classify(self, received: Received) -> Decision:
         """Returns the label of an index, and how likely each label is.

@@ -11,6 +11,7 @@ from textveil.vector import IndexEncoder
 from textveil_cli.collector import Decision, IndexServer, VectorClassifier
 from textveil_cli.console import lines_of
 from textveil_cli.options import EncoderOptions
+from textveil_cli.rewriting.encoding import COMMENT
 from textveil_cli.show.counts import show_counts
 
 
@@ -46,7 +47,8 @@ def classify(
         opened_bundle = IndexEncoder.load(**pins).bundle
     else:
         opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
-    numbered = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
+    every = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
+    numbered = ((number, line) for number, line in every if not line.startswith(COMMENT))
     if isinstance(opened_bundle, VectorBundle):
         if counts:
             raise OptionError("--counts is for bundles that release an index")

@@ -62,6 +62,9 @@ def _releases(text: str, sanitizer: Sanitizer, encoder: ComparedEncoder) -> Iter
     for rung, options in (rungs or {found.default_mechanism: {}}).items():
         result = sanitizer.sanitize(text, **options)
         yield rung, result.statement.line(), result.text
+    if model is not None and model.bundle.sentences:
+        written = model.encode(text, as_text=True)
+        yield "text", written.statement.summary(), written.sentence or ""
     if model is not None:
         release = model.encode(text)
         by_label = model.bundle.codes_are == layout.DECISION

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 from textveil.errors import OptionError
 from textveil.release import Statement
-from textveil.vector import Encoder, IndexEncoder, load_encoder
+from textveil.vector import Encoder, IndexEncoder, IndexStatement, load_encoder
 
 from textveil_cli.options import (
     EncoderOptions,
@@ -41,6 +41,13 @@ class ReleaseOptions:
         typer.Option(help="Of a bundle that releases an index: counts or accuracy; the bundle's default if left out."),
     ] = None
 
+    as_text: Annotated[
+        bool,
+        typer.Option(
+            "--as-text", help="Print a public sentence of the bundle in the place of the index (textveil info)."
+        ),
+    ] = False
+
     def of(self, bundle: EncoderOptions) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
         """Opens a bundle; returns what encodes texts, its options, and what they promise.
 
@@ -53,10 +60,10 @@ class ReleaseOptions:
         if isinstance(encoder, IndexEncoder):
             if self.word_dropout != "0":
                 raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-            index, options = encoder, {"epsilon": self.epsilon, "channel": self.channel}
+            index, options = encoder, {"epsilon": self.epsilon, "channel": self.channel, "as_text": self.as_text}
             return index, options, index.statement(**options)
-        if self.channel is not None:
-            raise OptionError("--channel is for bundles that release an index")
+        if self.channel is not None or self.as_text:
+            raise OptionError("--channel and --as-text are for bundles that release an index")
         promised = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)
         return encoder, {"epsilon": self.epsilon, "word_dropout": self.word_dropout}, promised
 
@@ -76,6 +83,9 @@ def encode(
     bundle's identity, epsilon and channel, or the numbers of a vector, separated by tabs. The privacy statement goes to
     standard error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so
     encoding the same text again is a second release, and the epsilons add up.
+
+    With --as-text a line has one of the bundle's public sentences instead of the index, and the first line of the
+    output says so. It is not a paraphrase: do not take it for what the author said.
     """
     paths = inputs.paths
     selection = table.selection()
@@ -84,7 +94,8 @@ def encode(
     encoder, options, promised = release.of(bundle)  # before any file is touched
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
-    encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged)
+    heading = promised.kind_of_text if isinstance(promised, IndexStatement) and release.as_text else ""
+    encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged, heading=heading)
     said = str(promised) if output.statement else promised.summary()
     encode_all(encoding, inputs, selection, output, said=said, refuses_tables=table.format is None, whole=ledger.memo)
     if charged is not None:

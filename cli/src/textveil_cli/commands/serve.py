@@ -67,22 +67,33 @@ class ServedEncoder:
     encoder_epsilon: Annotated[
         str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
     ] = None
+    encoder_as_text: Annotated[
+        bool, typer.Option(help="Answer /encode with a public sentence of the encoder beside the index.")
+    ] = False
     must_be: Annotated[PinOptions, Of("encoder")]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of every release."""
+        return {"epsilon": self.encoder_epsilon} | ({"as_text": True} if self.encoder_as_text else {})
 
     def model(self) -> Encoder | IndexEncoder | None:
         """Opens the encoder; ``None`` where there is none.
 
         Raises:
-            OptionError: An option is of an encoder, and there is none.
+            OptionError: An option is of an encoder, and there is none, or one that releases vectors.
             BundleError: The bundle cannot be used.
         """
         if self.encoder is None:
-            if self.encoder_epsilon is not None:
-                raise OptionError("--encoder-epsilon goes with --encoder")
+            if self.encoder_epsilon is not None or self.encoder_as_text:
+                raise OptionError("--encoder-epsilon and --encoder-as-text go with --encoder")
             if self.must_be.named:
                 raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
             return None
-        return load_encoder(self.encoder, **self.must_be.pins)
+        found = load_encoder(self.encoder, **self.must_be.pins)
+        if self.encoder_as_text and not isinstance(found, IndexEncoder):
+            raise OptionError("--encoder-as-text is for bundles that release an index")
+        return found
 
 
 def serve(
@@ -131,7 +142,7 @@ def _releases(
 ) -> Releases:
     """What is served. With a ledger, every draw is charged before it leaves."""
     promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served
-    epsilon = encoder.encoder_epsilon
+    encoded = encoder.options
 
     def sanitize(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:
@@ -144,13 +155,13 @@ def _releases(
 
     def encode(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:
-            return charges.encode(model, texts, {"epsilon": epsilon}, scope)
-        return model.encode_batch(texts, epsilon=epsilon)
+            return charges.encode(model, texts, encoded, scope)
+        return model.encode_batch(texts, **encoded)
 
     return Releases(
         sanitize=sanitize,
         promise=promise,
         encode=encode,
-        encode_promise=model.statement(epsilon=epsilon),
+        encode_promise=model.statement(**encoded),
         scoped=scoped,
     )

@@ -18,7 +18,7 @@ Data = TypeVar("Data")
 
 def sanitize(
     data: Data,
-    *columns: Hashable,
+    *columns: Hashable | list[Any],
     bundle: str | Path | None = None,
     **settings: Unpack[Settings],
 ) -> Data:
@@ -29,7 +29,7 @@ def sanitize(
 
     Args:
         data: A column of strings and missing cells, a frame, or one cell.
-        columns: Those columns of a frame that have texts.
+        columns: Those columns of a frame that have texts, one by one or in one list.
         bundle: Folder of a bundle; the built-in English one if left out.
         settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
@@ -91,7 +91,7 @@ class Accessor:
 
     def sanitize(
         self,
-        *columns: Hashable,
+        *columns: Hashable | list[Any],
         bundle: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> Any:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Release = VectorRelease | IndexRelease
 # About ten milliseconds of work for each line: a bar is worth its place long before that of ``sanitize``.
 _BAR_FROM_BYTES = 20_000
+#: Begins a line that is about the output, and no release.
+COMMENT = "# "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +38,14 @@ class Encoding:
         options: Its options.
         receipt: The receipt of the output; ``None`` without one.
         charged: Charges what is drawn; ``None`` without a ledger.
+        heading: What the first line of the output says of it; empty if there is no such line.
     """
 
     encoder: Encoder | IndexEncoder
     options: dict[str, Any]
     receipt: "ReceiptFile | None"
     charged: "RunLedger | None"
+    heading: str = ""
 
     def of(self, texts: list[str]) -> Iterator[Release]:
         """Yields releases, one after the other; with a ledger all before the first is given, in one transaction."""
@@ -81,6 +85,8 @@ def encode_all(
     quiet, receipt = output.quiet, encoding.receipt
     with output_to(output.output) as write:
         write = write if receipt is None else receipt.through(write)
+        if encoding.heading and not output.as_json:
+            write(f"{COMMENT}{encoding.heading}\n")
         if inputs.text is not None:
             tally = _Tally()
             for release in encoding.of([inputs.text]):

@@ -21,6 +21,7 @@ def information(bundle: IndexBundle, *, as_json: bool = False) -> str:
         "provenance": bundle.manifest.get("provenance"),
         "labels": list(bundle.labels),
         "extractor": bundle.manifest["release"]["extractor"],
+        "sentences": [list(those) for those in bundle.sentences],
         "measured": bundle.manifest.get("measured"),
         "levels": [
             {
@@ -33,6 +34,7 @@ def information(bundle: IndexBundle, *, as_json: bool = False) -> str:
     }
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
+    each = len(bundle.sentences[0]) if bundle.sentences else 0
     words = f"{len(parts.words):,} words" if isinstance(parts, StaticParts) else "a model"
     return "\n".join(
         [
@@ -40,6 +42,7 @@ def information(bundle: IndexBundle, *, as_json: bool = False) -> str:
             f"identity   {bundle.identity}",
             f"license    {facts['licence']}",
             f"labels     {', '.join(bundle.labels)}",
+            *([f"sentences  {each * len(bundle.labels)}, {each} for each index (encode --as-text)"] if each else []),
             "",
             "channel   epsilon  accuracy  balanced  worst label   gain  counts",
             *(_line(bundle, staircase) for staircase in levels),

@@ -15,6 +15,7 @@ COMMANDS = {
     "report": "Write a page about the levels of a bundle: curves, histograms, a table, and examples.",
     "sign": "Sign a bundle as its maker, and print the public key that users pin with --maker.",
     "audit": "Draw from the installed sampler, and bound the realized epsilon from below.",
+    "sentences": "Give a bundle the sentences of textveil encode --as-text; what it draws stays byte for byte.",
     "encoder": "Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the model.",
 }
 

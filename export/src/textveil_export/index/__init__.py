@@ -3,6 +3,7 @@
 from textveil_export.index.contents import IndexContents, certificate, static_parts
 from textveil_export.index.integers import drawn_epsilon, integer_channel
 from textveil_export.index.reopen import reopened
+from textveil_export.index.sentences import with_sentences
 from textveil_export.index.write import extractor_bytes, write_index
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "integer_channel",
     "reopened",
     "static_parts",
+    "with_sentences",
     "write_index",
 ]

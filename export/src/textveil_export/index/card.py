@@ -5,14 +5,16 @@ from typing import Any
 
 from textveil.bundle import HeldOut, layout
 
+from textveil_export.index.contents import IndexContents
 
-def index_card(manifest: dict[str, Any], sizes: dict[str, int], held_out: HeldOut | None = None) -> str:
+
+def index_card(manifest: dict[str, Any], sizes: dict[str, int], contents: IndexContents) -> str:
     """Returns the card as Markdown.
 
     Args:
         manifest: ``manifest.json`` without ``files``.
         sizes: Bytes of every file but manifest and card.
-        held_out: Decisions on held-out texts, if the bundle has them.
+        contents: What the bundle is made from.
     """
     release, measured = manifest["release"], manifest["measured"]
     default = release["default"]
@@ -44,7 +46,7 @@ epsilon {default["epsilon"]}.
 That the tool was used, how often and when. Timing shows the length of a text. **The bundle is not private toward the
 texts it was trained on.** {_contents(manifest)}
 
-{_told(held_out)}{_codes(manifest)}## Accuracy
+{_told(contents.held_out)}{_sentences(contents.sentences)}{_codes(manifest)}## Accuracy
 
 {_data(measured)}
 
@@ -83,6 +85,18 @@ def _told(held_out: HeldOut | None) -> str:
         "label are like the held-out ones of that label. The shares of the labels may be others."
     )
     return f"{textwrap.fill(told, 118)}\n\n"
+
+
+def _sentences(sentences: tuple[tuple[str, ...], ...]) -> str:
+    if not sentences:
+        return ""
+    return f"""## Sentences
+
+`textveil encode --as-text` prints one of {sum(map(len, sentences))} public sentences (`{layout.SENTENCES}`) instead
+of an index, drawn from the index alone: epsilon is for which of them it is. They were fixed before any text. None is a
+paraphrase, and where the model is wrong, or another index is drawn, the sentence is about something else.
+
+"""
 
 
 def _data(measured: dict[str, Any]) -> str:

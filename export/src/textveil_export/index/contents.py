@@ -29,6 +29,7 @@ class IndexContents:
         kind: ``DECISION`` or ``CODEBOOK``.
         probabilities: ``P(label | index)`` by ``channel.epsilon``, shape ``(codes, codes)``.
         held_out: Decisions on texts that the extractor was not trained on, by label; None if there are no labels.
+        sentences: Public sentences of each code, as many of one as of another; empty if there are none.
         license: SPDX expression, or what is known.
         provenance: Where data and weights come from, for people.
         measured: Figures for people, as ``index_card`` reads them.
@@ -44,6 +45,7 @@ class IndexContents:
     kind: str = layout.DECISION
     probabilities: dict[str, Floats] = field(default_factory=dict)
     held_out: HeldOut | None = None
+    sentences: tuple[tuple[str, ...], ...] = ()
     license: str = "not stated"
     provenance: dict[str, Any] = field(default_factory=dict)
     measured: dict[str, Any] = field(default_factory=dict)

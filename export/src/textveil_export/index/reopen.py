@@ -33,6 +33,7 @@ def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
         kind=bundle.codes_are,
         probabilities={} if shares is None else load_tensors(read_checked(folder / layout.LABELS, shares["sha256"])),
         held_out=bundle.held_out,
+        sentences=bundle.sentences,
         license=str(manifest.get("licence")),
         provenance=manifest.get("provenance", {}),
         measured=manifest.get("measured", {}),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
         entries = {name: add_file(partial, name, data) for name, data in _files(contents).items()}
         manifest = _manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        entries[layout.CARD] = add_file(partial, layout.CARD, index_card(manifest, sizes, contents.held_out).encode())
+        entries[layout.CARD] = add_file(partial, layout.CARD, index_card(manifest, sizes, contents).encode())
         identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
         IndexEncoder.load(partial, expect_id=identity)
         IndexServer.load(partial)
@@ -62,6 +63,8 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
         files[layout.LABELS] = save_tensors(shares)
     if contents.held_out is not None:
         files[layout.HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
+    if contents.sentences:
+        files[layout.SENTENCES] = _lines(chain.from_iterable(contents.sentences))
     return files
 
 

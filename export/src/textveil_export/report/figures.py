@@ -12,8 +12,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from textveil.bundle import TextBundle, layout
-from textveil.bundle.statistics import Measures
+from textveil.bundle import Measures, TextBundle, layout
 from textveil.text import LevelSummary, summaries
 from textveil_cli.show import share
 

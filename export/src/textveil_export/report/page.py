@@ -6,8 +6,7 @@ from pathlib import Path
 from string import Template
 
 from textveil import __version__
-from textveil.bundle import TextBundle, atomic_bytes, atomic_output, layout
-from textveil.bundle.statistics import Measures
+from textveil.bundle import Measures, TextBundle, atomic_bytes, atomic_output, layout
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import LevelSummary, Sanitizer, summaries
 from textveil_cli.show import bound, share

@@ -1,7 +1,6 @@
 """Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door.
 
-Names of files are in the module ``textveil.bundle.layout``, for who writes bundles; what the statistics of a bundle say
-is in ``textveil.bundle.statistics``.
+Names of files are in the module ``textveil.bundle.layout``, for who writes bundles.
 """
 
 from typing import TYPE_CHECKING
@@ -10,17 +9,17 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
-    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
+    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
     from textveil.bundle.files import read_checked, unique_keys
     from textveil.bundle.held_out import HeldOut
     from textveil.bundle.index import IndexBundle, StaticParts
     from textveil.bundle.kept import Kept
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
-    from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
+    from textveil.bundle.opened import MAX_BUNDLE_BYTES, Pins
+    from textveil.bundle.parts import KindFile, SkeletonFiles
     from textveil.bundle.safetensors import FLOATS, parse_tensors
-    from textveil.bundle.santext_files import Level
-    from textveil.bundle.staircase_files import KindFile, SkeletonFiles
+    from textveil.bundle.statistics import Measures
     from textveil.bundle.text import TextBundle
     from textveil.bundle.vectors import OnnxParts, VectorBundle
 
@@ -32,7 +31,7 @@ __all__ = [
     "IndexBundle",
     "Kept",
     "KindFile",
-    "Level",
+    "Measures",
     "OnnxParts",
     "Pins",
     "SkeletonFiles",
@@ -43,7 +42,6 @@ __all__ = [
     "atomic_bytes",
     "atomic_folder",
     "atomic_output",
-    "default_encoder",
     "open_bundle",
     "parse_tensors",
     "read_checked",
@@ -55,7 +53,7 @@ __getattr__ = lazy_names(
     __name__,
     __all__,
     # Those first that import the least: whoever opens a text imports no vectors.
-    "pins",
+    "opened",
     "defaults",
     "files",
     "safetensors",
@@ -63,10 +61,10 @@ __getattr__ = lazy_names(
     "open",
     "kept",
     "atomic",
-    "santext_files",
-    "staircase_files",
+    "parts",
     "text",
     "held_out",
+    "statistics",
     "vectors",
     "index",
 )

@@ -10,7 +10,7 @@ from textveil.errors import BundleNotFound
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
 DEFAULT_BUNDLE_ID = "392ac0b4e1bd9d14d4cd881dd38d55571eea4945562ac986450d4f80f0805b91"
 DEFAULT_ENCODER = "ag-static"
-DEFAULT_ENCODER_ID = "00aaf28cebd0f552ad997c737e51f42d7dbe2268bd67ef57bea6f73b8fe01a12"
+DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")
 
 

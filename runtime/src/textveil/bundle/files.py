@@ -15,7 +15,7 @@ from typing import Any
 
 from textveil.bundle.fields import an_object, integer, record, text
 from textveil.bundle.layout import MANIFEST
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
+from textveil.bundle.opened import MAX_BUNDLE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
 
 #: Most bytes of one JSON file, and most values and keys in it: an empty list takes twenty times its bytes once parsed.

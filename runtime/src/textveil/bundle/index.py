@@ -1,6 +1,7 @@
 """A bundle whose devices release an index (docs/encoder-format.md, "An index")."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +21,7 @@ from textveil.bundle.layout import (
     MANIFEST,
     ONNX,
     ROWS,
+    SENTENCES,
     STATIC,
     WORDS,
 )
@@ -31,6 +33,8 @@ from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 
 _MAX_DIMENSION, _MAX_PAIRS, _MAX_CHARACTERS, _MAX_LEVELS = 4096, 1 << 20, 1_000_000, 32
+#: Most characters of a sentence.
+MAX_SENTENCE = 500
 _EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
 _NAME = re.compile(r"[a-z]{1,8}")
 _ENTRY_KEYS = {
@@ -71,6 +75,7 @@ class IndexBundle(Opened):
         channels: The levels of every channel, epsilon ascending.
         default: The channel and level that are meant where none is given.
         held_out: What the model decided on texts it never saw, for the server; None if the bundle does not say.
+        sentences: Public sentences of each code, as many of one as of another; empty if the bundle has none.
     """
 
     KIND: ClassVar = "index"
@@ -83,6 +88,7 @@ class IndexBundle(Opened):
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: IndexStaircase
     held_out: HeldOut | None = None
+    sentences: tuple[tuple[str, ...], ...] = ()
 
     def level(self, channel: str | None = None, epsilon: float | str | None = None) -> IndexStaircase:
         """Returns the mechanism of a channel and a whole-text epsilon; the bundle's default for what is ``None``.
@@ -121,7 +127,23 @@ def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:
         channels=channels,
         default=_default(channels, release["default"]),
         held_out=held_out,
+        sentences=_sentences(contents, codes) if SENTENCES in contents else (),
     )
+
+
+def _sentences(contents: Mapping[str, bytes], codes: int) -> tuple[tuple[str, ...], ...]:
+    sentences = tuple(read_ids(contents, SENTENCES))
+    each, over = divmod(len(sentences), codes)
+    if over:
+        raise BundleDamaged(f"{SENTENCES}: does not have as many sentences of one code as of another")
+    for sentence in sentences:
+        if len(sentence) > MAX_SENTENCE or sentence[0] == "#" or sentence.strip() != sentence or sentence.isdecimal():
+            raise BundleDamaged(
+                f"{SENTENCES}: a sentence is too long, a number, or begins or ends with what it may not"
+            )
+        if not unicodedata.is_normalized("NFC", sentence):
+            raise BundleDamaged(f"{SENTENCES}: a sentence is not in NFC")
+    return tuple(sentences[start : start + each] for start in range(0, len(sentences), each))
 
 
 def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[StaticParts | OnnxParts, int]:

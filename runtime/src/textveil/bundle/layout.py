@@ -37,6 +37,8 @@ MODEL, PIECES, CLASSIFIER = "model.onnx", "vocabulary.txt", "classifier.safetens
 WORDS, ROWS, CODES, CHANNELS = "words.txt", "rows.safetensors", "codes.safetensors", "channels.safetensors"
 #: What a server reads beside the manifest: ``P(label | index)`` of every channel, and decisions on held-out texts.
 LABELS, HELD_OUT = "labels.safetensors", "held-out.json"
+#: Public sentences that a device prints in the place of an index.
+SENTENCES = "sentences.txt"
 #: How an index bundle gets from a text to a vector.
 STATIC, ONNX = "static", "onnx"
 #: Codes are classes, or words of a codebook that was learned without labels.

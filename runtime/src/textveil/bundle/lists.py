@@ -59,7 +59,7 @@ def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
     """Returns the number of every line of a list of words.
 
     Raises:
-        BundleDamaged: A word is empty or occurs twice, the last line is incomplete, or there is no line.
+        BundleDamaged: An entry is empty or occurs twice, the last line is incomplete, or there is no line.
         BundleTooLarge: As ``count_lists`` and ``read_list``.
     """
     count_lists(contents, [name])
@@ -68,7 +68,7 @@ def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
         raise BundleDamaged(f"{name}: the last line is incomplete")
     ids = dict(zip(lines, range(len(lines)), strict=True))
     if len(ids) != len(lines) or "" in ids:
-        raise BundleDamaged(f"{name}: a word is empty or occurs twice")
+        raise BundleDamaged(f"{name}: an entry is empty or occurs twice")
     return ids
 
 

@@ -1,19 +1,15 @@
-"""The part of a bundle for text that the rung ``names`` needs: common words, which are shown, and lists of the rest.
+"""Reads the lists of the rung ``names``: common words, which are shown, and lists of the rest.
 
 Opening a bundle hashes these files and counts their lines. They are parsed when the rung is first used.
 """
 
-import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 
-from textveil.bundle.fields import an_array, record, text
 from textveil.bundle.files import is_printable
-from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_MARKS, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
-from textveil.bundle.lists import MAX_LINE_BYTES, count_lists
-from textveil.bundle.staircase_files import MAX_KINDS
+from textveil.bundle.layout import COMMON_WORDS, NAMES_KIND, NAMES_MARKS, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
+from textveil.bundle.lists import MAX_LINE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: What a common word is marked as (docs/format.md): shown in a text without capitals too; shown where a sentence
@@ -25,7 +21,6 @@ CLOSED_KINDS = ("weekday", "month", "title", "group")
 _BITS = {mark: 1 << bit for bit, mark in enumerate(NAMES_MARKS)}
 #: Marks of a member that is a common word too: of lists of names, and of lists of words that rules read.
 _MEMBER_MARKS = frozenset({"capitalized", "common"})
-_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 #: Letters that flags are spelled with, and tones of skin: symbols that tell more than symbols should.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 
@@ -54,85 +49,30 @@ class NamesLists:
         return tuple(word for word, marks in self.common.items() if marks & NAME)
 
 
-@dataclass(frozen=True)
-class NamesFiles:
-    """The files of the rung ``names``, hashed and counted, not yet read.
+def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str, bytes]) -> NamesLists:
+    """Reads the lists of the rung.
 
-    Attributes:
+    Args:
         kinds: Kinds with members by list, in their public order.
         pools: Kinds with outputs.
         contents: The bytes of the files, by name.
-    """
-
-    kinds: tuple[str, ...]
-    pools: tuple[str, ...]
-    contents: Mapping[str, bytes] = field(repr=False)
-
-    @cached_property
-    def lists(self) -> NamesLists:
-        """The lists; read at the first use.
-
-        Raises:
-            BundleDamaged: One is malformed. The message names the file and the line.
-        """
-        common = _common_words(self.contents)
-        members = {kind: _marked(self.contents, NAMES_KIND.format(kind), _MEMBER_MARKS) for kind in self.kinds}
-        for kind in CLOSED_KINDS:
-            never = {entry for entry, marks in members.get(kind, {}).items() if not marks}
-            if shown := never.intersection(common):
-                raise _damaged(COMMON_WORDS, list(common).index(min(shown)) + 1, f"is a {kind}, which is never shown")
-        return NamesLists(
-            common=common,
-            capitals=frozenset(_sorted(self.contents, SHOWN_CAPITALS)),
-            symbols=_symbols(self.contents),
-            kinds={kind: frozenset(found) for kind, found in members.items()},
-            pools={kind: _outputs(self.contents, NAMES_POOL.format(kind)) for kind in self.pools},
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NamesPart:
-    """The lists of the rung ``names`` as a bundle has them.
-
-    Attributes:
-        names: Its files, or ``None`` where the bundle has none.
-    """
-
-    names: NamesFiles | None = None
-
-
-def names_files(entry: object) -> list[str]:
-    """Returns the names of the files that ``names`` in ``law.json`` stands for."""
-    kinds, pools = _kinds(entry)
-    return [COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS, *map(NAMES_KIND.format, kinds), *map(NAMES_POOL.format, pools)]
-
-
-def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
-    """Opens the files of the rung ``names``, and reads none of them.
-
-    Args:
-        contents: The bytes of the bundle's files, by name, as they were hashed.
-        entry: ``names`` in ``law.json``; its files are there.
 
     Raises:
-        BundleDamaged: A kind has no name, or one that another has.
-        BundleTooLarge: The lists have more bytes or entries than those of a bundle of that size may have.
+        BundleDamaged: One is malformed. The message names the file and the line.
     """
-    kinds, pools = _kinds(entry)
-    names = names_files(entry)
-    count_lists(contents, names)
-    return NamesPart(names=NamesFiles(kinds, pools, {name: contents[name] for name in names}))
-
-
-def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The kinds that have members by list, and those that have outputs."""
-    named = record(entry, {"kinds", "pools"}, LAW)
-    kinds, pools = (
-        tuple(text(kind, LAW, _NAME) for kind in an_array(named[key], LAW, MAX_KINDS)) for key in ("kinds", "pools")
+    common = _common_words(contents)
+    members = {kind: _marked(contents, NAMES_KIND.format(kind), _MEMBER_MARKS) for kind in kinds}
+    for kind in CLOSED_KINDS:
+        never = {entry for entry, marks in members.get(kind, {}).items() if not marks}
+        if shown := never.intersection(common):
+            raise _damaged(COMMON_WORDS, list(common).index(min(shown)) + 1, f"is a {kind}, which is never shown")
+    return NamesLists(
+        common=common,
+        capitals=frozenset(_sorted(contents, SHOWN_CAPITALS)),
+        symbols=_symbols(contents),
+        kinds={kind: frozenset(found) for kind, found in members.items()},
+        pools={kind: _outputs(contents, NAMES_POOL.format(kind)) for kind in pools},
     )
-    if len(set(kinds)) < len(kinds) or len(set(pools)) < len(pools):
-        raise BundleDamaged(f"{LAW}: a kind of names occurs twice")
-    return kinds, pools
 
 
 def _common_words(contents: Mapping[str, bytes]) -> dict[str, int]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from textveil.bundle.files import MAX_JSON_BYTES, parse_json, read_file, read_files
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
-from textveil.bundle.opened import Opened
-from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
+from textveil.bundle.opened import MAX_BUNDLE_BYTES, Opened, Pins
 from textveil.errors import (
     BundleDamaged,
     BundleNotFound,

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from textveil.bundle.fields import an_array, integer, one_of, record, text
 from textveil.bundle.layout import EMBEDDINGS, LAW, TABLE, TABLE_MECHANISMS
+from textveil.bundle.parts import MAX_LEVELS, Level, SanTextPart
 from textveil.bundle.safetensors import parse_tensors
-from textveil.bundle.staircase_files import MAX_LEVELS, check_levels
+from textveil.bundle.staircase_files import check_levels
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.table import LevelParameters, Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
@@ -24,33 +24,6 @@ MAX_DIMENSION = 4096
 
 _DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
 _DEFAULTS = {"mechanism", "level", "replacement_probability"}
-
-
-@dataclass(frozen=True)
-class Level:
-    """One privacy level of SanText: its name, and its parameters by mechanism."""
-
-    name: str
-    parameters: dict[str, LevelParameters]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SanTextPart:
-    """SanText as a bundle has it; without it there are no levels, no table and no metric.
-
-    Attributes:
-        santext_table: Neighbors, scores and roles.
-        santext_metric: Distances of all inputs.
-        levels: Privacy levels, strictest first.
-        default_table_mechanism, default_level, default_replacement_probability: Those of a call that names none.
-    """
-
-    santext_table: Table | None = None
-    santext_metric: Metric | None = None
-    levels: tuple[Level, ...] = ()
-    default_table_mechanism: str = ""
-    default_level: str = ""
-    default_replacement_probability: str = "1"
 
 
 def open_santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:

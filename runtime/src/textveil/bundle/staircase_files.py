@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -12,63 +11,16 @@ import numpy as np
 from textveil.bundle.fields import an_array, one_of, record, text
 from textveil.bundle.layout import CONTEXT, LAW, RUNG_OF_VISIBLE, STAIRCASE, VOCABULARY
 from textveil.bundle.lists import read_list
+from textveil.bundle.parts import MAX_KINDS, MAX_LEVELS, KindFile, SkeletonFiles, StaircasePart
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase.context import ContextTable
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.table import StaircaseTable
+from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable
 
-#: Most symbols of a bundle, levels of a mechanism, and kinds of a skeleton.
-MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
-
-
-@dataclass(frozen=True)
-class KindFile:
-    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries.
-
-    They stay the bytes of the file: a text with one letter that is not Latin takes twice as many.
-    """
-
-    name: str
-    shape: str | None
-    utf_8: bytes
-
-    @property
-    def content(self) -> str:
-        """Returns the entries as text."""
-        return self.utf_8.decode("utf-8")
-
-
-@dataclass(frozen=True)
-class SkeletonFiles:
-    """What the rule of the skeleton is made from (``textveil.text.skeleton``): public lists, in their public order."""
-
-    function_words: str
-    kinds: tuple[KindFile, ...]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StaircasePart:
-    """The staircase as a bundle has it; nothing of it where the bundle has none.
-
-    Attributes:
-        staircase: Neighbors and base.
-        staircase_levels: Strictest first.
-        context: What the base makes of a context, or ``None`` where it cannot follow the text.
-        skeleton: What the rule of the skeleton is made from.
-        default_staircase_level, default_protect: Those of a call that names none.
-    """
-
-    staircase: StaircaseTable | None = None
-    staircase_levels: tuple[StaircaseLevel, ...] = ()
-    context: ContextTable | None = None
-    skeleton: SkeletonFiles | None = None
-    default_staircase_level: str = ""
-    default_protect: str = ""
 
 
 def list_files(skeleton: object) -> list[str]:

@@ -6,7 +6,7 @@ and carries license, provenance and the labels of levels.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textveil.bundle.characters import Characters, read_characters
 from textveil.bundle.fields import an_object, integer, one_of, record
@@ -29,13 +29,15 @@ from textveil.bundle.layout import (
     VOCABULARY,
 )
 from textveil.bundle.lists import count_lists, read_list
-from textveil.bundle.names_files import NamesLists, NamesPart, names_files, open_names
 from textveil.bundle.opened import Opened
-from textveil.bundle.santext_files import Level, SanTextPart, open_santext
-from textveil.bundle.staircase_files import MAX_SYMBOLS, StaircasePart, list_files, open_staircase
+from textveil.bundle.parts import MAX_SYMBOLS, Level, NamesPart, SanTextPart, StaircasePart, names_files, open_names
+from textveil.bundle.staircase_files import list_files, open_staircase
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
-from textveil.mechanisms.baselines.table import Table
-from textveil.mechanisms.metric import Metric
+
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
+    from textveil.mechanisms.baselines.table import Table
+    from textveil.mechanisms.metric import Metric
 
 TOKEN_KINDS = ("word", "wordpiece")
 #: Where the tables lie that the built-in bundle lacks.
@@ -98,7 +100,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
                 f"--bundle {SANTEXT_ARTIFACT}"
             )
 
-    def require_names(self) -> NamesLists:
+    def require_names(self) -> "NamesLists":
         """Returns the lists of the rung ``names``, which are read at the first use.
 
         Raises:
@@ -110,7 +112,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         return self.names.lists
 
     @property
-    def table(self) -> Table:
+    def table(self) -> "Table":
         """Neighbors, scores and roles of SanText.
 
         Raises:
@@ -121,7 +123,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         return self.santext_table
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> "Metric":
         """Distances of all inputs of SanText.
 
         Raises:
@@ -151,7 +153,7 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
     defaults = record(law["defaults"], {"mechanism"} | parts, LAW)
     if "staircase" in parts and tokens != "word":
         raise BundleDamaged(f"{LAW}: the staircase is for words")
-    santext = open_santext(contents, law) if "santext" in parts else SanTextPart()
+    santext = _santext(contents, law) if "santext" in parts else SanTextPart()
     staircase = open_staircase(contents, law) if "staircase" in parts else StaircasePart()
     names = open_names(contents, law["names"]) if "names" in law else NamesPart()
     law_identity = opened.manifest["files"][LAW]["sha256"]
@@ -171,6 +173,12 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
         statistics=_read_statistics(contents, law_identity, santext),
         labels=_read_labels(opened.manifest, santext, certificate),
     )
+
+
+def _santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:
+    from textveil.bundle.santext_files import open_santext
+
+    return open_santext(contents, law)
 
 
 def _mechanisms(staircase: StaircasePart, santext: SanTextPart) -> tuple[str, ...]:

@@ -12,11 +12,19 @@ if TYPE_CHECKING:
     from textveil.mechanisms.channel import Channel, ScoreChannel
     from textveil.mechanisms.coin import ReplacementCoin
     from textveil.mechanisms.distribution import UNKNOWN, Distribution
-    from textveil.mechanisms.elements import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
-    from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots, Surroundings
+    from textveil.mechanisms.protocol import (
+        CONTEXT_MARKS,
+        CONTEXT_POSITIONS,
+        Alone,
+        Elements,
+        Everywhere,
+        Mechanism,
+        Slots,
+        Surroundings,
+    )
     from textveil.mechanisms.scores import EqualityScores, MetricScores
 
 __all__ = [
@@ -51,7 +59,6 @@ __getattr__ = lazy_names(
     "channel",
     "coin",
     "distribution",
-    "elements",
     "entropy",
     "integer_sampling",
     "metric",

@@ -14,19 +14,72 @@ All but ``fbdd`` are integer weights over the outputs: their output distribution
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import OptionError
-from textveil.mechanisms.channel import Channel
-from textveil.mechanisms.elements import Elements
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
 
+if TYPE_CHECKING:
+    from textveil.mechanisms.channel import Channel
+
 #: Mechanisms that draw everything. The staircase draws what a skeleton leaves.
 MECHANISMS = ("santext", "santext+", "random", "krr", "fbdd")
+#: Where the four elements of a context stand, counted from the drawn mention.
+CONTEXT_POSITIONS = (-2, -1, 1, 2)
+#: What a mark of punctuation is as an element; all others are one more.
+CONTEXT_MARKS = ".,;:!?-()'\""
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Numbers of what may stand around a mention: symbols first, then these.
+
+    Attributes:
+        symbols: Number of symbols of the vocabulary.
+        kinds: Number of kinds, drawn marks of punctuation among them.
+    """
+
+    symbols: int
+    kinds: int
+
+    @property
+    def other(self) -> int:
+        """A visible word that is not a symbol."""
+        return self.symbols
+
+    @property
+    def drawn(self) -> int:
+        """A drawn mention of which nothing is told but its place."""
+        return self.symbols + 1
+
+    @property
+    def first_kind(self) -> int:
+        """The first kind; the others follow."""
+        return self.symbols + 2
+
+    @property
+    def first_mark(self) -> int:
+        """The first mark of ``CONTEXT_MARKS``; the others follow, then any other mark."""
+        return self.first_kind + self.kinds
+
+    def mark(self, character: str) -> int:
+        """Returns a mark of punctuation as an element."""
+        found = CONTEXT_MARKS.find(character)
+        return self.first_mark + (found if found >= 0 else len(CONTEXT_MARKS))
+
+    @property
+    def edge(self) -> int:
+        """Beyond the start or the end of a document."""
+        return self.first_mark + len(CONTEXT_MARKS) + 1
+
+    @property
+    def count(self) -> int:
+        """How many elements there are."""
+        return self.edge + 1
 
 
 class Surroundings(NamedTuple):
@@ -106,7 +159,7 @@ class Mechanism(Protocol):
         """
         ...
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
+    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
         """Returns the output distribution in a slot that stands alone.
 
         Raises:
@@ -142,13 +195,13 @@ class Everywhere(Unordered):
     """
 
     law: PerInput
-    channel: Callable[[], Channel] | None
+    channel: "Callable[[], Channel] | None"
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Implements ``Mechanism.draw``; the slots do not matter."""
         return self.law.draw(inputs, random_uint64)
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
+    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
         """Implements ``Mechanism.channel_at``: the same everywhere."""
         if self.channel is None:
             raise OptionError("fbdd has no table of weights: its distribution is known from draws only")

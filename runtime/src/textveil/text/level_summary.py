@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.bundle.santext_files import Level
+from textveil.bundle.parts import Level
 from textveil.bundle.statistics import Measures, measures
 from textveil.bundle.text import TextBundle
 from textveil.errors import UnknownMechanism

@@ -1,11 +1,9 @@
-"""Finds the level and the epsilon that a call asks for, by name or by label."""
+"""Finds the level of a mechanism over SanText's table that a call asks for, by name or by label."""
 
-from decimal import Decimal, InvalidOperation
-
-from textveil.bundle.santext_files import Level
+from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
-from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.staircase.staircase import StaircaseLevel
+from textveil.errors import UnknownLevel
+from textveil.text.options import number
 from textveil.text.statement import CERTIFIED, TEXTBOOK
 
 
@@ -37,30 +35,3 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None, 
     labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism)[0])) for lv in bundle.levels]
     there_are = ", ".join(f"{level} ({value})" for level, value in labels)
     raise UnknownLevel(f"no such level; {mechanism} has the levels (epsilon) {there_are}")
-
-
-def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
-    """Returns the level with that epsilon and that name; the bundle's default if both are ``None``.
-
-    Raises:
-        UnknownLevel: There is none; the message lists those there are.
-    """
-    if epsilon is None and name is None:
-        name = bundle.default_staircase_level
-    wanted = None if epsilon is None else number(epsilon)
-    for level in bundle.staircase_levels:
-        if name in (None, level.name) and wanted in (None, level.epsilon):
-            return level
-    there_are = ", ".join(f"{level.name} ({level.epsilon.normalize():f})" for level in bundle.staircase_levels)
-    raise UnknownLevel(f"no such level; the staircase has the levels (epsilon) {there_are}")
-
-
-def number(epsilon: float | str | None) -> Decimal:
-    """Reads an epsilon; ``OptionError`` if it is none."""
-    try:
-        value = Decimal(str(epsilon))
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not value.is_finite():
-        raise OptionError("epsilon is missing or not a number")
-    return value

@@ -1,7 +1,7 @@
 """The options of a call, and what is checked of them whatever the mechanism is."""
 
 from collections.abc import Callable, Collection, Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from numbers import Real
 from typing import TypedDict
 
@@ -126,3 +126,14 @@ def cache_key(options: Options) -> tuple[object, ...]:
     sets = {name: frozenset(value) for name, value in found.items() if isinstance(value, Collection) and name in _SETS}
     others = {name: repr(value) for name, value in found.items() if name not in sets}
     return tuple(sorted(others.items())), frozenset(sets.items())
+
+
+def number(epsilon: float | str | None) -> Decimal:
+    """Reads an epsilon; ``OptionError`` if it is none."""
+    try:
+        value = Decimal(str(epsilon))
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite():
+        raise OptionError("epsilon is missing or not a number")
+    return value

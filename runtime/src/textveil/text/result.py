@@ -1,11 +1,13 @@
 """What a call gives back: a sanitized text with its promise, or the texts of a document."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textveil.errors import OptionError
-from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyStatement, Terms
+
+if TYPE_CHECKING:
+    from textveil.text.restore import Restorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Result:
     text: str
     tokens: int
     terms: Terms
-    mapping: Restorer | None = field(default=None, repr=False, compare=False)
+    mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
 
     @property
     def statement(self) -> PrivacyStatement:

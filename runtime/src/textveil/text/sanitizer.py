@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.bundle.text import TextBundle
 from textveil.errors import InputError
-from textveil.mechanisms.distribution import Distribution
 from textveil.text.options import Options, cache_key
 from textveil.text.plans import Plans
 from textveil.text.result import Document, Result
@@ -20,6 +19,7 @@ from textveil.text.rewrite.batches import lists_of_texts, texts_of
 from textveil.text.statement import Terms
 
 if TYPE_CHECKING:
+    from textveil.mechanisms.distribution import Distribution
     from textveil.text.names.also import Detector
     from textveil.text.names.plan import NamesPlan
 
@@ -150,7 +150,7 @@ class Sanitizer:
         """Returns how the rung ``names`` rewrites under these options, for what draws more than a call."""
         return cast("NamesPlan", self._plan({**options, "protect": "names"}))
 
-    def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
+    def distribution(self, word: str, **options: Unpack[Options]) -> "Distribution":
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.
 
         Args:

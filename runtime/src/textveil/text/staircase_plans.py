@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.text import TextBundle
-from textveil.errors import OptionError
+from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
-from textveil.text.levels import find_staircase_level
+from textveil.text.options import number
 from textveil.text.promises import MentionPromise, guess_gain
 from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton import Kinds, SkeletonRule, denied_keys, function_words, read_kind
@@ -131,3 +131,19 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     if not consistent and ("consistent_cap" in given or split):
         raise OptionError("a cap and a split belong to consistent draws")
     return consistent, split, cap
+
+
+def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
+    """Returns the level with that epsilon and that name; the bundle's default if both are ``None``.
+
+    Raises:
+        UnknownLevel: There is none; the message lists those there are.
+    """
+    if epsilon is None and name is None:
+        name = bundle.default_staircase_level
+    wanted = None if epsilon is None else number(epsilon)
+    for level in bundle.staircase_levels:
+        if name in (None, level.name) and wanted in (None, level.epsilon):
+            return level
+    there_are = ", ".join(f"{level.name} ({level.epsilon.normalize():f})" for level in bundle.staircase_levels)
+    raise UnknownLevel(f"no such level; the staircase has the levels (epsilon) {there_are}")

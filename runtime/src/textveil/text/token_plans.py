@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.bundle.santext_files import Level
+from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms.baselines.fbdd import Fbdd
@@ -18,7 +18,8 @@ from textveil.mechanisms.baselines.santext_plus import SanTextPlus, mixture_epsi
 from textveil.mechanisms.baselines.table import KEPT
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import Everywhere, Mechanism
-from textveil.text.levels import find_level, label, number
+from textveil.text.levels import find_level, label
+from textveil.text.options import number
 from textveil.text.promises import TokenPromise
 from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.bundle.vectors import VectorBundle
 from textveil.errors import OptionError
 from textveil.mechanisms.noise.parameters import WordDropout

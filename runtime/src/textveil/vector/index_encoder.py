@@ -10,11 +10,13 @@ import numpy as np
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.index import IndexBundle
 from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.bundle.vectors import OnnxParts
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
+from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.mechanisms.staircase import staircase_channel
 from textveil.sequences import require_string
 from textveil.vector.batch import release_each
 from textveil.vector.extractor import Notes, extractor_of
@@ -33,21 +35,28 @@ class IndexRelease:
         index: What was drawn, from 0.
         statement: The epsilon of the whole text, and what is not protected.
         notes: Remarks for the device alone; not part of the release.
+        sentence: The public sentence that is released in the place of the index; None for the index itself.
     """
 
     index: int
     statement: IndexStatement
     notes: Notes = field(repr=False)
+    sentence: str | None = None
 
     @property
     def line(self) -> str:
-        """Index, first digits of the bundle's identity, epsilon and channel, with tabs: 60 bytes at most."""
+        """Index or sentence, first digits of the bundle's identity, epsilon and channel, with tabs between.
+
+        With an index it has 60 bytes at most.
+        """
         said = self.statement
-        return f"{self.index}\t{said.bundle[:IDENTITY_DIGITS]}\t{said.epsilon}\t{said.channel}"
+        released = self.index if self.sentence is None else self.sentence
+        return f"{released}\t{said.bundle[:IDENTITY_DIGITS]}\t{said.epsilon}\t{said.channel}"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON."""
-        return {"index": self.index, "line": self.line, "statement": self.statement.to_dict()}
+        sentence = {} if self.sentence is None else {"sentence": self.sentence}
+        return {"index": self.index, **sentence, "line": self.line, "statement": self.statement.to_dict()}
 
 
 class IndexEncoder:
@@ -95,7 +104,9 @@ class IndexEncoder:
         bundle = open_bundle(default_encoder() if path is None else Path(path), IndexBundle, **pins)
         return cls(bundle)
 
-    def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:
+    def encode(
+        self, text: str, *, epsilon: float | str | None = None, channel: str | None = None, as_text: bool = False
+    ) -> IndexRelease:
         """Releases one index for one text.
 
         The extractor gives a vector ``v``, and the text's code is the largest entry of ``W v + c``. The index is drawn
@@ -105,24 +116,27 @@ class IndexEncoder:
             text: Any string, also an empty one.
             epsilon: Loss of the whole text, exactly one of the channel's levels; the bundle's default if left out.
             channel: ``counts`` or ``accuracy``; the bundle's default if left out.
+            as_text: Release one of the bundle's public sentences of that index, each as likely, in its place.
 
         Returns:
             The index with its statement.
 
         Raises:
             UnknownLevel: The bundle has no such channel or level.
+            OptionError: ``as_text``, and the bundle has no sentences.
             InputError: ``text`` is not a string.
 
         Privacy:
             For any two texts, no index is more than ``exp(epsilon)`` times as likely for one as for the other. A text
             that is empty, too long, or that the extractor fails on has a code like any other, and is drawn: *no
-            release* would tell it from all others. Every call draws afresh, and epsilons add up.
+            release* would tell it from all others. Every call draws afresh, and epsilons add up. A sentence is drawn
+            from the index and fresh randomness alone: the same epsilon holds for which of all sentences it is.
         """
         require_string(text)
-        staircase = self.bundle.level(channel, epsilon)
+        statement = self.statement(epsilon=epsilon, channel=channel, as_text=as_text)
         code, notes = self._code(text)
-        index = int(staircase.draw(np.array([code]), entropy.random_uint64)[0])
-        return IndexRelease(index, IndexStatement(staircase, self.bundle.identity), notes)
+        index = int(statement.staircase.draw(np.array([code]), entropy.random_uint64)[0])
+        return IndexRelease(index, statement, notes, self._sentence(index) if as_text else None)
 
     def encode_batch(
         self,
@@ -130,6 +144,7 @@ class IndexEncoder:
         *,
         epsilon: float | str | None = None,
         channel: str | None = None,
+        as_text: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> list[IndexRelease]:
         """Releases an index for each of many texts. Other arguments, errors and privacy are those of ``encode``.
@@ -138,18 +153,26 @@ class IndexEncoder:
             texts: The texts.
             epsilon: As in ``encode``.
             channel: As in ``encode``.
+            as_text: As in ``encode``.
             progress: Called after each text with how many are done.
         """
-        return release_each(texts, lambda text: self.encode(text, epsilon=epsilon, channel=channel), progress)
+        options: dict[str, Any] = {"epsilon": epsilon, "channel": channel, "as_text": as_text}
+        return release_each(texts, lambda text: self.encode(text, **options), progress)
 
-    def statement(self, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexStatement:
+    def statement(
+        self, *, epsilon: float | str | None = None, channel: str | None = None, as_text: bool = False
+    ) -> IndexStatement:
         """Returns what a call with these options promises. Nothing is drawn."""
-        return IndexStatement(self.bundle.level(channel, epsilon), self.bundle.identity)
+        level, sentences = self.bundle.level(channel, epsilon), sum(map(len, self.bundle.sentences))
+        if as_text and not sentences:
+            raise OptionError("this bundle has no sentences: textveil-export sentences makes one that has")
+        return IndexStatement(level, self.bundle.identity, sentences if as_text else 0)
 
-    def canonical_options(self, *, epsilon: float | str | None = None, channel: str | None = None) -> dict[str, Any]:
+    def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
         """Returns all that decides how a call with these options draws, the identity of the bundle included."""
-        said = self.statement(epsilon=epsilon, channel=channel)
-        return {"channel": said.channel, "epsilon": said.epsilon, "bundle": said.bundle}
+        said = self.statement(as_text=as_text, **options)
+        text = {"as_text": True} if as_text else {}
+        return {"channel": said.channel, "epsilon": said.epsilon, "bundle": said.bundle, **text}
 
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, channel: str | None = None
@@ -169,18 +192,16 @@ class IndexEncoder:
         if label not in labels:
             raise OptionError("no code has that label")
         staircase = self.bundle.level(channel, epsilon)
-        return Distribution.of(labels, staircase.channel, labels.index(label))
+        return Distribution.of(labels, staircase_channel(staircase), labels.index(label))
 
     def pack(self, release: IndexRelease) -> dict[str, Any]:
         """Returns a release as plain values for JSON, from which ``unpack`` makes it again."""
-        return {"index": release.index, "notes": list(astuple(release.notes))}
+        return {"index": release.index, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
-    def unpack(
-        self, packed: dict[str, Any], *, epsilon: float | str | None = None, channel: str | None = None
-    ) -> IndexRelease:
+    def unpack(self, packed: dict[str, Any], **options: Any) -> IndexRelease:
         """Returns the release that was packed, drawn with these options."""
-        statement = self.statement(epsilon=epsilon, channel=channel)
-        return IndexRelease(packed["index"], statement, Notes(*packed["notes"]))
+        notes = Notes(*packed["notes"])
+        return IndexRelease(packed["index"], self.statement(**options), notes, packed.get("sentence"))
 
     def secret_code(self, text: str) -> int:
         """Returns the code of a text before anything is drawn. It has no protection: for measurements on public text.
@@ -190,6 +211,11 @@ class IndexEncoder:
         """
         require_string(text)
         return self._code(text)[0]
+
+    def _sentence(self, index: int) -> str:
+        """Draws one of the sentences of an index. It sees nothing of the text."""
+        sentences = self.bundle.sentences[index]
+        return sentences[int(uniform_below(np.array([len(sentences)]), entropy.random_uint64)[0])]
 
     def _code(self, text: str) -> tuple[int, Notes]:
         with np.errstate(all="ignore"):  # a warning would tell something of the text

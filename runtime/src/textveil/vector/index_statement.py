@@ -21,10 +21,17 @@ class IndexStatement(Statement):
     Attributes:
         staircase: The mechanism of its channel and level.
         bundle: Identity of the bundle.
+        sentences: Of how many public sentences one is released in the place of the index; 0 for the index itself.
     """
 
     staircase: IndexStaircase
     bundle: str
+    sentences: int = 0
+
+    @property
+    def kind_of_text(self) -> str:
+        """What a released sentence is, for whoever reads it."""
+        return f"one of {self.sentences} public sentences, not the author's words"
 
     @property
     def channel(self) -> str:
@@ -73,7 +80,8 @@ class IndexStatement(Statement):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON."""
-        return {
+        text = {"sentences": self.sentences, "kind_of_text": self.kind_of_text} if self.sentences else {}
+        return text | {
             "channel": self.channel,
             "indices": self.staircase.codes,
             "epsilon_whole_text": float(self.whole_text.epsilon),
@@ -85,7 +93,10 @@ class IndexStatement(Statement):
 
     def summary(self) -> str:
         """Returns one line for a terminal."""
-        return f"one of {self.staircase.codes} indices, channel {self.channel}: {self.whole_text}"
+        released = self.kind_of_text if self.sentences else f"one of {self.staircase.codes} indices"
+        return f"{released}, channel {self.channel}: {self.whole_text}"
 
     def _details(self) -> tuple[str, ...]:
-        return (f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average",)
+        guess = f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average"
+        fixed = "the sentences were fixed before the text: none is a paraphrase, and one of a wrong class reads as well"
+        return (guess, fixed) if self.sentences else (guess,)

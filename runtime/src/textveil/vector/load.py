@@ -5,7 +5,7 @@ from typing import Unpack
 
 from textveil.bundle.index import IndexBundle
 from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
+from textveil.bundle.opened import Pins
 from textveil.bundle.vectors import VectorBundle
 from textveil.vector.encoder import Encoder
 from textveil.vector.index_encoder import IndexEncoder

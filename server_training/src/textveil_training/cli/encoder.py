@@ -142,6 +142,14 @@ class CardOptions:
     name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
     license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
     source: Annotated[str, typer.Option(help="Where the data are from and on what terms, for the card.")] = ""
+    sentences: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="Public sentences for textveil encode --as-text: LABEL<TAB>SENTENCE lines; with --codes sentences to "
+            "choose from, one for each code.",
+        ),
+    ] = None
 
 
 def encoder(
@@ -165,7 +173,7 @@ def encoder(
     Finished parts are kept beside the bundle, in BUNDLE.unfinished. After Ctrl-C, --resume goes on to the same bundle.
     """
     try:
-        from textveil_export.index import write_index
+        from textveil_export.index import with_sentences, write_index
     except ImportError as error:
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
@@ -186,6 +194,8 @@ def encoder(
     kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
     try:
         contents = _trained(task, settings, extractor, asked, kept)
+        if card.sentences is not None:
+            contents = with_sentences(contents, card.sentences, "")
         written = write_index(contents, output, force=force)
     except KeyboardInterrupt:
         if kept.folder.exists():

@@ -26,6 +26,8 @@ from small_encoders import DIMENSION, inputs, model_of, value
 from textveil.bundle.onnx.check import MAX_OPERATORS, OPERATORS, check_model
 from textveil.errors import BundleDamaged
 
+TEXT_TENSOR = TensorProto(name="t", data_type=TensorProto.STRING, dims=[1], string_data=[b"x"])
+
 # --- sound models --------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +192,7 @@ def test_a_thousand_levels() -> None:
         (lambda model: model.graph.sparse_initializer.add(), "a sparse tensor"),
         (lambda model: model.graph.quantization_annotation.add(), "notes of a quantizer"),
         (lambda model: in_an_attribute(model, sparse_value=onnx.SparseTensorProto()), "a sparse tensor"),
-        (lambda model: model.graph.initializer.append(helper.make_tensor("t", 8, [1], [b"x"])), "a tensor of text"),
+        (lambda model: model.graph.initializer.append(TEXT_TENSOR), "a tensor of text"),
         (lambda model: setattr(model.graph.initializer[0], "data_type", 16), "a tensor of an unknown type"),
         (lambda model: model.graph.initializer[0].ClearField("data_type"), "a tensor of an unknown type"),
         (lambda model: model.graph.initializer[0].segment.CopyFrom(TensorProto.Segment()), "a tensor in segments"),

@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from scipy.optimize import minimize_scalar
@@ -21,7 +22,8 @@ def test_the_conversion_is_the_best_over_all_orders(rho: Fraction, epsilon: Frac
         a = 1 + math.exp(log_excess)
         return (a - 1) * (a * float(rho) - float(epsilon)) - math.log(a - 1) + a * math.log1p(-1 / a)
 
-    best = math.exp(minimize_scalar(log_delta, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10}).fun)
+    found: Any = minimize_scalar(log_delta, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10})
+    best = math.exp(found.fun)
     assert float(zcdp.delta_bound(rho, epsilon)) == pytest.approx(best, rel=1e-6)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_names import write_names
@@ -37,7 +38,7 @@ def test_what_is_found_is_hidden(spans: list, expected: str) -> None:
 
 
 @pytest.mark.parametrize("spans", [[(0, 99)], [(-1, 2)], [(2, 1)], [(0, 1.0)], [(True, 2)], [(1,)], ["ab"], None, 7])
-def test_anything_else_releases_nothing(spans: object) -> None:
+def test_anything_else_releases_nothing(spans: Any) -> None:
     with pytest.raises(DetectorFailed):
         hide("one two", lambda text: spans)
 

@@ -173,7 +173,7 @@ def test_what_a_call_has_met_makes_no_difference(
 @given(st.lists(texts | st.text(st.sampled_from("aZé9 .,:;'@\n-\u00a0\u0301日)"), max_size=14), max_size=3))
 @example(["", "a:b1 c d", "x  (617) 555-0123 , :) . The", "www.a.b c"])
 def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found: list[str]) -> None:
-    plan = small._plan({})
+    plan: Any = small._plan({})
     reader = Reader(plan)
     cut = reader.read(found)
     spelled = list(reader.segments.numbers)
@@ -189,7 +189,7 @@ def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found:
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
     """Words of ASCII letters take a short cut."""
-    plan = small._plan(way)  # type: ignore[arg-type]
+    plan: Any = small._plan(way)  # type: ignore[arg-type]
     met = Segments(plan)
     cases = str, str.lower, str.title, str.upper
     words = sorted({case(word) for word in [*WORDS, *PLAIN, "nursE"] for case in cases})

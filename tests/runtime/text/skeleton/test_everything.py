@@ -1,5 +1,7 @@
 """The rule that draws everything: what a segment becomes, and how the outputs of one are joined."""
 
+from typing import Any
+
 import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
@@ -76,7 +78,8 @@ def test_clitics(
 
 
 def test_pieces(pieces: Sanitizer) -> None:
-    rule = pieces._plan({}).rule
+    plan: Any = pieces._plan({})
+    rule = plan.rule
     expected = {
         "the": ("the", True),
         "Unaffable": ("un ##aff ##able", False),

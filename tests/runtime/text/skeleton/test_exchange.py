@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -179,8 +180,8 @@ class NotAnywhere(SkeletonRule):
 class AfterTheDoctor(SkeletonRule):
     """Says of a word what the word before it says."""
 
-    def skeleton(self, cut: object) -> list[str | tuple[object, ...]]:
-        found = super().skeleton(cut)  # type: ignore[arg-type]
+    def skeleton(self, segments: Any) -> list[str | tuple[object, ...]]:
+        found = super().skeleton(segments)
         drawn = (Role.DRAWN, TITLE, None, None)
         return [
             (Role.REPLACED, TITLE, 13, None) if entry == drawn and place > 1 and found[place - 2] == drawn else entry

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from attacked_texts import COUNT, IDENTITY, WORDS, near, no_steps, texts
 from defined_weights import squared_distances
+from textveil.text import Options
 from textveil_training.attacks.text.nearest import nearest, ranks
 from textveil_training.attacks.text.released import release
 from textveil_training.text_channel import TextChannel
@@ -27,7 +28,7 @@ def test_ranks_are_those_of_all_distances(folders: dict[str, Path]) -> None:
 
 def test_nearest_of_the_identity_and_of_chance(folders: dict[str, Path]) -> None:
     known = [(text.replace("zzz", WORDS[0]),) for (text,) in texts(300)]
-    for options in (IDENTITY, {"mechanism": "random"}):
+    for options in (IDENTITY, Options(mechanism="random")):
         channel = TextChannel(folders["all"], **options)
         assert channel.bundle.metric is not None
         released = release(channel, known)

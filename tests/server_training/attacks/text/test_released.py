@@ -26,7 +26,7 @@ def test_every_token_stands_beside_its_output(folders: dict[str, Path]) -> None:
 
 def test_parts_of_words_are_sensitive(folders: dict[str, Path]) -> None:
     channel = TextChannel(folders["pieces"], mechanism="santext+")
-    kept = next(x for x in np.flatnonzero(channel.keepable) if not channel.spell(x).startswith("##"))
+    kept = next(x for x in np.flatnonzero(channel.keepable).tolist() if not channel.spell(x).startswith("##"))
     tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
     word = channel.spell(kept)
     released = release(channel, [(f"{word} {word}{tail[2:]}",)])

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attacked_texts import COUNT, IDENTITY, WORDS, near, no_steps, texts
+from textveil.text import Options
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
 from textveil_training.attacks.text.released import Released, release
@@ -20,8 +21,8 @@ def both(channel: TextChannel, released: Released) -> dict[str, np.ndarray]:
 def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, Path]) -> None:
     """Under the frequencies of the text the posterior is true: its mean is the rate, after any number of outputs."""
     for options in (
-        {"mechanism": "santext+", "level": "l0"},
-        {"mechanism": "santext", "level": "l0"},
+        Options(mechanism="santext+", level="l0"),
+        Options(mechanism="santext", level="l0"),
     ):
         channel = TextChannel(folders["words"], **options)
         released = release(channel, texts(400))
@@ -33,7 +34,7 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
             for part in [row, *([row["sensitive"]] if "sensitive" in row else [])]:
                 assert 0 < part["interval"][1] - part["interval"][0] < 0.2
                 assert part["interval"][0] <= part["rate"] <= part["interval"][1]
-        assert ("sensitive" in rows[0]) == (options["mechanism"] == "santext+")
+        assert ("sensitive" in rows[0]) == (options.get("mechanism") == "santext+")
         assert rows[0]["rate"] < rows[1]["rate"] < rows[2]["rate"]
         truth = bayes(channel, released, seed=0, report=no_steps, draws=10)["text_prior"]["closed_form"]
         assert rows[0]["largest_posterior"] == pytest.approx(truth, abs=0.05)
@@ -74,7 +75,7 @@ def test_repeated_release_of_the_identity_and_of_chance(
 def test_parts_of_words_are_not_told_by_a_coin(folders: dict[str, Path]) -> None:
     """A part of a word that comes out as a common word was drawn there: the coin would make it certain."""
     channel = TextChannel(folders["pieces"], mechanism="santext+", level="l0")
-    names = [channel.spell(x) for x in np.flatnonzero(channel.keepable)]
+    names = [channel.spell(x) for x in np.flatnonzero(channel.keepable).tolist()]
     tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
     words = [name + tail[2:] for name in names if not name.startswith("##")]
     released = release(channel, texts(400, words=words))

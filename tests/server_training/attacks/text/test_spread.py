@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attacked_texts import matrix, no_steps
+from textveil.text import Options
 from textveil_training.attacks.text.spread import statistics
 from textveil_training.text_channel import TextChannel
 
@@ -20,7 +21,7 @@ from textveil_training.text_channel import TextChannel
     ],
     ids=lambda options: "-".join(options.values()),
 )
-def test_statistics_are_those_of_the_rows_and_columns(folders: dict[str, Path], options: dict[str, str]) -> None:
+def test_statistics_are_those_of_the_rows_and_columns(folders: dict[str, Path], options: Options) -> None:
     channel = TextChannel(folders["words"], **options)
     rows = matrix(channel, whole=False)
     words = channel.distribution().outputs.tolist()

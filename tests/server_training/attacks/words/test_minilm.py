@@ -55,10 +55,11 @@ def test_a_hidden_word_is_not_read() -> None:
     vectors = torch.zeros(len(made.words.spelled) + 1, 3)
     seen = Seen.of(vectors, train, outputs, found, flat)
     hidden = np.isin(train.role, (DRAWN, KIND))
-    assert (seen.shown[hidden] == len(made.words.spelled)).all()
-    assert (seen.shown[~hidden].numpy() == train.word[~hidden]).all()
-    assert (seen.row_of[hidden] == torch.arange(int(hidden.sum()))).all()
-    assert (seen.row_of[~hidden] == -1).all()
+    mask = torch.from_numpy(hidden)
+    assert (seen.shown[mask] == len(made.words.spelled)).all()
+    assert (seen.shown[~mask].numpy() == train.word[~hidden]).all()
+    assert (seen.row_of[mask] == torch.arange(int(hidden.sum()))).all()
+    assert (seen.row_of[~mask] == -1).all()
 
 
 def test_each_hidden_element_is_in_one_batch() -> None:

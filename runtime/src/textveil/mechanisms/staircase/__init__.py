@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.staircase.context import ContextTable
+    from textveil.mechanisms.staircase.channel import StaircaseChannel, staircase_channel
     from textveil.mechanisms.staircase.fluent import FluentStaircase
     from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
     from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
     from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, realized_ratio
-    from textveil.mechanisms.staircase.table import StaircaseTable, output_role
+    from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable, output_role
 
 __all__ = [
     "MAX_CODES",
@@ -20,10 +20,12 @@ __all__ = [
     "IndexStaircase",
     "SlotStaircase",
     "Staircase",
+    "StaircaseChannel",
     "StaircaseLevel",
     "StaircaseTable",
     "output_role",
     "realized_ratio",
+    "staircase_channel",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "context", "fluent", "index", "slots", "staircase", "table")
+__getattr__ = lazy_names(__name__, __all__, "tables", "staircase", "fluent", "slots", "index", "channel")

@@ -3,7 +3,7 @@
     b_c(y) = b(y) W_c(class(y))
 
 A context ``c`` is what is public around one drawn mention: visible words, kinds and marks on both sides, and what was
-drawn before it (``mechanisms.staircase.context``). ``W_c`` are positive integers, so ``b_c(y) >= 1`` for every output
+drawn before it (``mechanisms.staircase.tables``). ``W_c`` are positive integers, so ``b_c(y) >= 1`` for every output
 in every context. The rest is the staircase with ``b_c`` for ``b``: it draws from the same rows, and loses no more.
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.elements import CONTEXT_POSITIONS
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
-from textveil.mechanisms.staircase.context import ContextTable
+from textveil.mechanisms.protocol import CONTEXT_POSITIONS
 from textveil.mechanisms.staircase.staircase import Staircase, at_most
+from textveil.mechanisms.staircase.tables import ContextTable
 
 #: Drawn at a time, so that what is computed on the way stays in the cache.
 _BLOCK = 1024

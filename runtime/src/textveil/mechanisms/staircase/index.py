@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
+from textveil.mechanisms.staircase.channel import staircase_channel
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.table import StaircaseTable
+from textveil.mechanisms.staircase.tables import StaircaseTable
 
 #: Most codes of a channel, and indices.
 MAX_CODES = 256
@@ -89,7 +90,7 @@ class IndexStaircase(Staircase):
     @property
     def matrix(self) -> NDArray[np.float64]:
         """``Pr[M(x) = y]``, shape ``(codes, indices)``."""
-        return self.channel.rows(np.arange(self.codes))
+        return staircase_channel(self).rows(np.arange(self.codes))
 
 
 _INT64 = np.dtype(np.int64)

@@ -8,18 +8,19 @@ holds (docs/proofs/staircase.md, "Slots").
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.channel import Channel
-from textveil.mechanisms.elements import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots, Unordered
+from textveil.mechanisms.protocol import CONTEXT_POSITIONS, Elements, Slots, Unordered
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
+
+if TYPE_CHECKING:
+    from textveil.mechanisms.channel import Channel
 
 Law = TypeVar("Law", Staircase, FluentStaircase)
 #: The position of the one element that may be an output.
@@ -77,9 +78,11 @@ class SlotStaircase(_ByCase[Staircase], Unordered):
         """Implements ``Mechanism.draw``."""
         return self.draw_each(slots.lower, random_uint64, inputs)
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
+    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
         """Implements ``Mechanism.channel_at``."""
-        return (self.lower if lower else self.strict).channel
+        from textveil.mechanisms.staircase.channel import staircase_channel
+
+        return staircase_channel(self.lower if lower else self.strict)
 
 
 class FluentSlots(_ByCase[FluentStaircase]):
@@ -108,9 +111,11 @@ class FluentSlots(_ByCase[FluentStaircase]):
             outputs[known + ready] = self.draw_each(lower[ready], random_uint64, inputs[ready], of_step)
         return outputs[known:]
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
+    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
         """Implements ``Mechanism.channel_at``: with nothing around it."""
-        return (self.lower if lower else self.strict).alone.channel
+        from textveil.mechanisms.staircase.channel import staircase_channel
+
+        return staircase_channel((self.lower if lower else self.strict).alone)
 
 
 def _steps(before: NDArray[np.intp], known: int) -> Iterator[NDArray[np.intp]]:

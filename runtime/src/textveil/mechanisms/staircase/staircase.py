@@ -17,12 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
-from textveil.mechanisms.metric import Floats
-from textveil.mechanisms.scores import Ids
-from textveil.mechanisms.staircase.table import StaircaseTable
+from textveil.mechanisms.staircase.tables import StaircaseTable
 
 #: One unit of base is worth this many units of the draw; ``F`` is rounded down to a multiple of ``1 / G``.
 G = 1 << 20
@@ -251,67 +248,6 @@ class Staircase:
             self.unit * b * rest + self.factor * (n * rest + missing * (b - n))
             for b, n in zip(self.base.tolist(), a.tolist(), strict=True)
         ]
-
-    @cached_property
-    def channel(self) -> "StaircaseChannel":
-        """The output distribution of every input."""
-        return StaircaseChannel(self.base, self)
-
-
-@dataclass(frozen=True, eq=False)
-class StaircaseChannel(Channel):
-    """The output distribution of a staircase.
-
-    Attributes:
-        base: ``b``.
-        staircase: The mechanism.
-    """
-
-    base: Integers
-    staircase: Staircase
-
-    @property
-    def symbols(self) -> int:
-        """The number of symbols; also the id of ``<unk>`` as an input."""
-        return self.staircase.table.symbols
-
-    def exact_row(self, token: int) -> list[int]:
-        """Returns the exact weights of one input."""
-        return self.staircase.exact_row(token)
-
-    def rows(self, inputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
-        staircase = self.staircase
-        stored, budgets = staircase.budgets(inputs)
-        a = np.zeros((len(inputs), self.symbols))
-        np.put_along_axis(a, stored, budgets.astype(np.float64), axis=1)
-        dealt = budgets.sum(axis=1)[:, None]
-        spread = (staircase.budget - dealt) / np.maximum(1, staircase.base_sum - dealt)
-        a += spread * (staircase.base - a)
-        return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
-
-    def columns(self, outputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
-        staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
-        base = staircase.base[outputs].astype(np.float64)
-        a = np.zeros((len(outputs), self.inputs))
-        for number, output in enumerate(outputs):
-            entries = slice(starts[output], starts[output + 1])
-            a[number, inputs[entries]] = values[entries]
-        a += spread * (base[:, None] - a)
-        return (staircase.unit * base[:, None] + staircase.factor * a) / staircase.total
-
-    @cached_property
-    def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """Inputs and ``a`` of every output that has any, where each output's begin, and the spread of every input."""
-        stored, budgets = self.staircase.budgets(np.arange(self.inputs))
-        dealt = budgets.sum(axis=1)
-        row, place = np.nonzero(budgets)
-        order = np.argsort(stored[row, place], kind="stable")
-        outputs = stored[row, place][order]
-        starts = np.searchsorted(outputs, np.arange(self.symbols + 1))
-        spread = (self.staircase.budget - dealt) / np.maximum(1, self.staircase.base_sum - dealt)
-        return row[order], budgets[row, place][order], starts, spread
 
 
 def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:

@@ -1,7 +1,14 @@
 """Rewrites texts: a rule says what is drawn, a mechanism draws it, and what comes out is written into the gaps."""
 
-from textveil.text.rewrite.context import Layout, draw_before
-from textveil.text.rewrite.plan import Plan, Words
-from textveil.text.rewrite.rewriter import DrawPlan, Rewriter
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil.text.rewrite.context import Layout, draw_before
+    from textveil.text.rewrite.plan import Plan, Words
+    from textveil.text.rewrite.rewriter import DrawPlan, Rewriter
 
 __all__ = ["DrawPlan", "Layout", "Plan", "Rewriter", "Words", "draw_before"]
+
+__getattr__ = lazy_names(__name__, __all__, "plan", "rewriter", "context")

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.elements import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Surroundings
+from textveil.mechanisms.protocol import CONTEXT_POSITIONS, Elements, Surroundings
 from textveil.text import segmentation
 from textveil.text.rewrite.carried import NOTHING, Past
 from textveil.text.rewrite.cut import DRAWN, REPLACED

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.elements import Elements
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
-from textveil.mechanisms.protocol import Surroundings
-from textveil.text.rewrite import context
+from textveil.mechanisms.protocol import Elements, Surroundings
 from textveil.text.rewrite.cut import DRAWN, REPLACED
 from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import LOWER
@@ -40,7 +38,9 @@ class Places:
         return self.read.whole[self.read.draws.first[self.drawn]]
 
     def around(self, elements: Elements) -> Surroundings:
-        """Implements ``Slots.around``."""
+        """Implements ``Slots.around``; a base that does not follow the text never asks."""
+        from textveil.text.rewrite import context
+
         return context.surroundings(self.read, elements)
 
 

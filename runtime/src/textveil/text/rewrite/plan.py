@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.text import TextBundle
-from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.protocol import Mechanism
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
 from textveil.text.skeleton import Kind, Role, Rule, Token, sentence_start
 from textveil.text.statement import Terms
+
+if TYPE_CHECKING:
+    from textveil.mechanisms.distribution import Distribution
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +87,14 @@ class Plan:
         """
         return gap is None if self.terms.sanitize_punctuation else sentence_start(gap)
 
-    def distribution(self, word: str) -> Distribution:
+    def distribution(self, word: str) -> "Distribution":
         """Returns the exact output distribution of one word inside a sentence; alone where the base follows the text.
 
         Raises:
             OptionError: It is more than one token or is shown, or the mechanism has no weights (``fbdd``).
         """
+        from textveil.mechanisms.distribution import Distribution
+
         token = self.rule.alone(word)
         if token.kind is not None:
             kind = self.rule.lists[token.kind]

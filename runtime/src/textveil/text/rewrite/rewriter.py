@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING
 
-from textveil.text.restore import Restorer
 from textveil.text.rewrite import batches
 from textveil.text.rewrite.cut import Reader
 from textveil.text.rewrite.draw import draw
-from textveil.text.rewrite.long_texts import LongDocument
 from textveil.text.rewrite.plan import Plan
 from textveil.text.rewrite.read import Reading
 from textveil.text.rewrite.write import written
+
+if TYPE_CHECKING:
+    from textveil.text.restore import Restorer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,7 @@ class DrawPlan(Plan):
 
 #: The texts of a document after the draw, how many tokens are charged for all of them together, and what restores words
 #: after consistent draws: it undoes the protection.
-Drawn = tuple[list[str], int, Restorer | None]
+Drawn = tuple[list[str], int, "Restorer | None"]
 
 
 class Rewriter:
@@ -57,6 +59,8 @@ class Rewriter:
                 yield from self._together(batch)
 
     def _long(self, texts: Sequence[str]) -> Drawn:
+        from textveil.text.rewrite.long_texts import LongDocument
+
         long = LongDocument(self._plan, texts)
         return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None
 
@@ -66,5 +70,8 @@ class Rewriter:
         rewritten = written(read, draw(read))
         texts = iter(rewritten.texts)
         of_each = [[next(texts)] if size == 1 else [*islice(texts, size)] for size in sizes]
-        mappings = map(Restorer, rewritten.pairs) if self._plan.terms.consistent else repeat(None)
-        return zip(of_each, rewritten.tokens, mappings, strict=False)
+        if not self._plan.terms.consistent:
+            return zip(of_each, rewritten.tokens, repeat(None), strict=False)
+        from textveil.text.restore import Restorer
+
+        return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), strict=True)

@@ -1,0 +1,75 @@
+"""What a server that only reads text makes of ``textveil encode --as-text``, and what the sentences tell of the texts.
+
+    python benchmarks/vectors/sentences.py TASK BUNDLE [--data DIR] [--draws N]
+
+Every text is released anew in each draw. The server learns TF-IDF and a logistic regression from the released training
+texts and their labels; the other one knows the label that an index of the same draw has most often. Of 800 test texts
+an attacker says which one a sentence is of: by TF-IDF, or by the code that each of them has, ties at random.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from textveil.bundle import IndexBundle, open_bundle
+from textveil.mechanisms import entropy
+from textveil.vector import IndexEncoder
+from vectors import labeled
+
+SAMPLE = 800
+
+
+def found(scores: np.ndarray) -> float:
+    """The share of rows whose own column has the largest score, ties at random."""
+    best = scores >= scores.max(axis=1, keepdims=True) - 1e-12
+    return float((np.diag(best) / best.sum(axis=1)).mean())
+
+
+def main() -> None:
+    """Prints a line of means, with standard deviations over the draws, for each epsilon."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("task", choices=labeled.FILES)
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "data")
+    parser.add_argument("--draws", type=int, default=5)
+    a = parser.parse_args()
+    encoder = IndexEncoder.load(a.bundle, expect_id=open_bundle(a.bundle, IndexBundle).identity)
+    task = labeled.task(a.data, a.task, 0)
+    known, test = (
+        (part.classes, np.array(list(map(encoder.secret_code, part.texts)))) for part in (task.train, task.test)
+    )
+    words = TfidfVectorizer(stop_words="english").fit(task.test.texts)
+    at = np.random.default_rng(0).choice(len(test[0]), min(SAMPLE, len(test[0])), replace=False)
+    originals = words.transform(task.test.texts)
+    majority, kind = np.bincount(test[0]).max() / len(test[0]), encoder.statement(as_text=True).kind_of_text
+    print(f"{a.task}: majority {100 * majority:.1f} %; {kind}")
+    print("epsilon  by text  by index  words of the original  found by words  found by code, %")
+    for epsilon in ("4", "6", "8"):
+        level, rows = encoder.bundle.level("counts", epsilon), []
+        for _ in range(a.draws):
+            indices = [level.draw(codes, entropy.random_uint64) for _, codes in (known, test)]
+            said = [[encoder._sentence(int(index)) for index in part] for part in indices]
+            server = make_pipeline(TfidfVectorizer(), LogisticRegression(max_iter=1000)).fit(said[0], known[0])
+            commonest = np.array(
+                [np.bincount(known[0][indices[0] == i], minlength=1).argmax() for i in range(level.codes)]
+            )
+            released = words.transform(said[1])
+            shared = (originals > 0).multiply(released > 0).sum(axis=1) / np.maximum(1, (originals > 0).sum(axis=1))
+            by_words = (released[at] @ originals[at].T).toarray()
+            by_code = (indices[1][at][:, None] == test[1][at]).astype(float)
+            right = [server.predict(said[1]) == test[0], commonest[indices[1]] == test[0]]
+            rows.append([*(one.mean() for one in right), shared.mean(), found(by_words), found(by_code)])
+        told = (
+            f"{100 * m:.1f} ± {100 * s:.1f}" for m, s in zip(np.mean(rows, 0), np.std(rows, 0, ddof=1), strict=True)
+        )
+        print(f"{epsilon}  {'  '.join(told)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""``textveil-export sentences``: what a bundle of an index prints in the place of one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil_cli.options import PinOptions
+
+from textveil_export.cli.options import BundleFolder, Force, NewBundle
+from textveil_export.index import reopened, with_sentences, write_index
+
+
+def sentences(
+    bundle: BundleFolder,
+    file: Annotated[Path, typer.Argument(help="LABEL<TAB>SENTENCE lines; for codes sentences to choose from.")],
+    output: NewBundle,
+    source: Annotated[str, typer.Option(help="Whose the sentences are and on what terms, for the card.")] = "",
+    force: Force = False,
+    *,
+    must_be: PinOptions,
+) -> None:
+    """Give a bundle the sentences of textveil encode --as-text; what it draws stays byte for byte."""
+    made = write_index(with_sentences(reopened(bundle, **must_be.pins), file, source), output, force=force).bundle
+    print(f"{output}: {sum(map(len, made.sentences))} sentences, identity {made.identity}")

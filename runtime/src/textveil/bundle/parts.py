@@ -1,0 +1,170 @@
+"""The parts that a bundle for text may have: the staircase, SanText, and the lists of the rung ``names``.
+
+A part is here as an opened bundle has it. What reads its files is imported where a bundle has them, and what parses the
+lists of names when the rung is first used.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from textveil.bundle.fields import an_array, record, text
+from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
+from textveil.bundle.lists import count_lists
+from textveil.errors import BundleDamaged
+
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
+    from textveil.mechanisms.baselines.table import LevelParameters, Table
+    from textveil.mechanisms.metric import Metric
+    from textveil.mechanisms.staircase.staircase import StaircaseLevel
+    from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable
+
+#: Most symbols of a bundle, levels of a mechanism, and kinds of a skeleton.
+MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
+_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+
+
+@dataclass(frozen=True)
+class KindFile:
+    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries.
+
+    They stay the bytes of the file: a text with one letter that is not Latin takes twice as many.
+    """
+
+    name: str
+    shape: str | None
+    utf_8: bytes
+
+    @property
+    def content(self) -> str:
+        """Returns the entries as text."""
+        return self.utf_8.decode("utf-8")
+
+
+@dataclass(frozen=True)
+class SkeletonFiles:
+    """What the rule of the skeleton is made from (``textveil.text.skeleton``): public lists, in their public order."""
+
+    function_words: str
+    kinds: tuple[KindFile, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StaircasePart:
+    """The staircase as a bundle has it; nothing of it where the bundle has none.
+
+    Attributes:
+        staircase: Neighbors and base.
+        staircase_levels: Strictest first.
+        context: What the base makes of a context, or ``None`` where it cannot follow the text.
+        skeleton: What the rule of the skeleton is made from.
+        default_staircase_level, default_protect: Those of a call that names none.
+    """
+
+    staircase: "StaircaseTable | None" = None
+    staircase_levels: "tuple[StaircaseLevel, ...]" = ()
+    context: "ContextTable | None" = None
+    skeleton: SkeletonFiles | None = None
+    default_staircase_level: str = ""
+    default_protect: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One privacy level of SanText: its name, and its parameters by mechanism."""
+
+    name: str
+    parameters: "dict[str, LevelParameters]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SanTextPart:
+    """SanText as a bundle has it; without it there are no levels, no table and no metric.
+
+    Attributes:
+        santext_table: Neighbors, scores and roles.
+        santext_metric: Distances of all inputs.
+        levels: Privacy levels, strictest first.
+        default_table_mechanism, default_level, default_replacement_probability: Those of a call that names none.
+    """
+
+    santext_table: "Table | None" = None
+    santext_metric: "Metric | None" = None
+    levels: tuple[Level, ...] = ()
+    default_table_mechanism: str = ""
+    default_level: str = ""
+    default_replacement_probability: str = "1"
+
+
+@dataclass(frozen=True)
+class NamesFiles:
+    """The files of the rung ``names``, hashed and counted, not yet read.
+
+    Attributes:
+        kinds: Kinds with members by list, in their public order.
+        pools: Kinds with outputs.
+        contents: The bytes of the files, by name.
+    """
+
+    kinds: tuple[str, ...]
+    pools: tuple[str, ...]
+    contents: Mapping[str, bytes] = field(repr=False)
+
+    @cached_property
+    def lists(self) -> "NamesLists":
+        """The lists; read at the first use.
+
+        Raises:
+            BundleDamaged: One is malformed. The message names the file and the line.
+        """
+        from textveil.bundle.names_files import read_names
+
+        return read_names(self.kinds, self.pools, self.contents)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NamesPart:
+    """The lists of the rung ``names`` as a bundle has them.
+
+    Attributes:
+        names: Its files, or ``None`` where the bundle has none.
+    """
+
+    names: NamesFiles | None = None
+
+
+def names_files(entry: object) -> list[str]:
+    """Returns the names of the files that ``names`` in ``law.json`` stands for."""
+    kinds, pools = _kinds(entry)
+    return [COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS, *map(NAMES_KIND.format, kinds), *map(NAMES_POOL.format, pools)]
+
+
+def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
+    """Opens the files of the rung ``names``, and reads none of them.
+
+    Args:
+        contents: The bytes of the bundle's files, by name, as they were hashed.
+        entry: ``names`` in ``law.json``; its files are there.
+
+    Raises:
+        BundleDamaged: A kind has no name, or one that another has.
+        BundleTooLarge: The lists have more bytes or entries than those of a bundle of that size may have.
+    """
+    kinds, pools = _kinds(entry)
+    names = names_files(entry)
+    count_lists(contents, names)
+    return NamesPart(names=NamesFiles(kinds, pools, {name: contents[name] for name in names}))
+
+
+def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The kinds that have members by list, and those that have outputs."""
+    named = record(entry, {"kinds", "pools"}, LAW)
+    kinds, pools = (
+        tuple(text(kind, LAW, _NAME) for kind in an_array(named[key], LAW, MAX_KINDS)) for key in ("kinds", "pools")
+    )
+    if len(set(kinds)) < len(kinds) or len(set(pools)) < len(pools):
+        raise BundleDamaged(f"{LAW}: a kind of names occurs twice")
+    return kinds, pools

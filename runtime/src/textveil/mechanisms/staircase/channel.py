@@ -1,0 +1,73 @@
+"""The output distribution of a staircase; drawing needs none of it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.scores import Ids
+from textveil.mechanisms.staircase.staircase import Staircase
+
+
+@dataclass(frozen=True, eq=False)
+class StaircaseChannel(Channel):
+    """The output distribution of a staircase.
+
+    Attributes:
+        base: ``b``.
+        staircase: The mechanism.
+    """
+
+    base: Integers
+    staircase: Staircase
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        return self.staircase.table.symbols
+
+    def exact_row(self, token: int) -> list[int]:
+        """Returns the exact weights of one input."""
+        return self.staircase.exact_row(token)
+
+    def rows(self, inputs: Ids) -> Floats:
+        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
+        staircase = self.staircase
+        stored, budgets = staircase.budgets(inputs)
+        a = np.zeros((len(inputs), self.symbols))
+        np.put_along_axis(a, stored, budgets.astype(np.float64), axis=1)
+        dealt = budgets.sum(axis=1)[:, None]
+        spread = (staircase.budget - dealt) / np.maximum(1, staircase.base_sum - dealt)
+        a += spread * (staircase.base - a)
+        return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
+
+    def columns(self, outputs: Ids) -> Floats:
+        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
+        base = staircase.base[outputs].astype(np.float64)
+        a = np.zeros((len(outputs), self.inputs))
+        for number, output in enumerate(outputs):
+            entries = slice(starts[output], starts[output + 1])
+            a[number, inputs[entries]] = values[entries]
+        a += spread * (base[:, None] - a)
+        return (staircase.unit * base[:, None] + staircase.factor * a) / staircase.total
+
+    @cached_property
+    def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
+        """Inputs and ``a`` of every output that has any, where each output's begin, and the spread of every input."""
+        stored, budgets = self.staircase.budgets(np.arange(self.inputs))
+        dealt = budgets.sum(axis=1)
+        row, place = np.nonzero(budgets)
+        order = np.argsort(stored[row, place], kind="stable")
+        outputs = stored[row, place][order]
+        starts = np.searchsorted(outputs, np.arange(self.symbols + 1))
+        spread = (self.staircase.budget - dealt) / np.maximum(1, self.staircase.base_sum - dealt)
+        return row[order], budgets[row, place][order], starts, spread
+
+
+def staircase_channel(staircase: Staircase) -> StaircaseChannel:
+    """Returns the output distribution of every input of a staircase."""
+    return StaircaseChannel(staircase.base, staircase)
