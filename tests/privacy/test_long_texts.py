@@ -86,7 +86,11 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
             if len(texts) > 1:
                 return toy.sanitize_documents([texts], **options)
             (result,) = toy.sanitize_batch(texts, **options)
-            originals = {} if result.mapping is None else result.mapping._originals
+            originals = (
+                {}
+                if result.mapping is None
+                else {output: pair.original for output, pair in result.mapping._pairs.items()}
+            )
             return result.text, result.tokens, {output: key(original) for output, original in originals.items()}
 
     return release

@@ -6,6 +6,7 @@ from textveil import errors
 from textveil.errors import *
 
 if TYPE_CHECKING:
+    from textveil.conversation import Conversation, Incoming
     from textveil.ledger import Budget, Ledger
     from textveil.text.options import Options
     from textveil.text.result import Result
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Budget",
+    "Conversation",
     "Encoder",
+    "Incoming",
     "IndexEncoder",
     "IndexRelease",
     "IndexStatement",
@@ -49,6 +52,8 @@ def __getattr__(name: str) -> Any:
         from textveil.vector import index_encoder as module
     elif name == "IndexStatement":
         from textveil.vector import index_statement as module
+    elif name in ("Conversation", "Incoming"):
+        from textveil import conversation as module
     elif name in ("Budget", "Ledger"):
         from textveil import ledger as module
     elif name == "VectorStatement":

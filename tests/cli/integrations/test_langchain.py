@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from canaries import SECRET
 from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
+from textveil import Conversation
 from textveil.errors import ColumnError, InputError, TracingRefused
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain: make integrations")
@@ -16,11 +17,11 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.runnables import RunnableLambda
-from textveil_cli.integrations.langchain import SanitizeDocuments, SanitizeFirst
+from textveil_cli.integrations.langchain import Converse, SanitizeDocuments, SanitizeFirst
 
 
 class Tracer(BaseCallbackHandler):
@@ -274,3 +275,41 @@ def test_the_example_runs(example: Callable[[str], str]) -> None:
     said = example("with_langchain.py")
     assert said.count("traced:") == 3
     assert said.endswith("Thank you. We will look into it.\n")
+
+
+class Echo(FakeListChatModel):
+    """Says what it was told last, word by word."""
+
+    def _call(self, messages: Any, *args: Any, **kwargs: Any) -> str:
+        return f"You said: {messages[-1].content}"
+
+    def _stream(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+        from langchain_core.outputs import ChatGenerationChunk
+
+        for character in self._call(messages):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=character))
+
+
+SAID = "I am Anna Novak, order 88213."
+
+
+def test_a_model_is_talked_with(tracer: Tracer) -> None:
+    talk = Converse(Echo(responses=["unused"]), Conversation())
+    reply = talk.invoke(SAID, config={"callbacks": [tracer]})
+    assert isinstance(reply, AIMessage)
+    assert reply.content == f"You said: {SAID}"
+    again = talk.invoke([HumanMessage(SAID), reply, ("user", "Novak, please")], config={"callbacks": [tracer]})
+    assert again.content == "You said: Novak, please"
+    assert "".join(str(chunk.content) for chunk in talk.stream(SAID)) == f"You said: {SAID}"
+    assert asyncio.run(talk.ainvoke(ChatPromptTemplate.from_template("{note}").invoke({"note": SAID}))).content
+    assert tracer.seen
+    for word in ("Anna", "Novak", "88213"):
+        assert word not in tracer.everything + repr(talk)
+
+
+def test_a_talk_inside_a_traced_run_is_refused(tracer: Tracer) -> None:
+    talk = Converse(Echo(responses=["unused"]), Conversation())
+    with pytest.raises(TracingRefused):
+        RunnableLambda(lambda text: talk.invoke(text)).invoke(SAID, config={"callbacks": [tracer]})
+    with pytest.raises(InputError, match="image_url"):
+        talk.invoke([HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])])

@@ -227,7 +227,8 @@ def test_public_names() -> None:
     vectors = {"Encoder", "VectorRelease", "VectorStatement"}
     indices = {"IndexEncoder", "IndexRelease", "IndexStatement"}
     known = {name for name, found in vars(errors).items() if isinstance(found, type)}
-    assert set(textveil.__all__) == text | vectors | indices | known | {"Budget", "Ledger"}
+    conversations = {"Conversation", "Incoming"}
+    assert set(textveil.__all__) == text | vectors | indices | conversations | known | {"Budget", "Ledger"}
 
 
 @pytest.mark.parametrize("mechanism", ["staircase", "santext+", "santext", "krr"])

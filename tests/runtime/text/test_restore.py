@@ -39,11 +39,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
         ("nurse'd've", "doctor'd've"),
         ("Flu FLU flu", "McCoy MCCOY mccoy"),
         ("John'll", "Mary'll"),
-        ("12 12.", "12 12."),
+        ("12 12.", "48,213 48,213."),
+        ("12.5 1.12 12,000 x12 12", "12.5 1.12 12,000 x12 48,213"),
         ("only 12.", "only 48,213."),
         ("X7-Q x7-q", "COVID-19 COVID-19"),
         ("dirty Dirty", "dirty Dirty"),
-        ("clinics clinical cli nic", "clinics clinical cli nic"),
+        ("clinics clinical cli nic", "zorblaxes clinical cli nic"),
         ("", ""),
         ("ｎｕｒｓｅ", "doctor"),
     ],
@@ -59,8 +60,8 @@ def test_ambiguous_outputs_are_counted_and_left_alone() -> None:
 
 
 def test_many_clitics_take_linear_time() -> None:
-    reply = "nurse" + "'s" * 100_000
-    assert Restorer(PAIRS).restore(reply) == reply
+    clitics = "'s" * 100_000
+    assert Restorer(PAIRS).restore("nurse" + clitics) == "doctor" + clitics
 
 
 def test_a_text_of_distinct_outputs_comes_back(small: Sanitizer) -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
+from textveil import Conversation
 from textveil.errors import ColumnError, ExtraMissing, InputError, TracingRefused
 from textveil.sequences import in_order
 
@@ -17,6 +18,7 @@ from textveil_cli.integrations.rewriter import Rewriter, Settings
 try:
     from langchain_core.callbacks import BaseCallbackManager
     from langchain_core.documents import BaseDocumentTransformer, Document
+    from langchain_core.messages import AIMessage, AIMessageChunk, convert_to_messages, convert_to_openai_messages
     from langchain_core.runnables import Runnable, RunnableConfig
     from langchain_core.runnables.base import coerce_to_runnable
     from langchain_core.runnables.config import ensure_config
@@ -138,9 +140,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         raise TracingRefused("map would show the texts to a tracer: use batch")
 
     def _sanitized(self, given: Any, config: RunnableConfig | None) -> Any:
-        around = ensure_config(config).get("callbacks")
-        if isinstance(around, BaseCallbackManager) and around.parent_run_id is not None and around.handlers:
-            raise TracingRefused("a traced run around this one has the text already: put SanitizeFirst first")
+        _refuse_traced(config)
         if not self.keys and isinstance(given, str):
             return self.rewriter(given)
         if not self.keys or not isinstance(given, Mapping):
@@ -155,6 +155,68 @@ class SanitizeFirst(Runnable[Any, Any]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.rewriter!r}>"
+
+
+class Converse(Runnable[Any, Any]):
+    """Talks with a model: messages go out under one mapping, and its replies come back with the user's words.
+
+    Args:
+        model: What takes messages and gives one: a chat model, with its tools bound.
+        conversation: What rewrites and restores. It keeps the mapping from call to call.
+
+    Privacy:
+        The model, and whoever traces its runs, gets what ``Conversation.outgoing`` returns. This is not a run itself.
+    """
+
+    def __init__(self, model: Runnable[Any, Any], conversation: Conversation) -> None:
+        self.model, self.conversation = model, conversation
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
+        """Returns the reply, restored.
+
+        Args:
+            input: A text, or messages in any form that LangChain takes: all so far, or the new ones alone.
+            config: As for the model.
+            kwargs: As for the model.
+
+        Raises:
+            TracingRefused: A run around this one is traced.
+            InputError: Messages or the reply have a shape that is not known.
+        """
+        return self._restored(self.model.invoke(self._outgoing(input, config), config, **kwargs))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
+        """Does what ``invoke`` does."""
+        return self._restored(await self.model.ainvoke(self._outgoing(input, config), config, **kwargs))
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
+        """Yields pieces of the reply's text, restored; calls of tools as the model writes them."""
+        stream = self.conversation.stream()
+        for chunk in self.model.stream(self._outgoing(input, config), config, **kwargs):
+            if not isinstance(chunk.content, str):
+                raise InputError("a reply that is streamed has parts that are not text: use invoke")
+            yield chunk.model_copy(update={"content": stream.feed(chunk.content)})
+        yield AIMessageChunk(content=stream.close())
+
+    def _outgoing(self, given: Any, config: RunnableConfig | None) -> list[Any]:
+        _refuse_traced(config)
+        messages = given.to_messages() if hasattr(given, "to_messages") else given
+        messages = convert_to_openai_messages([messages] if isinstance(messages, str) else messages)
+        return convert_to_messages(self.conversation.outgoing([*in_order(messages, "messages")]))
+
+    def _restored(self, reply: AIMessage) -> AIMessage:
+        (message,) = convert_to_messages([self.conversation.incoming(convert_to_openai_messages(reply)).reply])
+        kept = {name: getattr(reply, name) for name in ("id", "response_metadata", "usage_metadata")}
+        return message.model_copy(update=kept)  # pyright: ignore[reportReturnType]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def _refuse_traced(config: RunnableConfig | None) -> None:
+    around = ensure_config(config).get("callbacks")
+    if isinstance(around, BaseCallbackManager) and around.parent_run_id is not None and around.handlers:
+        raise TracingRefused("a traced run around this one has the text already: put this one first")
 
 
 class SanitizeDocuments(BaseDocumentTransformer):

@@ -6,19 +6,21 @@ has the text.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.release import counted
-from textveil.text.segmentation import TITLE, apply_case, case_pattern, is_string, key, segments, split_clitic
+from textveil.sequences import require_string
+from textveil.text.forms import Form, Pair, folded, forms
+from textveil.text.placing import Index, Stream
+from textveil.text.segmentation import key
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.
 MOST_BYTES = 1 << 26
-#: Clitics that are cut off a word of the reply, to look for what is before them.
-_MOST_CLITICS = 3
 #: The bracket of what a reader may take for a tag.
 _LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
@@ -29,34 +31,41 @@ class Restorer:
     Its ``repr`` shows no word, and it cannot be pickled.
 
     Args:
-        pairs: Folded output and original spelling.
+        pairs: Output and original, each as it is spelled; an output whose case tells nothing in lower case.
     """
 
-    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self._originals: dict[str, str] = {}
-        self._ambiguous: set[str] = set()
+    def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
+        self._pairs: dict[str, Pair] = {}
+        self._ambiguous: dict[str, Pair] = {}
         self.add(pairs)
 
-    def add(self, pairs: Iterable[tuple[str, str]]) -> None:
+    def add(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs.
 
         Of originals that differ in their case alone the first is kept.
         """
-        for output, original in pairs:
+        for pair in pairs:
+            found = Pair(*pair)
+            output = key(found.output)
             if output in self._ambiguous:
                 continue
-            first = self._originals.setdefault(output, original)
-            if first != original and key(first) != key(original):
-                del self._originals[output]
-                self._ambiguous.add(output)
+            first = self._pairs.setdefault(output, found)
+            if first is not found and first.original != found.original and key(first.original) != key(found.original):
+                self._ambiguous[output] = self._pairs.pop(output)._replace(original="")
+        self.__dict__.pop("index", None)
 
     @property
     def ambiguous(self) -> int:
         """How many outputs stand for several originals."""
         return len(self._ambiguous)
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """What came out, and what stood there; nothing for an output that stands for several originals."""
+        return [*self._pairs.values(), *self._ambiguous.values()]
+
     def __len__(self) -> int:
-        return len(self._originals)
+        return len(self._pairs)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {counted(len(self), 'word')}>"
@@ -67,44 +76,41 @@ class Restorer:
     def restore(self, reply: str) -> str:
         """Returns a reply with the original words in place of the outputs it mentions.
 
-        A word is replaced where its folded spelling, or that of its stem before a clitic, is an output of one original.
-        It gets the case pattern that it has in the reply.
+        An output is found as it came out, in the plural, in another case, with clitics, with its digits in groups, as a
+        date in another order, and over the ends of lines; never in a longer word or number. Its original is written
+        in the same way. A name in lower case is taken for a word of the reply's own.
 
         Raises:
             InputError: The reply is not a string.
         """
-        if not isinstance(reply, str):
-            raise InputError("the reply is not a string")
-        found, position = [], 0
-        for match in self._several_words().finditer(reply):
-            found += map(self._restored, segments(reply[position : match.start()]))
-            found.append(_in_case_of(match[0], self._originals[_phrase(match[0])]))
-            position = match.end()
-        return "".join([*found, *map(self._restored, segments(reply[position:]))])
+        require_string(reply, "the reply")
+        stream = Stream(self.index)
+        return stream.feed(reply) + stream.close()
 
-    def _several_words(self) -> "re.Pattern[str]":
-        """Finds the outputs of several segments, such as names of several words and tags, the longest first."""
-        phrases = [output for output in self._originals if segments(output) != [output]]
-        ways = [re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(phrases, key=len, reverse=True)]
-        # A tag ends where its bracket does; words do not stand inside others.
-        either = "|".join(way if way.startswith(r"\[") else rf"(?<!\w){way}(?!\w)" for way in ways)
-        return re.compile(either or r"(?!)", re.IGNORECASE)
+    def whole(self, value: str) -> str | None:
+        """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
+        form = self.index.forms.get(folded(value))
+        return None if form is None or form.pair.lead else form.original(value)
 
-    def _restored(self, segment: str) -> str:
-        stem = segment
-        for _ in range(1 + _MOST_CLITICS):
-            original = self._originals.get(key(stem))
-            if original is not None:
-                return _in_case_of(stem, original) + segment[len(stem) :]
-            parts = split_clitic(key(stem))
-            if parts is None:
-                break
-            stem = stem[: -len(parts[1])]
-        return segment
+    @cached_property
+    def index(self) -> Index:
+        """All forms. Where two pairs share one, that counts which came out in it."""
+        found: dict[str, Form | None] = {}
+        for pair in self._pairs.values():
+            for form in forms(pair):
+                other = found.get(form.text)
+                if form.text not in found or (other is not None and other.way and not form.way):
+                    found[form.text] = form
+                elif other is None or other.way or not form.way:
+                    same = other is not None and key(other.pair.original) == key(pair.original)
+                    found[form.text] = other if same else None
+        found.update((form.text, None) for pair in self._ambiguous.values() for form in forms(pair) if not form.way)
+        return Index(found, {text[:end] for text in found for end in range(1, len(text) + 1)})
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""
-        content = {"format": FORMAT, "format_version": VERSION, "originals": self._originals}
+        originals = {pair.output: pair.original for pair in self._pairs.values()}
+        content = {"format": FORMAT, "format_version": VERSION, "originals": originals}
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod
@@ -132,20 +138,3 @@ class Restorer:
 def not_a_tag(text: str) -> str:
     """Returns a text that has no tags of ours with a blank in all that looks like one, so that it is not restored."""
     return _LIKE_A_TAG.sub("[ ", text)
-
-
-def _phrase(text: str) -> str:
-    """What stands for several words, however they are spaced."""
-    return " ".join(key(text).split())
-
-
-def _in_case_of(replaced: str, original: str) -> str:
-    if is_string(original) or replaced.startswith("["):  # neither strings nor tags have a case in the reply
-        return original
-    pattern = case_pattern(replaced)
-    own = case_pattern(original)
-    if own == pattern or (
-        pattern == TITLE and apply_case(key(original), own) != original
-    ):  # some have one of their own
-        return original
-    return apply_case(key(original), pattern)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
@@ -145,6 +145,10 @@ class Sanitizer:
         if (key := options.get("key")) is not None:
             own["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **own}
+
+    def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
+        """Returns how the rung ``names`` rewrites under these options, for what draws more than a call."""
+        return cast("NamesPlan", self._plan({**options, "protect": "names"}))
 
     def distribution(self, word: str, **options: Unpack[Options]) -> "Distribution":
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.

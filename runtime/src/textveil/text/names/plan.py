@@ -11,8 +11,8 @@ from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms.distribution import Distribution
+from textveil.mechanisms.staircase import staircase_channel
 from textveil.text import segmentation
-from textveil.text.levels import find_staircase_level
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.drawn import DrawnWords
@@ -24,6 +24,7 @@ from textveil.text.names.rewrite import CALLED, NamesRewriter, Style
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
 from textveil.text.promises import guess_gain
+from textveil.text.staircase_plans import find_staircase_level
 from textveil.text.statement import Terms
 
 STYLES = ("surrogate", "tag")
@@ -114,7 +115,8 @@ class NamesPlan:
             OptionError: It is any other: what a word becomes depends on where it stands.
         """
         if self.drawn is not None and word in self.drawn.ids:
-            return Distribution.of(self.drawn.vocabulary, self.drawn.staircase.channel, self.drawn.ids[word])
+            channel = staircase_channel(self.drawn.staircase)
+            return Distribution.of(self.drawn.vocabulary, channel, self.drawn.ids[word])
         raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")
 
 

@@ -19,7 +19,6 @@ from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
 from textveil.text.restore import Restorer, not_a_tag
-from textveil.text.segmentation import key
 
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 15
@@ -171,7 +170,7 @@ class _Document:
     ) -> str:
         if isinstance(draws, str):
             if draws.startswith("["):
-                pairs[key(draws), mention.named] = None
+                pairs[draws, mention.named] = None
             return draws
         spelled = []
         for part, draw in zip(mention.parts, draws, strict=True):
@@ -179,7 +178,7 @@ class _Document:
             found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
             spelled.append(f"{found}." if part.kind == "initial" and part is not mention.parts[-1] else found)
             if draw >= 0 and self._from[draw] is not None:
-                pairs[key(found), part.text] = None
+                pairs[found, part.text] = None
         return " ".join(spelled)
 
 

@@ -1,0 +1,13 @@
+"""Rewrites a conversation with a model under one mapping, and puts the words back into its replies, on the device."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil.conversation.conversation import Conversation
+    from textveil.conversation.incoming import Incoming, ReplyStream
+
+__all__ = ["Conversation", "Incoming", "ReplyStream"]
+
+__getattr__ = lazy_names(__name__, __all__, "incoming", "conversation")

@@ -1,0 +1,235 @@
+"""``Conversation``: messages to a model go out under one mapping, and its replies come back with the user's words."""
+
+import json
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle.atomic import atomic_bytes
+from textveil.bundle.kept import lies_in
+from textveil.bundle.signatures import require_cryptography
+from textveil.conversation.incoming import Incoming, Reader, ReplyStream
+from textveil.conversation.sent import pairs
+from textveil.conversation.shapes import Messages, dumped
+from textveil.errors import IdentityMismatch, InputError, KeyFileError, OptionError
+from textveil.ledger import crypto
+from textveil.ledger.keys import read_key, tag
+from textveil.sequences import require_string
+from textveil.text.names.also import hide
+from textveil.text.names.running import Running
+from textveil.text.restore import Restorer
+from textveil.text.sanitizer import Sanitizer
+
+#: The first line of a file, and what its content belongs to.
+HEADER = b"textveil-conversation 1\n"
+#: A file has no more.
+MOST_BYTES = 1 << 28
+_KEY = "the key of the conversation"
+_OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
+
+
+class Conversation:
+    """A conversation with a model, on the rung ``names``: equal strings are equal in all of its messages.
+
+    It is for one thread at a time. Its ``repr`` shows nothing of it, and it cannot be pickled.
+
+    Args:
+        sanitizer: What rewrites; the built-in English bundle if left out.
+        pass_through: Types of parts that go out as they are, such as ``image_url``; roles, such as ``system``; and
+            ``keys``, for keys of JSON that may be more than names of fields. Nothing of these is protected.
+        restore_tools: Names of tools whose arguments in replies are restored. The arguments of others stay surrogates:
+            what a tool does with a name is not for the model to decide.
+        options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
+            ``consistent_cap``, here of all strings of the conversation.
+
+    Raises:
+        OptionError: Another rung or option is asked for.
+
+    Privacy:
+        A conversation is one document whose texts come one after the other. It tells what its skeletons show, and which
+        strings of all messages are equal (docs/proofs/names.md). It holds what undoes the protection.
+    """
+
+    def __init__(
+        self,
+        sanitizer: Sanitizer | None = None,
+        *,
+        pass_through: Collection[str] = (),
+        restore_tools: Collection[str] = (),
+        **options: Any,
+    ) -> None:
+        for given, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
+            if isinstance(given, str) or not all(isinstance(entry, str) for entry in given):
+                raise OptionError(f"{name} takes a collection of names")
+        one = options.setdefault("protect", "names") == "names" and options.get("consistent", True) is True
+        if not one or not set(options) <= _OPTIONS:
+            raise OptionError(
+                f'a conversation has protect="names" and one mapping, and takes {", ".join(sorted(_OPTIONS))}; for the '
+                "rungs words and all, and for other options, rewrite each message by itself with Sanitizer or Ledger"
+            )
+        self._sanitizer = Sanitizer.load() if sanitizer is None else sanitizer
+        self._options = {name: sorted(v) if isinstance(v, set | frozenset) else v for name, v in options.items()}
+        self._plan = self._sanitizer.names_plan(**options)
+        self._reader = self._plan.reader()
+        self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
+        self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
+        self._restorer, self._key = Restorer(), os.urandom(32)
+        self._sent: dict[str, str] = {}
+        self._said: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a conversation is not pickled: save it with save, under a key")
+
+    def outgoing(self, messages: list[Any]) -> list[Any]:
+        """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
+
+        Every text that a person or a tool wrote is rewritten. JSON in the arguments and results of tools is rewritten
+        by value, numbers too, each to one of its type. Keys, roles, identifiers, names of tools, true, false and null
+        stay. A message that went out before goes out as it did, byte for byte; so does what the model wrote.
+
+        Args:
+            messages: The messages, as dictionaries; all of them so far, or the new ones alone.
+
+        Raises:
+            InputError: A message has a shape, a field or a type that is not known, or cannot be rewritten. Nothing goes
+                out, and nothing is drawn.
+        """
+        if not isinstance(messages, list):
+            raise InputError("messages come in a list")
+        looked_at = Messages(lambda text: text, self._written_by_the_model, self._pass_through)
+        for number, message in enumerate(messages, 1):
+            try:
+                looked_at.item(message)
+                dumped(message)
+            except (InputError, RecursionError) as error:
+                why = error if isinstance(error, InputError) else "it is nested too deeply"
+                raise InputError(f"message {number} of {len(messages)}: {why}") from None
+        rewrites = Messages(self._rewritten, self._written_by_the_model, self._pass_through)
+        return [json.loads(self._once(message, rewrites.item)) for message in messages]
+
+    def outgoing_text(self, text: str) -> str:
+        """Returns a text as it may go out; one that went out before as it did.
+
+        Raises:
+            InputError: It is not a string.
+        """
+        require_string(text)
+        return json.loads(self._once(text, self._rewritten))
+
+    def incoming(self, reply: Any) -> Incoming:
+        """Returns a reply with the words of the user.
+
+        Args:
+            reply: A text; a message, or a list of parts or items, as dictionaries. Fields that are not known stay.
+
+        Raises:
+            InputError: It is something else.
+
+        Privacy:
+            Nothing goes out. The arguments of tools that are not among ``restore_tools`` stay surrogates.
+        """
+        try:
+            return Reader(self._restorer, self._remember, self._restore_tools).read(reply)
+        except RecursionError:
+            raise InputError("the reply is nested too deeply") from None
+
+    def stream(self) -> ReplyStream:
+        """Returns what restores one reply as it comes in."""
+        return ReplyStream(self._restorer.index, self._remember)
+
+    def save(self, path: str | Path, key_file: str | Path) -> None:
+        """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.
+
+        Args:
+            path: The file. To delete the conversation is to delete it.
+            key_file: The key; made where it is missing. Not in the folder of ``path`` or below.
+
+        Raises:
+            CryptoUnavailable: The package ``cryptography`` is not installed.
+            KeyFileError: The key is not one, is in the wrong folder, or others may read it.
+            OutputError: The file cannot be written.
+        """
+        path = Path(path)
+        key = self._key_of(path, key_file, make=True)
+        content = {
+            "bundle": self._sanitizer.bundle.identity,
+            "options": self._options,
+            "key": self._key.hex(),
+            "draws": self._running.state(),
+            "pairs": self._restorer.pairs,
+            "sent": self._sent,
+            "said": self._said,
+        }
+        with atomic_bytes(path, private=True) as file:
+            file.write(HEADER + crypto.seal(key, json.dumps(content).encode(), HEADER))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        key_file: str | Path,
+        sanitizer: Sanitizer | None = None,
+        *,
+        pass_through: Collection[str] = (),
+        restore_tools: Collection[str] = (),
+    ) -> "Conversation":
+        """Goes on with a conversation that was saved, under the options that it had.
+
+        Raises:
+            InputError: There is no readable file, or it is not a conversation of this version.
+            KeyFileError: The key is not its key, or the file was altered.
+            IdentityMismatch: It was rewritten with another bundle.
+            CryptoUnavailable: The package ``cryptography`` is not installed.
+        """
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                sealed = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise InputError("the conversation: no readable file there") from error
+        if not sealed.startswith(HEADER) or len(sealed) > MOST_BYTES:
+            raise InputError("the conversation: not one of this version that textveil has written")
+        content = json.loads(crypto.unseal(cls._key_of(path, key_file, make=False), sealed[len(HEADER) :], HEADER))
+        found = cls(sanitizer, pass_through=pass_through, restore_tools=restore_tools, **content["options"])
+        if found._sanitizer.bundle.identity != content["bundle"]:
+            raise IdentityMismatch("the conversation was rewritten with another bundle")
+        found._key = bytes.fromhex(content["key"])
+        found._running.go_on(content["draws"])
+        found._restorer.add(content["pairs"])
+        found._sent, found._said = content["sent"], content["said"]
+        return found
+
+    @staticmethod
+    def _key_of(path: Path, key_file: str | Path, *, make: bool) -> bytes:
+        require_cryptography("a conversation that is saved")
+        if lies_in(key_file, Path(os.path.realpath(path)).parent):
+            raise KeyFileError(f"{_KEY}: not in the folder of the conversation or below: a copy of it would tell all")
+        return read_key(Path(key_file), _KEY, make=make)
+
+    def _once(self, message: Any, rewrite: Any) -> str:
+        """What a message goes out as; drawn at its first time."""
+        known = self._tag("message", message)
+        if known not in self._sent:
+            self._sent[known] = dumped(rewrite(message))
+        return self._sent[known]
+
+    def _rewritten(self, text: str) -> str:
+        pieces = self._running.rewrite(self._reader.read([text])[0])
+        self._restorer.add(pairs(pieces))
+        written = "".join(piece.output for piece in pieces)
+        return written if self._plan.also is None else hide(written, self._plan.also)
+
+    def _remember(self, restored: Any, reply: Any) -> None:
+        self._said[self._tag("reply", restored)] = json.dumps(reply)
+
+    def _written_by_the_model(self, value: Any) -> Any:
+        written = self._said.get(self._tag("reply", value))
+        return None if written is None else json.loads(written)
+
+    def _tag(self, use: str, value: Any) -> str:
+        said = json.dumps(json.loads(dumped(value)), sort_keys=True).encode()
+        return tag(self._key, use, said, dumped(sorted(self._pass_through)).encode()).hex()

@@ -1,0 +1,155 @@
+"""Restores replies of a model: texts and messages at once, or a text as it comes in."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from textveil.conversation.shapes import ARGUMENTS, CALL, CALLS, PARTS, TEXT, TYPES, VALUE, dumped, parsed
+from textveil.errors import InputError
+from textveil.text.placing import Index, Stream
+from textveil.text.restore import Restorer
+
+#: Is told what a text or value of a reply became, and what it was.
+Remember = Callable[[Any, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A reply with the words of the user.
+
+    Attributes:
+        reply: The reply, restored, in the shape in which it was given. It is as private as the messages.
+        placed: What was replaced, as the reply had it: surrogates, no original.
+        unplaced: What may be a word of the reply's own, and stayed.
+        ambiguous: What stands for several originals, and stayed.
+        tools: Names of tools whose arguments stayed as the model wrote them.
+    """
+
+    reply: Any = field(repr=False)
+    placed: tuple[str, ...] = ()
+    unplaced: tuple[str, ...] = ()
+    ambiguous: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+class Reader:
+    """Restores one reply.
+
+    Args:
+        restorer: What restores texts.
+        remember: See ``Remember``.
+        restore_tools: Tools whose arguments are restored.
+    """
+
+    def __init__(self, restorer: Restorer, remember: Remember, restore_tools: Collection[str]) -> None:
+        self._restorer, self._remember, self._restore_tools = restorer, remember, restore_tools
+        self._streams = [Stream(restorer.index)]
+        self._tools: dict[str, None] = {}
+
+    def read(self, reply: Any) -> Incoming:
+        """Returns a reply restored: a text, a message, or a list of its parts or items."""
+        restored = self._text(reply) if isinstance(reply, str) else self._items(reply)
+        found = zip(*((stream.placed, stream.unplaced, stream.ambiguous) for stream in self._streams), strict=True)
+        return Incoming(restored, *(tuple(chain.from_iterable(lists)) for lists in found), tools=tuple(self._tools))
+
+    def _items(self, reply: Any) -> Any:
+        if isinstance(reply, list):
+            return [self._items(item) for item in reply]
+        if not isinstance(reply, Mapping) or ("role" not in reply and "type" not in reply):
+            raise InputError("a reply is a text, a message with its role, or a list of its parts: dictionaries")
+        kind = reply.get("type", "message")
+        fields = TYPES.get(kind, {}) if isinstance(kind, str) else {}
+        return {name: self._field(value, fields.get(name), reply) for name, value in reply.items()}
+
+    def _field(self, value: Any, what: int | None, around: Mapping[str, Any]) -> Any:
+        if isinstance(value, str) and what in (TEXT, PARTS):
+            return self._text(value)
+        if isinstance(value, list) and what in (PARTS, CALLS):
+            return [self._items(item) for item in value]
+        if what == CALL and isinstance(value, Mapping):
+            return {name: self._arguments(v, value) if name == "arguments" else v for name, v in value.items()}
+        return self._arguments(value, around) if what in (ARGUMENTS, VALUE) else value
+
+    def _arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
+        """Those of a named tool by value: what a tool does with them nobody here knows."""
+        name = call.get("name")
+        values = parsed(value) if isinstance(value, str) else value
+        if not isinstance(name, str) or name not in self._restore_tools or values is None:
+            self._tools[str(name)] = None
+            restored = value
+        else:
+            restored = self._value(values)
+            restored = dumped(restored) if isinstance(value, str) else restored
+        self._remember(restored, value)
+        return restored
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._value(entry) for entry in value]
+        if isinstance(value, Mapping):
+            return {name: self._value(entry) for name, entry in value.items()}
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return value
+        written = str(abs(value)) if isinstance(value, int | float) else value
+        original = self._restorer.whole(written)
+        if original is None:
+            return self._restored(value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            try:
+                original = type(value)(original.replace(",", "")) * (-1 if value < 0 else 1)
+            except ValueError:
+                return value
+        self._streams[0].placed.append(written)
+        return original
+
+    def _text(self, text: str) -> str:
+        restored = self._restored(text)
+        self._remember(restored, text)
+        return restored
+
+    def _restored(self, text: str) -> str:
+        stream = Stream(self._restorer.index)
+        self._streams.append(stream)
+        return stream.feed(text) + stream.close()
+
+
+class ReplyStream(Stream):
+    """Restores a text that comes in parts; the same as at once, however it is cut.
+
+    Args:
+        index: What may be in it.
+        remember: Is told what the text became, and what it was, at the end.
+
+    Attributes:
+        incoming: What ``Conversation.incoming`` would say, once it is closed.
+    """
+
+    def __init__(self, index: Index, remember: Remember) -> None:
+        super().__init__(index)
+        self._remember = remember
+        self._came: list[str] = []
+        self._went: list[str] = []
+        self.incoming: Incoming | None = None
+
+    def feed(self, delta: str) -> str:
+        """Takes the next part; returns what is decided: all but the length of a form and a character at most.
+
+        Raises:
+            InputError: It is not a string, or the stream is closed.
+        """
+        if not isinstance(delta, str) or self.incoming is not None:
+            raise InputError("a part of a reply is a string, and none comes after the end")
+        self._came.append(delta)
+        self._went.append(super().feed(delta))
+        return self._went[-1]
+
+    def close(self) -> str:
+        """Returns the rest; nothing the second time."""
+        if self.incoming is not None:
+            return ""
+        rest = super().close()
+        restored = "".join(self._went) + rest
+        self._remember(restored, "".join(self._came))
+        self.incoming = Incoming(restored, tuple(self.placed), tuple(self.unplaced), tuple(self.ambiguous))
+        return rest

@@ -1,0 +1,73 @@
+"""What a reply may mention of a text that went out: pairs of what came out and what stood there.
+
+What is too short to be told from a reply's own words counts beside the words that it stood beside: ``7 chairs``.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from textveil.text.forms import Pair
+from textveil.text.names.running import Piece
+from textveil.text.placing import word_before
+
+#: Kinds of which a part is never looked for by itself, and those that need a word beside them.
+_NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
+_WEAK = frozenset(("title", "number-word", "unit", "office"))
+_DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
+_IN_DATES = frozenset((" ", ", ", ". "))
+_WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
+_SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
+#: The length of words that tell nothing, and of what is looked at behind a mention.
+_SHORT, _NEAR = 3, 40
+
+
+def pairs(pieces: Sequence[Piece]) -> Iterator[Pair]:
+    """Yields what may be mentioned of a text."""
+    for place, piece in enumerate(pieces):
+        mention = piece.mention
+        if mention is None or not piece.output:
+            continue
+        if not piece.parts:
+            yield Pair(piece.output, mention.named)
+            continue
+        if len(piece.parts) > 1:
+            yield Pair(piece.output, mention.named)
+        for output, part in zip(piece.parts, mention.parts, strict=True):
+            if part.kind in _WEAK or (len(output) == 1 and output.isdigit()):
+                yield from _with_context(pieces, place, output, part.text)
+            elif part.kind not in _NEVER:
+                yield Pair(output, part.text)
+                if part.kind == "account":  # a number of JSON has no zeros before it
+                    yield Pair(output.lstrip("0"), part.text)
+                elif part.kind == "organization":
+                    yield from _parts(output.split(), part.text.split())
+                elif part.kind == "number" and output.endswith("0") and "." in output:
+                    yield Pair(output.rstrip("0").rstrip("."), part.text)
+        yield from _dates(pieces, place)
+
+
+def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:
+    """The first word of a firm, and the last: it may be a person on no list, whom replies call by one of them."""
+    if len(output) > 1 and len(original) > 1:
+        yield Pair(output[0], original[0])
+        if len(output) == len(original):
+            yield Pair(output[-1], original[-1])
+
+
+def _with_context(pieces: Sequence[Piece], place: int, output: str, original: str) -> Iterator[Pair]:
+    before = word_before("".join(piece.output for piece in pieces[max(0, place - 3) : place]))
+    after = _WORD_AFTER.match("".join(piece.output for piece in pieces[place + 1 : place + 4])[:_NEAR])
+    yield Pair(output, original, 0, True, before if len(before) > _SHORT or before in _SIGNS else "")
+    if after is not None:
+        for follows in {after[0], after[0].lstrip(".")}:
+            yield Pair(output + follows, original, len(output))
+
+
+def _dates(pieces: Sequence[Piece], place: int) -> Iterator[Pair]:
+    """A date of several mentions that begins here."""
+    for length in (5, 3):
+        found = pieces[place : place + length]
+        kinds = tuple(piece.mention.kind for piece in found[::2] if piece.mention is not None)
+        if len(found) == length and kinds in _DATES and all(piece.output in _IN_DATES for piece in found[1::2]):
+            yield Pair("".join(piece.output for piece in found), "".join(piece.original for piece in found))
+            return

@@ -1,0 +1,160 @@
+"""The forms in which a reply may mention what came out: plurals, grouped digits, dates in four ways of writing.
+
+What stands there for a form is the original in the same form.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from textveil.text.segmentation import TITLE, UPPER, apply_case, case_pattern, is_string, key
+
+#: A number, and one without marks.
+_NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
+_MONTHS = "January February March April May June July August September October November December".split()
+_BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
+_BY_NAME["sept"] = 9
+_PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
+_ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
+_DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)
+_MONTH_FIRST = re.compile(r"(?P<month>[a-z]+)\.? (?P<d>\d\d?)(?:,? (?P<y>\d{4}))?", re.IGNORECASE)
+#: How dates are written, with a year and without.
+_WHOLE_DATES = {
+    "iso": "{y:04d}-{m:02d}-{d:02d}",
+    "day first": "{d} {month} {y}",
+    "month first": "{month} {d}, {y}",
+    "numeric": "{m}/{d}/{y}",
+    "numeric, padded": "{m:02d}/{d:02d}/{y}",
+}
+_SHORT_DATES = {"day first": "{d} {month}", "month first": "{month} {d}"}
+_SHORTEST_PLURAL = 3
+
+
+class Pair(NamedTuple):
+    """What came out, and what stood there.
+
+    Attributes:
+        output: What came out, as it is spelled; in lower case if its case tells nothing.
+        original: What stood there.
+        lead: How many characters of ``output`` stand for ``original``: the rest is context. All of them if 0.
+        weak: Whether it is too short to be told from other words of a reply where nothing else tells.
+        before: The folded word or sign that must stand before a weak one; nothing where none does.
+    """
+
+    output: str
+    original: str
+    lead: int = 0
+    weak: bool = False
+    before: str = ""
+
+
+class Form(NamedTuple):
+    """A form of what came out.
+
+    Attributes:
+        text: It, folded.
+        pair: What it is a form of.
+        way: How it is written; nothing where it is as it came out.
+    """
+
+    text: str
+    pair: Pair
+    way: str = ""
+
+    def original(self, written: str) -> str:
+        """Returns the original in this form, and in the case of what is written."""
+        output, original = self.pair.output[: self.pair.lead or None], self.pair.original
+        if self.way == "plural":
+            return in_case_of(written, _plural(output), _plural(original))
+        if self.way == "number":
+            return _as_number(written, output, original)
+        date = _parsed(original) if self.way else None
+        return in_case_of(written, output, original) if date is None else _written(date).get(self.way, original)
+
+
+def folded(text: str) -> str:
+    """Returns a text character by character: case folded, without differences of compatibility (NFKD)."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).replace("\u2019", "'")
+
+
+def forms(pair: Pair) -> Iterator[Form]:
+    """Yields the forms of what came out, first as it came."""
+    output = pair.output
+    yield Form(" ".join(folded(output).split()), pair)
+    if pair.lead or pair.weak:
+        return
+    number, date = _NUMBER.fullmatch(output), _parsed(output)
+    if number is not None:
+        whole, decimals = number[1].replace(",", ""), number[2] or ""
+        for written in {whole, f"{int(whole):,}" if whole[0] != "0" else whole}:
+            yield Form(written + decimals, pair, "number")
+            if not decimals:
+                yield Form(written + ".00", pair, "number")
+    elif (phone := _PHONE.fullmatch(output)) is not None:
+        for way in ("({}) {}-{}", "{}.{}.{}", "{} {} {}", "{}{}{}"):
+            yield Form(way.format(*phone.groups()), pair, way)
+    elif date is not None:
+        for way, written in _written(date).items():
+            yield Form(folded(written), pair, way)
+    elif len(output) >= _SHORTEST_PLURAL and output.replace(" ", "").isalpha():
+        yield from (Form(folded(plural), pair, "plural") for plural in {_plural(output), f"{output}s"})
+
+
+def in_case_of(written: str, output: str, original: str) -> str:
+    """Returns an original as it is spelled where its output is, else in the case in which that is written."""
+    pattern, sent = case_pattern(written), case_pattern(output)
+    if pattern == sent and any(map(str.isupper, output)):
+        return original
+    if is_string(original) or not any(map(str.isalpha, written)) or written.startswith("["):
+        return original
+    own = case_pattern(original)
+    if own == pattern or (pattern == TITLE and (sent == UPPER or apply_case(key(original), own) != original)):
+        return original  # some have a case of their own
+    if pattern == TITLE or " " in original:
+        return original.upper() if pattern == UPPER else original[:1].upper() + original[1:] if pattern else original
+    return apply_case(key(original), pattern)
+
+
+def _plural(word: str) -> str:
+    small = word.lower()
+    if small.endswith(("s", "x", "z", "ch", "sh")):
+        end = "es"
+    elif word == small and small.endswith("y") and small[-2:-1] not in "aeiou":
+        return word[:-1] + "ies"
+    else:
+        end = "s"
+    return word + (end.upper() if len(word) > 1 and word.isupper() else end)
+
+
+def _as_number(written: str, output: str, original: str) -> str:
+    """A whole number with commas and decimals where what is written has them and what came out has none."""
+    own = _NUMBER.fullmatch(original)
+    if own is None or own[1][0] == "0":
+        return original
+    whole, decimals = own[1].replace(",", ""), own[2] or ""
+    if "," in written:
+        whole = f"{int(whole):,}"
+    elif "," not in output:
+        whole = own[1]
+    return whole + (decimals or (".00" if written.endswith(".00") and "." not in output else ""))
+
+
+def _parsed(text: str) -> tuple[int | None, int, int] | None:
+    """Year, month and day of a date whose order is not in doubt."""
+    match = _ISO.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
+    if match is None:
+        return None
+    found = match.groupdict()
+    month = int(found["m"]) if "m" in found else _BY_NAME.get(found["month"].lower(), 0)
+    if not (1 <= month <= 12 and 1 <= int(found["d"]) <= 31):
+        return None
+    return int(found["y"]) if found["y"] else None, month, int(found["d"])
+
+
+def _written(date: tuple[int | None, int, int]) -> dict[str, str]:
+    year, month, day = date
+    ways = _SHORT_DATES if year is None else _WHOLE_DATES
+    return {way: form.format(y=year, m=month, d=day, month=_MONTHS[month - 1]) for way, form in ways.items()}

@@ -1,0 +1,130 @@
+"""A conversation on the rung ``names``: one document whose texts come one after the other.
+
+Draws are functions of the skeletons of its texts and of earlier draws (docs/proofs/names.md).
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textveil.mechanisms import entropy
+from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.text.names.kinds import Mention, Part
+from textveil.text.names.read import Read
+from textveil.text.names.rewrite import Style, _Document
+from textveil.text.names.surrogates import Surrogates
+from textveil.text.restore import not_a_tag
+from textveil.text.segmentation import LOWER, key
+
+#: Of other kinds some members are common words, whatever is left out.
+_SKIPS_COMMON = frozenset(("month",))
+#: Draws until an unused member is looked for among all of them, and the largest pool of which all are listed.
+_TRIES, _MOST_LISTED = 32, 1 << 15
+
+
+class Piece(NamedTuple):
+    """A part of a text: what came out, what stood there, and the mention that it was; ``None`` where it is shown.
+
+    ``parts`` has what came out for each part of the mention; nothing where a tag or nothing came out.
+    """
+
+    output: str
+    original: str
+    mention: Mention | None = None
+    parts: tuple[str, ...] = ()
+
+
+class Running(_Document):
+    """The draws of a conversation so far.
+
+    No spelling comes out twice while its pool has others, for kinds too whose equal strings do not become equal, and no
+    common word stands for a name.
+
+    Args:
+        style: How slots are written.
+        surrogates: The members of kinds.
+        common: The words of the public list.
+    """
+
+    def __init__(self, style: Style, surrogates: Surrogates, common: Collection[str]) -> None:
+        super().__init__((), style, surrogates, None)
+        self._common, self._out = common, set[str]()
+
+    def rewrite(self, read: Read) -> list[Piece]:
+        """Returns the parts of the next text.
+
+        Privacy:
+            The release itself, with the operating system's entropy.
+        """
+        pieces = [Piece(entry, entry) if isinstance(entry, str) else self._piece(entry) for entry in read.entries]
+        for place, piece in enumerate(pieces):  # what looks like a tag of any of the texts must not be restored
+            if piece.mention is None:
+                next_one = "".join(after.output[:1] for after in pieces[place + 1 : place + 2])
+                output = not_a_tag(piece.output + next_one)
+                pieces[place] = piece._replace(output=output[: len(output) - len(next_one)])
+        return pieces
+
+    def _piece(self, mention: Mention) -> Piece:
+        drawn, original = self._mention(mention), mention.slot.text
+        assert drawn is not None  # a conversation has no list that is drawn
+        if isinstance(drawn, str):
+            return Piece(drawn, original, None if drawn == original else mention)
+        parts = tuple(
+            self._surrogates.spelled(part.kind, part.layout, member, mention.case)
+            for part, member in zip(mention.parts, drawn, strict=True)
+        )
+        dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
+        return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), original, mention, parts)
+
+    def _draw(self, part: Part) -> int | None:
+        """The member for a part; ``None`` if none is left, or the conversation has too many strings."""
+        kind, layout = part.kind, part.layout
+        size, consistent = self._surrogates.size(kind, layout), self._surrogates.consistent(kind, layout)
+        equal = kind, layout, part.folded
+        if consistent and equal in self._numbers:
+            return self._numbers[equal]
+        if consistent and len(self._numbers) >= self._style.cap:
+            return None
+        member = self._unused(kind, layout, size, self._common if consistent or kind in _SKIPS_COMMON else ())
+        if member is None:
+            return None if consistent else _below(size)
+        if consistent:
+            self._numbers[equal] = member
+        return member
+
+    def _unused(self, kind: str, layout: str, size: int, skips: Collection[str]) -> int | None:
+        """A member whose spelling did not come out, each as likely as any other; ``None`` where none is found."""
+
+        def spelled(member: int) -> str:
+            return key(self._surrogates.spelled(kind, layout, member, LOWER))
+
+        def is_free(member: int) -> bool:
+            return spelled(member) not in self._out and spelled(member) not in skips
+
+        found = next(filter(is_free, (_below(size) for _ in range(_TRIES))), None)
+        if found is None and size <= _MOST_LISTED and (free := [*filter(is_free, range(size))]):
+            found = free[_below(len(free))]
+        if found is not None:
+            self._out.add(spelled(found))
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """Returns all that later draws depend on, as plain values for JSON. It is as private as the texts."""
+        return {
+            "members": [[*equal, member] for equal, member in self._numbers.items()],
+            "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
+            "out": sorted(self._out),
+        }
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        self._numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["members"]}
+        self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
+        for called, _ in self._tags:
+            self._counts[called] = self._counts.get(called, 0) + 1
+        self._out = set(state["out"])
+
+
+def _below(total: int) -> int:
+    return int(uniform_below(np.array([total], dtype=np.int64), entropy.random_uint64)[0])

@@ -1,0 +1,166 @@
+"""Finds forms of what came out in a reply, as it comes in, and puts originals there: one engine for all replies.
+
+What becomes of a place is decided by the characters from it on until no form goes on, and by those before it. So a
+reply has one result however it is cut, and no more is held back than a form and one character.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Set
+from typing import NamedTuple
+
+from textveil.text.forms import Form, folded
+
+#: Where a form may begin: at a word, or at a mark.
+_START = re.compile(r"(?<![^\W_])[^\W_]|[^\w\s]")
+_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
+#: Characters of the reply that are remembered behind the place that is looked at.
+_BEHIND = 48
+#: Blanks, ends of lines and marks of quotation between two words of a form.
+_MOST_BLANKS = 6
+_BLANKS = re.compile(r"\s[\s>]*")
+_APOSTROPHES = "'\u2019"
+#: What makes digits after it, or before it, a part of one number.
+_IN_NUMBERS = ".,:/-\u2013"
+_NUMBER = re.compile(r"[\d.,]+")
+
+
+class Index(NamedTuple):
+    """All forms.
+
+    Attributes:
+        forms: By their folded text; ``None`` where a form stands for several originals.
+        begins: All that a form begins with.
+    """
+
+    forms: Mapping[str, Form | None]
+    begins: Set[str]
+
+
+#: A form, and where what stands for the original ends.
+_Found = tuple[Form | None, int]
+_MORE: _Found = None, 0
+
+
+class Stream:
+    """Puts originals into a reply that comes in parts.
+
+    Args:
+        index: The forms.
+
+    Attributes:
+        placed: What was replaced, as the reply has it.
+        unplaced: What may be a word of the reply's own, and stayed.
+        ambiguous: What stands for several originals, and stayed.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index, self._held, self._behind = index, "", ""
+        self.placed: list[str] = []
+        self.unplaced: list[str] = []
+        self.ambiguous: list[str] = []
+
+    def feed(self, delta: str) -> str:
+        """Takes the next part of a reply; returns what is decided of it."""
+        return self._decided(self._held + delta, False)
+
+    def close(self) -> str:
+        """Returns the rest."""
+        return self._decided(self._held, True)
+
+    def _decided(self, rest: str, final: bool) -> str:
+        text, position = self._behind + rest, len(self._behind)
+        done, parts = position, []
+        while (match := _START.search(text, position)) is not None:
+            place = match.start()
+            found = self._longest(text, place, final)
+            if found is _MORE:
+                break
+            position = place + 1
+            if found is not None:
+                parts += [text[done:place], self._put(text, place, found)]
+                done = position = found[1]
+        else:
+            place = len(text)
+        parts.append(text[done:place])
+        self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
+        return "".join(parts)
+
+    def _longest(self, text: str, place: int, final: bool) -> _Found | None:
+        """The longest form that begins at a place and ends where a word does; ``_MORE`` where it is not known yet."""
+        begins, forms = self._index.begins, self._index.forms
+        read, blanks, at, found = "", 0, place, []
+        ends = [place]
+        while at < len(text):
+            character = text[at]
+            if blanks and (character.isspace() or character == ">"):
+                blanks += 1
+                if blanks > _MOST_BLANKS:
+                    break
+                at += 1
+                ends[-1] = at
+                continue
+            blanks = int(character.isspace())
+            step = " " if blanks else folded(character)
+            if read + step not in begins:
+                break
+            read, at = read + step, at + 1
+            ends += [at] * len(step)
+            if read in forms:
+                found.append((forms[read], at))
+        else:
+            if not final:
+                return _MORE
+        for form, end in reversed(found):
+            if end + 1 >= len(text) and not final:  # what follows a mark is not known
+                return _MORE
+            if _stands_alone(text, place, end):
+                lead = 0 if form is None else len(folded(form.pair.output[: form.pair.lead]))
+                return form, ends[lead] if lead else end
+        return None
+
+    def _put(self, text: str, place: int, found: _Found) -> str:
+        form, end = found
+        written = text[place:end]
+        if form is None:
+            self.ambiguous.append(written)
+            return written
+        ordinary = written.isalpha() and written.islower() and not form.pair.output.islower()
+        if ordinary or (form.pair.weak and not form.pair.before == word_before(text[:place]) != ""):
+            self.unplaced.append(written)
+            return written
+        self.placed.append(written)
+        original = form.original(_BLANKS.sub(" ", written))
+        blanks, words = _BLANKS.findall(written), original.split(" ")
+        if len(words) != 1 + len(blanks):
+            return original
+        return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
+
+
+def _stands_alone(text: str, place: int, end: int) -> bool:
+    """Whether a form is not a part of a longer word or number."""
+    first, last, number = text[place], text[end - 1], _NUMBER.fullmatch(text, place, end) is not None
+    before, after = text[max(0, place - 2) : place], text[end : end + 2]
+    if first != "[" and before:
+        if _is_inside(before[-1]) or (first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()):
+            return False
+        if number and before[-1] in _IN_NUMBERS and before[:-1].isdigit():
+            return False
+        if before[-1] == "_" and after[:1] != "_":
+            return False
+    if last != "]" and after:
+        if _is_inside(after[0]) or (after[0] == "_" and before[-1:] != "_"):
+            return False
+        if number and after[0] in _IN_NUMBERS and after[1:].isdigit():
+            return False
+    return True
+
+
+def _is_inside(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def word_before(text: str) -> str:
+    """Returns the word, or the sign of a currency or a number, right before the end of a text; folded."""
+    match = _BEFORE.search(text[-_BEHIND:])
+    return "" if match is None else folded(match[1] or match[2])

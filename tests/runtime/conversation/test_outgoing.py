@@ -1,0 +1,275 @@
+"""Messages that go out: shapes of two providers, one mapping, what is refused, what is sent again, files."""
+
+import copy
+import json
+import math
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textveil import Conversation, IdentityMismatch, InputError, KeyFileError, OptionError, Sanitizer
+from textveil.conversation import conversation as module
+
+SECRET = "Zorblax Qwyx"
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def texts(value: Any) -> list[Any]:
+    """All strings and numbers of a value but keys."""
+    if isinstance(value, dict):
+        return [text for entry in value.values() for text in texts(entry)]
+    if isinstance(value, list):
+        return [text for entry in value for text in texts(entry)]
+    return [value]
+
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": json.dumps({"who": SECRET})}}
+RESULT = json.dumps({"who": SECRET, "list": [SECRET, 4711, -1.5, True, None], "paid": False})
+MESSAGES: list[Any] = [
+    {"role": "system", "content": f"You help {SECRET}."},
+    {"role": "developer", "content": SECRET},
+    {"role": "user", "content": SECRET, "name": "Zorblax"},
+    {"role": "user", "content": [{"type": "text", "text": SECRET}, {"type": "input_text", "text": SECRET}]},
+    {"role": "assistant", "content": None, "tool_calls": [CALL], "refusal": None, "annotations": [], "audio": None},
+    {"role": "assistant", "content": [{"type": "refusal", "refusal": SECRET}]},
+    {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
+    {"role": "tool", "tool_call_id": "call_1", "name": "find", "content": [{"type": "text", "text": SECRET}]},
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": SECRET}]},
+    {"type": "message", "id": "m", "role": "assistant", "status": "completed",
+     "content": [{"type": "output_text", "text": SECRET, "annotations": [], "logprobs": []}]},
+    {"type": "function_call", "id": "f", "call_id": "c", "name": "find", "arguments": json.dumps({"who": SECRET})},
+    {"type": "function_call_output", "call_id": "c", "output": RESULT},
+    {"type": "function_call_output", "call_id": "c", "output": f"found {SECRET}"},
+    {"type": "text", "text": f"Help {SECRET}.", "cache_control": {"type": "ephemeral"}},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "find", "input": {"who": [SECRET]}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": RESULT, "is_error": False}]},
+    {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": SECRET}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=range(len(MESSAGES)))
+def test_every_text_is_rewritten_and_nothing_else(sanitizer: Sanitizer, message: Any) -> None:
+    (out,) = Conversation(sanitizer).outgoing([message])
+    assert "Zorblax" not in json.dumps(out)
+    assert "4711" not in json.dumps(out)
+    before, after = texts(message), texts(out)
+    for old, new in zip(before, after, strict=True):
+        if not isinstance(old, str) or ("Zorblax" not in old and "find" not in old):
+            assert new == old
+        elif old.startswith("{"):
+            given, written = json.loads(old), json.loads(new)
+            assert given.keys() == written.keys()
+            assert [type(value) for value in texts(given)] == [type(value) for value in texts(written)]
+            assert [value for value in texts(given) if isinstance(value, bool | None)] == [
+                value for value in texts(written) if isinstance(value, bool | None)
+            ]
+
+
+REFUSED: list[tuple[Any, str]] = [
+    (SECRET, "it is not a message"), (None, "it is not a message"), ({}, "neither a role nor a type"),
+    ({"content": SECRET}, "neither a role"), ({"role": SECRET, "content": ""}, "its role"), ({"role": 5}, "its role"),
+    ({"role": "user", "content": SECRET, "metadata": {}}, "a field that is not known"),
+    ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": SECRET}}]}, "the type image_url"),
+    ({"role": "user", "content": [{"type": "input_file", "file": SECRET}]}, "the type input_file"),
+    ({"role": "assistant", "content": [{"type": "thinking", "thinking": SECRET}]}, "the type thinking"),
+    ({"role": "user", "content": [{"type": SECRET, "text": SECRET}]}, "a type that is not known"),
+    ({"role": "user", "content": [{"type": 5}]}, "a type that is not known"),
+    ({"role": "user", "content": {"text": SECRET}}, "a value that is not known"),
+    ({"role": "user", "content": 5}, "a value that is not known"),
+    ({"role": "user", "content": [SECRET]}, "it is not a message"),
+    ({"role": "tool", "tool_call_id": SECRET, "content": ""}, "identifier"),
+    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "a value that is not known"),
+    ({"role": "assistant", "content": "", "tool_calls": [SECRET]}, "it is not a message"),
+    ({"role": "assistant", "content": "", "tool_calls": {}}, "a value that is not known"),
+    ({"role": "assistant", "tool_calls": [{**CALL, "function": {"name": SECRET, "arguments": "{}"}}]}, "identifier"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a key twice"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
+    ({"type": "function_call_output", "call_id": "c", "output": json.dumps({SECRET: 1})}, "keys stay"),
+    ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
+    ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": b"x"}}, "JSON"),
+    ({"type": "tool_use", "id": "t", "name": "f", "input": {5: "x"}}, "JSON"),
+    ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": 10**400}}, "too large"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "why"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Sanitizer, message: Any, why: str) -> None:
+    conversation = Conversation(sanitizer)
+    with pytest.raises(InputError, match=why) as caught:
+        conversation.outgoing([{"role": "user", "content": SECRET}, message])
+    assert str(caught.value).startswith("message 2 of 2: ")
+    assert "\n" not in str(caught.value)
+    assert "Zorblax" not in str(caught.value)
+    assert conversation._running.state()["members"] == []
+    assert not conversation._sent
+    for wrong in ("text", {"role": "user"}, None):
+        with pytest.raises(InputError, match=r"^messages come in a list$"):
+            conversation.outgoing(wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:
+    deep: Any = []
+    for _ in range(5_000):
+        deep = [deep]
+    message = {"type": "tool_use", "id": "t", "name": "f", "input": {"a": deep}}
+    for refused in (
+        lambda: Conversation(sanitizer).outgoing([message]),
+        lambda: Conversation(sanitizer).incoming(deep),
+    ):
+        with pytest.raises(InputError, match="nested too deeply"):
+            refused()
+
+
+def test_what_is_passed_through(sanitizer: Sanitizer) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:x"}}
+    conversation = Conversation(sanitizer, pass_through={"image_url", "system", "keys"})
+    system = {"role": "system", "content": SECRET, "anything": 1}
+    tool = {"type": "tool_use", "id": "t", "name": "f", "input": {SECRET: SECRET}}
+    out = conversation.outgoing([{"role": "user", "content": [image]}, system, tool])
+    assert out[:2] == [{"role": "user", "content": [image]}, system]
+    assert [*out[2]["input"]] == [SECRET]
+    assert out[2]["input"][SECRET] != SECRET
+
+
+def test_the_same_person_is_the_same_in_forty_messages(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    conversation = Conversation(sanitizer)
+    first = conversation.outgoing_text("Anna Novak paid.").removesuffix(" paid.")
+    for number in range(40):
+        if number == 20:
+            conversation.save(tmp_path / "c", tmp_path.parent / "key")
+            conversation = Conversation.load(tmp_path / "c", tmp_path.parent / "key", sanitizer)
+        out = conversation.outgoing([{"role": "user", "content": f"Anna Novak called about {number + 100} pages."}])
+        assert out[0]["content"].startswith(f"{first} called about ")
+    other = conversation.outgoing_text("Maria Kowalski paid.").removesuffix(" paid.")
+    assert not set(other.split()) & set(first.split())
+    assert conversation.incoming(f"{first} and {other}").reply == "Anna Novak and Maria Kowalski"
+
+
+def test_no_number_comes_out_twice_while_its_pool_lasts(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    out = [conversation.outgoing_text(f"I paid {10 + number} euros") for number in range(80)]
+    assert len(set(out)) == 80
+    text = "I paid 12 euros"
+    found = [conversation.outgoing_text(f"{text} and {number}") for number in range(5)]
+    assert len({entry.split()[2] for entry in found}) == 5
+    months = [conversation.outgoing_text(f"It was in {month}.") for month in ("March", "April") for _ in range(12)]
+    assert months[0] in months  # the pool ends, and goes on
+    assert conversation.incoming(months[-1]).ambiguous or conversation.incoming(months[-1]).placed
+
+
+def test_a_message_goes_out_again_as_it_did(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    out = json.dumps(conversation.outgoing(MESSAGES))
+    assert json.dumps(conversation.outgoing(copy.deepcopy(MESSAGES))) == out
+    assert conversation.outgoing_text("Pay 4711.") == conversation.outgoing_text("Pay 4711.")
+    reply = conversation.incoming("You paid 8123 in May.")
+    assert (
+        conversation.outgoing([{"role": "assistant", "content": reply.reply}])[0]["content"] == "You paid 8123 in May."
+    )
+    assert conversation.outgoing([{"role": "user", "content": reply.reply}])[0]["content"] != "You paid 8123 in May."
+
+
+def test_the_store_has_nothing_of_the_messages(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    conversation.outgoing(MESSAGES)
+    conversation.incoming(conversation.outgoing_text(SECRET))
+    assert "Zorblax" not in json.dumps([conversation._sent, conversation._said])
+    other = Conversation(sanitizer)
+    other.outgoing(MESSAGES)
+    assert not set(other._sent) & set(conversation._sent)  # tags are keyed
+
+
+def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer, style="tag")
+    assert conversation.outgoing_text("Anna Novak called") == "[person 1] called"
+    out = conversation.outgoing_text("please quote [person 1] here")
+    assert conversation.incoming(out).placed == ("[number 1]",)
+    assert conversation.incoming("[person 1]").reply == "Anna Novak"
+
+
+WRONG: list[dict[str, Any]] = [
+    {"protect": "words"}, {"protect": "all"}, {"consistent": False}, {"key": b"x" * 16}, {"consistent": "corpus"},
+    {"level": "weak"}, {"style": "other"}, {"pass_through": "system"}, {"restore_tools": [5]}, {"unknown": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", WRONG, ids=str)
+def test_other_rungs_and_options_are_refused(sanitizer: Sanitizer, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        Conversation(sanitizer, **options)
+
+
+@pytest.fixture
+def saved(sanitizer: Sanitizer, tmp_path: Path) -> tuple[Conversation, Path, Path]:
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "data").mkdir()
+    conversation = Conversation(sanitizer, tag={"city"})
+    conversation.outgoing(MESSAGES)
+    conversation.outgoing_text("Anna Novak of Boston paid 7 euros in May, again in May; Dr. Brown and Mr. Hill know")
+    conversation.save(tmp_path / "data" / "c", tmp_path / "keys" / "k")
+    return conversation, tmp_path / "data" / "c", tmp_path / "keys" / "k"
+
+
+def test_a_file_goes_on_as_the_conversation_would(
+    sanitizer: Sanitizer, saved: tuple[Conversation, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation, path, key = saved
+    again = Conversation.load(path, key, sanitizer)
+    assert again.outgoing(MESSAGES) == conversation.outgoing(MESSAGES)
+    assert again._restorer.index == conversation._restorer.index
+    assert again._running.state() == conversation._running.state()
+    texts = ["Anna Smith of Boston and of Lima paid 12 in March", "J. Doe, 5 May 2020"]
+    monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count % 251)) if count < 251 else bytes(count))
+    assert [*map(again.outgoing_text, texts)] == [*map(conversation.outgoing_text, texts)]
+
+
+def test_a_file_is_its_owners_and_shows_nothing(saved: tuple[Conversation, Path, Path]) -> None:
+    _, path, key = saved
+    assert path.stat().st_mode & 0o777 == key.stat().st_mode & 0o777 == 0o600
+    assert b"Zorblax" not in path.read_bytes()
+    assert b"members" not in path.read_bytes()
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["c"]
+
+
+def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, Path, Path], tmp_path: Path) -> None:
+    conversation, path, key = saved
+    content = path.read_bytes()
+    for wrong, error in (
+        (content.replace(b"conversation 1", b"conversation 2"), InputError), (b"", InputError), (b"{}", InputError),
+        (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (module.HEADER, KeyFileError),
+    ):  # fmt: skip
+        path.write_bytes(wrong)
+        with pytest.raises(error):
+            Conversation.load(path, key, sanitizer)
+    path.write_bytes(content)
+    (tmp_path / "keys" / "other").write_bytes(bytes(32))
+    (tmp_path / "keys" / "other").chmod(0o600)
+    for wrong_key in (tmp_path / "keys" / "other", tmp_path / "keys" / "none", path.parent / "k"):
+        with pytest.raises(KeyFileError):
+            Conversation.load(path, wrong_key, sanitizer)
+    with pytest.raises(KeyFileError, match="not in the folder"):
+        conversation.save(path, path.parent / "k")
+    with pytest.raises(InputError, match="no readable file"):
+        Conversation.load(tmp_path / "none", key, sanitizer)
+    assert path.read_bytes() == content
+
+
+def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation, path, key = saved
+    monkeypatch.setattr(type(conversation._sanitizer.bundle), "identity", "0" * 64, raising=False)
+    conversation._sanitizer.bundle.__dict__.pop("identity", None)
+    with pytest.raises(IdentityMismatch):
+        Conversation.load(path, key, conversation._sanitizer)
+
+
+def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
+    for leave in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"^a conversation is not pickled"):
+            leave(Conversation(sanitizer))
