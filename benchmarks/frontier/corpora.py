@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ FILES = {
     "personal": ("pii/records.jsonl",),
     "qnli": ("qnli/dev.tsv",),
 }
+_NOT, _CLITIC = re.compile(r"(?<=[a-z])n't\b"), re.compile(r"(?<=[a-z])('s|'re|'ve|'ll|'d|'m)\b")
 #: Rows of train that ``--quick`` trains on, and those that it measures on.
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 
@@ -60,7 +62,7 @@ def _inside(train: Part, name: str) -> tuple[Part, Part]:
     texts = train.cut
     chosen = np.zeros(len(train.labels), dtype=bool)
     chosen[held_out] = True
-    free = ~chosen & ~near(texts, held_out) if name == "sst2" else ~chosen
+    free = ~chosen & ~near(texts, [texts[row] for row in held_out]) if name == "sst2" else ~chosen
     rest = np.flatnonzero(free)[:QUICK_TRAIN]
 
     def part(rows: NDArray[Any]) -> Part:
@@ -104,6 +106,22 @@ def articles(path: Path) -> list[list[list[str]]]:
         elif text and not text.startswith("=") and found:
             found[-1].append(segments(text))
     return found
+
+
+def prior(data: Path) -> list[list[str]]:
+    """Reads what else an attacker has: public reviews of films, or texts of other kinds if there are none.
+
+    The reviews are those of ``reviews/*.txt``, one a line, spelled as in SST-2.
+    """
+    files = sorted((data / "reviews").glob("*.txt"))
+    return [segments(as_in_sst2(line)) for path in files for line in path.open(encoding="utf-8")] or general(data)
+
+
+def as_in_sst2(text: str) -> str:
+    """Spells a text as SST-2 does: lower case, clitics apart, names of brackets."""
+    text = _NOT.sub(r" n't", text.replace("\u2019", "'").lower())
+    text = _CLITIC.sub(r" \1", text).replace("(", " -lrb- ").replace(")", " -rrb- ")
+    return " ".join(text.split())
 
 
 def general(data: Path) -> list[list[str]]:
