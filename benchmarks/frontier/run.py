@@ -189,7 +189,7 @@ NEEDS = {
     "profile": ("wikitext",),
     "tuned": ("sst2",),
     "tuned_on_all": ("sst2",),
-    "attack": ("sst2", "ag", "trec", "sick", "wikitext", "qnli"),
+    "attack": ("sst2",),
 }
 
 
