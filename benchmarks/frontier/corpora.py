@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ FILES = {
     "sick": ("sick/SICK_train.txt", "sick/SICK_test_annotated.txt"),
     "wikitext": ("wikitext2/valid.txt", "wikitext2/test.txt"),
     "personal": ("pii/records.jsonl",),
-    "qnli": ("qnli/dev.tsv",),
 }
+_NOT, _CLITIC = re.compile(r"(?<=[a-z])n't\b"), re.compile(r"(?<=[a-z])('s|'re|'ve|'ll|'d|'m)\b")
 #: Rows of train that ``--quick`` trains on, and those that it measures on.
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 
@@ -60,7 +61,7 @@ def _inside(train: Part, name: str) -> tuple[Part, Part]:
     texts = train.cut
     chosen = np.zeros(len(train.labels), dtype=bool)
     chosen[held_out] = True
-    free = ~chosen & ~near(texts, held_out) if name == "sst2" else ~chosen
+    free = ~chosen & ~near(texts, [texts[row] for row in held_out]) if name == "sst2" else ~chosen
     rest = np.flatnonzero(free)[:QUICK_TRAIN]
 
     def part(rows: NDArray[Any]) -> Part:
@@ -106,16 +107,17 @@ def articles(path: Path) -> list[list[list[str]]]:
     return found
 
 
-def general(data: Path) -> list[list[str]]:
-    """Reads texts that are not SST-2's, for what an attacker knows of the language: 1.2 million words and marks."""
-    ag, trec, sick, qnli = (data / FILES[name][0] for name in ("ag", "trec", "sick", "qnli"))
-    cut = _ag(ag).cut + _trec(trec).cut + _sick(sick).cut
-    for name in FILES["wikitext"]:
-        cut += [paragraph for article in articles(data / name) for paragraph in article]
-    for line in qnli.read_text("utf-8").splitlines()[1:]:
-        _, question, sentence, _ = line.split("\t")
-        cut += [segments(question), segments(sentence)]
-    return cut
+def prior(data: Path) -> list[list[str]]:
+    """Reads what else an attacker has: public reviews of films, one a line of ``reviews/*.txt``, if there are any."""
+    files = sorted((data / "reviews").glob("*.txt"))
+    return [segments(as_in_sst2(line)) for path in files for line in path.open(encoding="utf-8")]
+
+
+def as_in_sst2(text: str) -> str:
+    """Spells a text as SST-2 does: lower case, clitics apart, names of brackets."""
+    text = _NOT.sub(r" n't", text.replace("\u2019", "'").lower())
+    text = _CLITIC.sub(r" \1", text).replace("(", " -lrb- ").replace(")", " -rrb- ")
+    return " ".join(text.split())
 
 
 def personal(path: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """What sanitized text is worth and what an attacker makes of it, for every mechanism, as records.
 
-    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|minilm|rest|tuned] [-o RECORDS]
+    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest|tuned] [-o RECORDS]
 
 A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of other tables or
 lists are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and
@@ -17,6 +17,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +28,22 @@ from frontier import classify, corpora, personal, profile_attacks, tuned
 from frontier.rows import Releases
 from frontier.samples import SENTENCES
 from report.frontier_rows import ROWS, Row
-from textveil_training.attacks.words import Asked, Attacker, Reading, Release, attack, read_vectors
+from textveil_training.attacks.words import Asked, Attacker, Reading, Release, apart, attack, read_vectors
 
 TASKS = ("trec", "sick", "ag", "sst2")
 #: Draws of each task, and of personal data: few spans are of organizations, and drawing them is cheap.
 DRAWS = {"trec": 8, "sick": 5, "ag": 5, "sst2": 5}
 PERSONAL_DRAWS = 100
+#: Draws whose words are named.
+NAMED = 3
 #: Rows without randomness are measured once.
 FIXED = ("raw", "delete", "blank")
 #: Nothing is left to name, or no attacker knows where.
 NOT_ATTACKED = ("raw", "delete", "uniform")
 #: The rows of the first table, attacked before the others.
-FIRST = "seen-10 krr-seen-10 seen-8 krr-seen-8 shipped-10 shipped-8 every-10 krr-every-10 every-8 krr-every-8".split()
+FIRST = "shipped-10 shipped-8 krr-kinds-10 krr-seen-10 krr-seen-8 seen-10 seen-8 seen-12 shipped-12".split()
 #: Rows whose draws the network of the attacks learns from.
-LEARNED = ("blank", "krr-seen-10", "every-10", "seen-8", "seen-10")
+LEARNED = ("shipped-8", "shipped-10", "krr-seen-10", "every-10")
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
 #: Rows that MiniLM is tuned on, and how often.
 TUNED = ("every-10", "krr-every-10", "seen-10", "krr-seen-10", "shipped-10", "raw", "delete")
@@ -65,6 +68,8 @@ class Run:
         self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
         self._attacker: Attacker | None = None
+        self._of_attacker: dict[str, dict[str, int]] = {}
+        self._released: dict[str, Release] = {}
         self._paragraphs: tuple[list[list[str]], Any, dict[str, Reading]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
@@ -104,18 +109,22 @@ class Run:
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
         parts, readings = self._parts("sst2")
-        encoder = job["job"] == "minilm"
-        if self._attacker is None or encoder != bool(self._attacker.reader):
+        if self._attacker is None:
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
-            general = corpora.general(self.data)
-            self._attacker = Attacker(parts["train"].cut, general, learned, read_vectors(VECTORS), encoder=encoder)
-        release = self.releases.of(row)
+            texts = {"train": parts["train"].cut, "prior": corpora.prior(self.data)}
+            found = {name: apart(cut, parts["test"].cut) for name, cut in texts.items()}
+            self._of_attacker = {name: counts for name, (_, counts) in found.items()}
+            print(f"the attacker has {self._of_attacker}", file=sys.stderr)
+            known, prior = (cut for cut, _ in found.values())
+            self._attacker = Attacker(known, prior, learned, read_vectors(VECTORS))
+        if row.name not in self._released:
+            self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
+        release = self._released[row.name]
         if release.rule not in readings:
             readings[release.rule] = {"test": release.read(parts["test"].cut)}
         target = readings[release.rule]["test"]
-        return attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
-
-    minilm = attack
+        found = attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
+        return found | {"attacker": self._of_attacker}
 
     def personal(self, row: Row, job: Job) -> dict[str, Any]:
         records = corpora.personal(self.data / corpora.FILES["personal"][0])
@@ -162,16 +171,16 @@ def jobs(only: str | None) -> Iterator[Job]:
         if not draw or row.name not in FIXED
     ]
     others = [row.name for row in ROWS if row.name not in (*NOT_ATTACKED, *FIRST)]
-    attacked = [{"job": "attack", "row": name} for name in (*FIRST, *others)]
-    # Tuning MiniLM takes far longer than all other attacks.
-    by_minilm = [job | {"job": "minilm"} for job in attacked]
+    attacked = [{"job": "attack", "row": name, "draw": draw} for name in FIRST for draw in range(NAMED)]
+    for draws in (range(1), range(1, NAMED)):
+        attacked += [{"job": "attack", "row": name, "draw": draw} for name in others for draw in draws]
     first = [job for job in tasks if not job["draw"]]
     later = [job for job in tasks if job["draw"]]
     # Later draws task by task: a corpus is read once for all of them.
     fine = [{"job": "tuned", "row": name, "draw": seed} for seed in range(SEEDS) for name in TUNED]
     fine += [{"job": "tuned_on_all", "row": name, "draw": seed} for seed in range(SEEDS) for name in TUNED_ON_ALL]
-    parts = {"tasks": [*first, *later], "attacks": attacked, "minilm": by_minilm, "rest": rest, "tuned": fine}
-    yield from parts[only] if only else [*rest, *first, *attacked, *by_minilm, *later, *fine]
+    parts = {"tasks": [*first, *later], "attacks": attacked, "rest": rest, "tuned": fine}
+    yield from parts[only] if only else [*rest, *first, *attacked, *later, *fine]
 
 
 NEEDS = {
@@ -180,8 +189,7 @@ NEEDS = {
     "profile": ("wikitext",),
     "tuned": ("sst2",),
     "tuned_on_all": ("sst2",),
-    "attack": ("sst2", "ag", "trec", "sick", "wikitext", "qnli"),
-    "minilm": ("sst2", "ag", "trec", "sick", "wikitext", "qnli"),
+    "attack": ("sst2",),
 }
 
 
@@ -210,7 +218,7 @@ def main() -> None:
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
     parser.add_argument("--santext", type=Path, help="a bundle with SanText, such as artifacts/english-santext")
     parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
-    parser.add_argument("--only", choices=("tasks", "attacks", "minilm", "rest", "tuned"), help="a part of the jobs")
+    parser.add_argument("--only", choices=("tasks", "attacks", "rest", "tuned"), help="a part of the jobs")
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
     parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
     parser.add_argument("-o", "--output", type=Path, help="the records")
@@ -219,8 +227,8 @@ def main() -> None:
     output: Path = a.output or ROOT / "benchmarks" / "results" / name
     releases = Releases(a.bundle, a.santext)
     by_name = {row.name: row for row in ROWS}
-    sources = {row.name: releases.source(row) for row in ROWS}
-    done = kept(output, sources.__getitem__, a.quick)
+    source = cache(lambda name: releases.source(by_name[name]))
+    done = kept(output, source, a.quick)
     run = Run(a.data, releases, quick=a.quick, precision=a.precision)
     lacking: set[str] = set()
     for job in jobs(a.only):
@@ -234,7 +242,7 @@ def main() -> None:
         start = time.perf_counter()
         found = run.measure(job)
         identity = releases.identity(by_name[job["row"]])
-        about = {"quick": a.quick, "bundle": identity, "source": sources[job["row"]]}
+        about = {"quick": a.quick, "bundle": identity, "source": source(job["row"])}
         record = {**job, **about, **found, "seconds": round(time.perf_counter() - start, 1)}
         with output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")

@@ -16,10 +16,7 @@ from report.records import Column, read_objects
 
 NAME = "frontier.jsonl"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2": "SST-2"}
-ATTACKS = {
-    "bayes": "Bayes", "chain": "bigrams", "masked": "masked", "counts": "counts", "network": "network",
-    "both": "counts and network", "minilm": "MiniLM", "all": "all three",
-}  # fmt: skip
+ATTACKS = {"bayes": "Bayes", "trigrams": "trigrams", "network": "network", "sum": "the sum"}
 SPANS = ("persons", "places", "addresses", "organizations")
 _DASH = "-"
 
@@ -47,21 +44,25 @@ class Frontier:
         found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2"]
         return sum(found) / len(found) if found else None
 
-    def named(self, row: str, attack: str, what: str = "content") -> float | None:
-        """Returns the share of SST-2's words that an attack names."""
+    def named(self, row: str, attack: str, what: str = "content") -> Column:
+        """Returns the share of SST-2's words that an attack names, of each draw."""
         if row == "raw":
-            return 1.0
-        # A run with MiniLM repeats all other attacks on the same draws.
-        found = self.of("minilm", row) or self.of("attack", rows.SAME_ATTACK.get(row, row))
-        if not found or attack not in found[0]:
-            return None
-        value = found[0][attack]
-        return value if attack == "closed_form" else value[what]
+            return pd.Series([1.0])
+        found = self.of("attack", rows.SAME_ATTACK.get(row, row))
+        values = [record[attack] for record in found if record.get(attack) is not None]
+        return pd.Series([value if attack == "closed_form" else value[what] for value in values], dtype=float)
 
-    def strongest(self, row: str, what: str = "content") -> float | None:
-        """Returns the share that the strongest attack names."""
+    def strongest(self, row: str, what: str = "content") -> Column:
+        """Returns what the attack names that names most; of a row that was not attacked anew, what the one before did.
+
+        That one has one draw.
+        """
         found = [self.named(row, attack, what) for attack in ("unchanged", *ATTACKS)]
-        return max((share for share in found if share is not None), default=None)
+        if not len(found[0]):
+            before = self.of("attack_before", rows.SAME_ATTACK.get(row, row))
+            shares = [value[what] for record in before for value in record.values() if isinstance(value, dict)]
+            return pd.Series([max(shares)] if shares else [], dtype=float)
+        return max((shares for shares in found if len(shares)), key=lambda shares: shares.mean())
 
     def spans(self, row: str, kind: str) -> dict[str, float] | None:
         """Returns shares of spans of one kind, means over draws."""
@@ -108,15 +109,17 @@ def pictures(results: Path) -> dict[str, Figure]:
     lines = []
     for line in LINES:
         places = [(name, found.strongest(name)) for name in line.rows]
-        lines.append((line, [(x, [found.scores(name, task) for task in TASKS]) for name, x in places if x is not None]))
+        scores = [(named.mean(), [found.scores(name, task) for task in TASKS]) for name, named in places if len(named)]
+        lines.append((line, scores))
     heights = {name: [found.scores(name, task).mean() for task in TASKS] for name in ("raw", "delete")}
     return {"text_frontier.png": accuracy_by_attack(list(TASKS.values()), lines, heights, _finding(found))}
 
 
 def _finding(found: Frontier) -> str:
     """The title of the picture: what our attacks name at the default, which is a lower bound."""
+    named = points(found.strongest(rows.DEFAULT).mean())
     return (
-        f"As shipped, our attacks name {points(found.strongest(rows.DEFAULT))} % of the content words at 10 nats.\n"
+        f"As shipped, our attacks name {named} % of the content words at 10 nats.\n"
         "A stronger attack names more, and moves the staircase further to the right than k-RR."
     )
 
@@ -127,7 +130,9 @@ def about(found: Frontier) -> str:
     bundles = ", ".join(sorted({f"`{record['bundle'][:12]}`" for record in of_default}))
     draws = [f"{label} {len(found.scores(rows.DEFAULT, task))}" for task, label in (TASKS | {"sick": "SICK"}).items()]
     personal = sum(record["draws"] for record in found.of("personal", rows.DEFAULT))
-    return f"Bundle of the staircase: {bundles}. Draws: {', '.join(draws)}, personal data {personal}, attacks 1."
+    named = len(found.strongest(rows.DEFAULT))
+    draws += [f"personal data {personal}", f"attacks up to {named}"]
+    return f"Bundle of the staircase: {bundles}. Draws: {', '.join(draws)}."
 
 
 def main_table(found: Frontier) -> str:
@@ -141,7 +146,7 @@ def main_table(found: Frontier) -> str:
         scores = [spread(found.scores(row.name, task)) for task in TASKS]
         pearson = spread(found.scores(row.name, "sick"), shares=False)
         outs = [points(found.unchanged(row.name, what)) for what in ("content", "words")]
-        attack = points(found.strongest(row.name)) if row.name != "delete" else _DASH
+        attack = spread(found.strongest(row.name)) if row.name != "delete" else _DASH
         body.append([row.law, row.visible, row.nats, *scores, pearson, *outs, attack])
     return table(columns, body)
 
@@ -161,7 +166,7 @@ def equal_attack(found: Frontier) -> str:
             continue
         cells = [f"{points(found.scores(name, task).mean())} / {points(ours[task]) or _DASH}" for task in TASKS]
         seen = {"every": "nothing", "seen": "function words"}[visible]
-        body.append([seen, "as asked for" if asked else "measured", str(level), points(found.strongest(name)), *cells])
+        body.append([seen, "as asked for" if asked else "measured", str(level), spread(found.strongest(name)), *cells])
     return table(columns, body)
 
 
@@ -177,12 +182,16 @@ def at_equal_attack(
         asked: Whether the attack on the staircase is supposed to be as strong as was asked for.
 
     Returns:
-        By task, ``None`` where the levels that were measured do not reach so far; ``None`` without attacks.
+        By task, ``None`` where the levels that were measured do not reach so far; ``None`` without attacks, or where
+        not all of them were attacked in the same way.
     """
-    place = found.strongest(f"krr-{visible}-{level}")
-    stairs = {other: found.strongest(other) for other in (f"{visible}-{n}" for n in (8, 10, 12))}
-    known = sorted((x, other) for other, x in (rows.ATTACK_FLOORS if asked else stairs).items() if x is not None)
-    if place is None or len(known) < 2:
+    names = [f"krr-{visible}-{level}", *(f"{visible}-{n}" for n in (8, 10, 12))]
+    place, *means = (found.strongest(name).mean() for name in names)
+    stairs = dict(zip(names[1:], means, strict=True))
+    if len({len(found.named(name, "unchanged")) > 0 for name in names}) > 1:
+        return None
+    known = sorted((x, other) for other, x in (rows.ATTACK_FLOORS if asked else stairs).items() if not pd.isna(x))
+    if pd.isna(place) or len(known) < 2:
         return None
     return {task: between([(x, found.scores(other, task).mean()) for x, other in known], place) for task in TASKS}
 
@@ -196,18 +205,19 @@ def between(line: Sequence[tuple[float, float]], place: float) -> float | None:
 
 
 def attacks(found: Frontier) -> str:
-    """What each attack names of SST-2's content words, and of those in the vocabulary; MiniLM where it was run."""
-    run = [attack for attack in ATTACKS if any(found.named(row.name, attack) for row in rows.ROWS if row.name != "raw")]
-    columns = ["mechanism", "visible", "nats", "unchanged", *(ATTACKS[attack] for attack in run),
+    """What each attack names of SST-2's content words, and of those in the vocabulary."""
+    columns = ["mechanism", "visible", "nats", "draws", "unchanged", *ATTACKS.values(),
                "in the vocabulary: unchanged", "strongest", "closed form"]  # fmt: skip
     body = []
     for row in rows.ROWS:
-        if row.name in ("raw", "delete", *rows.SAME_ATTACK):
+        draws = len(found.named(row.name, "unchanged"))
+        if row.name in ("raw", "delete", *rows.SAME_ATTACK) or not draws:
             continue
-        named = [points(found.named(row.name, attack)) for attack in ("unchanged", *run)]
-        known = points(found.named(row.name, "unchanged", "known")), points(found.strongest(row.name, "known"))
-        if found.strongest(row.name) is not None:
-            body.append([row.law, row.visible, row.nats, *named, *known, points(found.named(row.name, "closed_form"))])
+        named = [found.named(row.name, attack) for attack in ("unchanged", *ATTACKS)]
+        known = found.named(row.name, "unchanged", "known"), found.strongest(row.name, "known")
+        cells = map(spread, (*named, *known))
+        closed = points(found.named(row.name, "closed_form").mean())
+        body.append([row.law, row.visible, row.nats, str(draws), *cells, closed])
     return table(columns, body)
 
 
@@ -295,8 +305,8 @@ def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
             yield what, f"{least:g}", f"{score:.1f}", score >= least
     for name, least in rows.ATTACK_FLOORS.items():
         for what, label in (("content", "all content words"), ("known", "those in the vocabulary")):
-            share = found.strongest(name, what)
-            if share is not None:
+            share = found.strongest(name, what).mean()
+            if not pd.isna(share):
                 level = name.split("-")[1]
                 text = f"our strongest attack, {law['seen']}, {level}: {label}"
                 yield text, f"{100 * least:g}", points(share), share >= least

@@ -30,6 +30,7 @@ ROWS = (
     Row("krr-every-10", "k-RR", "nothing", "10"),
     Row("krr-seen-8", "k-RR", _SEEN, "8"),
     Row("krr-seen-10", "k-RR", _SEEN, "10"),
+    Row("krr-kinds-10", "k-RR", _KINDS, "10"),
     Row("santext-textbook", "SanText, textbook", "nothing", _METRIC),
     Row("santext-certified", "SanText, certified", "nothing", _METRIC),
     Row("santext-plus", "SanText+, certified", "common words, by a coin", _METRIC),

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from frontier import personal, rows, run, tuned
+from frontier import corpora, personal, rows, run, tuned
 from frontier.profile_attacks import pattern
-from report.frontier import between
+from report.frontier import Frontier, at_equal_attack, between
 from textveil.mechanisms.staircase import staircase_channel
 from textveil.text import segments
 from textveil_training.attacks.words import NOTHING, Words, constant, of_plan, unchanged
@@ -77,3 +77,22 @@ def test_an_encoder_is_always_tuned_on_the_same_rows() -> None:
     assert len(set(few)) == 10
     assert set(few) <= set(tuned.chosen(lines, 20))
     assert tuned.chosen(lines, 0) == lines
+
+
+def test_reviews_are_spelled_as_in_sst2(tmp_path: Path) -> None:
+    spelled = "it 's a film you ca n't leave -lrb- they 'd say -rrb- ."
+    assert corpora.as_in_sst2("It\u2019s a film  you can't leave (they'd say).") == spelled
+    assert corpora.prior(tmp_path) == []
+    (tmp_path / "reviews").mkdir()
+    (tmp_path / "reviews" / "one.txt").write_text("It's good\nDon't\n")
+    assert ["".join(cut) for cut in corpora.prior(tmp_path)] == ["it 's good", "do n't"]
+
+
+def test_a_row_that_was_not_attacked_anew_has_the_attack_before() -> None:
+    shares = {"content": 0.3, "known": 0.4}
+    before = {"job": "attack_before", "row": "seen-8", "bayes": shares, "all": {"content": 0.5, "known": 0.6}}
+    assert Frontier([before]).strongest("seen-8").tolist() == [0.5]
+    new = [{"job": "attack", "row": "seen-8", "unchanged": shares, "sum": {"content": x}} for x in (0.4, 0.5)]
+    assert Frontier([before, *new]).strongest("seen-8").tolist() == [0.4, 0.5]
+    assert Frontier([]).strongest("seen-8").empty
+    assert at_equal_attack(Frontier([before, *new]), "seen", 8) is None

@@ -86,7 +86,7 @@ def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
     ]
     result = json.loads(out)["result"]
     assert set(result["skipped"]) == {"mask", "contextual"}
-    assert result["words"]["known_texts"] == 400
+    assert result["words"]["known_texts"]["texts"] == 400
     assert result["sampled_tokens"] == 10
     assert result["nearest"]["tokens"] == 140
 
@@ -109,30 +109,31 @@ def test_a_record_says_what_a_mechanism_promises(run: Run, mechanism: tuple[str,
     assert {"epsilon", "epsilon_kind", "rounding_slack", "pure_level"} <= set(release)
 
 
-def test_the_staircase_is_attacked_by_naming_words(run: Run) -> None:
-    code, out, err = run(*STAIRCASE, "--json")
+def test_the_staircase_is_attacked_by_naming_words(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "public.txt").write_text(f"the {SAID[0]} is here\n\n{SAID[1]}\n")
+    code, out, err = run(*STAIRCASE, "--json", "--prior", tmp_path / "public.txt")
     record = json.loads(out)
     assert (code, err.count("the staircase does not work token by token")) == (0, 5)
     assert record["release"]["mechanism"] == "staircase"
-    assert set(record["data"]) == {"format", "splits", "known"}
+    assert set(record["data"]) == {"format", "splits", "known", "prior"}
     found = record["result"]["words"]
-    assert found["known_texts"] == 400
-    for name in ("unchanged", "bayes", "chain", "counts"):
+    assert (found["known_texts"]["texts"], found["prior_texts"]["texts"], found["draws"]) == (400, 2, 3)
+    assert found["known_texts"]["left_out"] == 0
+    for name in ("unchanged", "bayes", "trigrams", "network", "sum"):
         assert 0 <= found["known"][name] <= 1
-        # 0 where an attacker of this small language happens to be right everywhere
-        assert (found["known"]["standard_errors"][name] > 0) == (0 < found["known"][name] < 1)
-    assert "network" not in found["known"], "the bundle has no vectors"
+        assert found["known"]["deviations"][name] >= 0
     assert "quokka" not in out
 
 
-def test_a_network_learns_from_vectors_that_are_named(run: Run, tmp_path: Path) -> None:
+def test_a_network_starts_from_vectors_that_are_named(run: Run, tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     rows = np.random.default_rng(1).integers(-9, 10, (len(SAID), 8)).tolist()
     lines = (f"{word} {' '.join(map(str, row))}\n" for word, row in zip(SAID, rows, strict=True))
     vectors.write_text("".join(lines))
-    code, out, err = run(*STAIRCASE, "--attacks", "words", "--vectors", vectors)
+    code, out, err = run(*STAIRCASE, "--attacks", "words", "--vectors", vectors, "--draws", 2)
     assert (code, err) == (0, "")
-    assert "counts and network" in out
+    assert "the sum of these" in out
+    assert "+- over 2 draws" in out
 
 
 def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,13 @@ class RawText:
         ),
     ] = None
 
+    prior: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--prior", metavar="FILE", help="Public texts of the kind for words, one a line; may be given repeatedly."
+        ),
+    ] = None
+
     def read(self) -> tuple[list[Any], str | None, "ReadOptions"]:
         """Reads the texts; returns them, the split that they are, and how they are read.
 
@@ -54,6 +61,12 @@ class RawText:
         if not examples:
             raise MissingSplit("a split is empty")
         return examples, split, options
+
+    def public(self) -> list[str]:
+        """Returns the public texts."""
+        from textveil_training.data import load
+
+        return [text for path in self.prior or () for example in load("text", path) for text in example.texts]
 
     def of_the_attacker(self, split: str | None, options: "ReadOptions") -> list[str]:
         """Returns the raw texts of the attacker: those that are named, or train texts beside another split."""
@@ -110,8 +123,8 @@ def text(
     The staircase is attacked by words alone, the strongest of all: the others work token by token.
 
     \b
-    words       from raw texts of the same kind: the best guess, bigrams over the whole text, counts over sanitized
-                copies, and a network; --known names the texts
+    words       from raw texts of the same kind (--known) and public ones (--prior): the best guess, trigrams over
+                the whole text, a network, and the sum of both; +- is the deviation over --draws
     nearest     the symbol nearest to what came out, and the ten nearest
     bayes       the best guess from one output without context: in closed form, and checked on draws
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
@@ -130,7 +143,7 @@ def text(
     subject = Subject(bundle.bundle, pins=bundle.must_be.pins, **level.given())
     examples, split, options = raw.read()
     known = raw.of_the_attacker(split, options) if "words" in settings.attacks else []
-    how: dict[str, Any] = {"known": known, "output": output, "device": device}
+    how: dict[str, Any] = {"known": known, "prior": raw.public(), "output": output, "device": device}
     try:
         with progress_bars() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)

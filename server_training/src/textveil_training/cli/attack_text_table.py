@@ -21,12 +21,10 @@ _MASK = {
 _WORDS = {
     "unchanged": "came out as it was",
     "bayes": "best guess without context",
-    "chain": "bigrams, forward and backward",
-    "counts": "counts over sanitized copies",
-    "network": "network over word vectors",
-    "both": "counts and network",
+    "trigrams": "trigrams, forward and backward",
+    "network": "denoising network",
     "minilm": "MiniLM, tuned to name words",
-    "all": "all three",
+    "sum": "the sum of these",
 }
 _CONTEXTUAL = {
     "top1": "contextual Bayes",
@@ -70,13 +68,14 @@ def table(result: Mapping[str, Any]) -> str:
 
 def _words(found: Mapping[str, Any]) -> list[list[str]]:
     """The rates among content words, and in the last columns among those of them that the vocabulary has."""
-    rows: list[list[str]] = []
-    for name, what in _WORDS.items():
-        content, known = found.get("content", {}), found.get("known")
-        if name in content:
-            rows.append(_row("words", what, content | {"sensitive": known}, name))
+    content, known = ({**found.get(what, {})} for what in ("content", "known"))
+    for part in (content, known):
+        part["standard_errors"] = part.get("deviations")  # over draws: all attacks are on the same texts
+    names = [name for name in _WORDS if name in content]
+    rows = [_row("words", _WORDS[name], content | {"sensitive": known}, name) for name in names]
     if rows:
-        rows.insert(0, ["words", "of content words, known to the vocabulary at the right:", "", "", "", "", ""])
+        what = f"of content words, known to the vocabulary at the right; +- over {found['draws']} draws:"
+        rows.insert(0, ["words", what, "", "", "", "", ""])
     return rows
 
 

@@ -1,66 +1,57 @@
-"""Forward-backward is the sum over all texts, by bigrams that are probabilities."""
+"""Forward-backward is the sum over all texts, with the mechanism's exact probabilities."""
 
 import itertools
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from textveil.text import segments
 from textveil_training.attacks.words import Candidates, chain
+from textveil_training.attacks.words.kneser_ney import Trigrams
 from toy_release import considered
 
 
-def test_forward_backward_equals_the_sum_over_all_texts() -> None:
+@pytest.mark.parametrize("row", range(4))
+def test_forward_backward_equals_the_sum_over_all_texts(row: int) -> None:
     made, train, attacker = considered("2")
-    reading = train.part(np.array([0]))
-    outputs = made.draw(reading)
-    found = attacker.of(reading, outputs)
-    model = chain.Bigrams(train, len(made.words.spelled))
+    reading = train.part(np.array([row]))
+    found = attacker.of(reading, made.draw(reading))
+    model = Trigrams(train, len(made.words.spelled))
     mine = np.exp(chain.posterior(model, reading, found))
     assert np.allclose(mine, defined_posterior(model, reading, found))
 
 
-def defined_posterior(model: chain.Bigrams, reading: Any, found: Candidates) -> Any:
+def defined_posterior(model: Trigrams, reading: Any, found: Candidates) -> Any:
     hidden = dict(zip(found.places.tolist(), range(len(found.places)), strict=True))
-    options: list[Sequence[int]] = [
-        range(int((found.words[hidden[place]] >= 0).sum())) if place in hidden else [0]
-        for place in range(len(reading.word))
+    options = [
+        found.words[hidden[place]][found.words[hidden[place]] >= 0].tolist() if place in hidden else [word]
+        for place, word in enumerate(reading.word.tolist())
     ]
+    table = probabilities(model, np.array([-1, *sorted({word for words in options for word in words})]))
     total = np.zeros(found.words.shape)
-    for choice in itertools.product(*options):
-        words = [
-            found.words[hidden[place], option] if place in hidden else reading.word[place]
-            for place, option in enumerate(choice)
-        ]
-        weight = np.prod([np.exp(found.likelihood[row, choice[place]]) for place, row in hidden.items()])
-        for pair in itertools.pairwise([-1, *words, -1]):
-            weight *= model.between(*(np.array([word]) for word in pair))[0, 0]
+    for choice in itertools.product(*(range(len(words)) for words in options)):
+        words = [-1, -1, *(words[option] for words, option in zip(options, choice, strict=True)), -1]
+        weight = np.exp(sum(found.likelihood[row, choice[place]] for place, row in hidden.items()))
+        for three in zip(words, words[1:], words[2:], strict=False):
+            weight *= table[three]
         for place, row in hidden.items():
             total[row, choice[place]] += weight
     return total / total.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("general", [False, True])
-def test_probabilities_of_the_next_word_sum_to_one(general: bool) -> None:
-    made, train, _ = considered("2")
-    other = made.read([segments("the dog house is a big unheard tree"), segments("dog house")]) if general else None
-    size = len(made.words.spelled)
-    model = chain.Bigrams(train, size, other)
-    words = np.append(np.unique(train.word), [-1, size])
-    assert np.allclose(model.between(words, words).sum(axis=1), 1, atol=2e-3)
-    dog, house = (np.array([made.words.ids[word]]) for word in ("dog", "house"))
-    alone = chain.Bigrams(train, size).between(dog, house)
-    assert (model.between(dog, house) > alone) == general
+def probabilities(model: Trigrams, words: Any) -> dict[tuple[int, ...], float]:
+    rows = model.rows(words)
+    left, a, b, seen = model.after_two(rows, rows, rows)
+    full = left[:, :, None] * model.after_one(rows, rows)
+    full[a, b] += seen
+    return dict(zip(itertools.product(words.tolist(), repeat=3), full.ravel().tolist(), strict=True))
 
 
-def test_a_text_is_never_judged_by_the_model_that_counted_it() -> None:
+def test_the_hidden_words_of_a_text_change_nothing() -> None:
     made, train, attacker = considered("2")
-    fold = np.arange(train.documents) % 2
-    size = len(made.words.spelled)
-    models = [chain.Bigrams(train.part(np.flatnonzero(fold != n)), size) for n in range(2)]
     found = attacker.of(train, made.draw(train))
-    crossed = chain.crossed(models, fold, train, found)
-    for number, model in enumerate(models):
-        rows = np.isin(train.document[found.places], np.flatnonzero(fold == number))
-        assert np.allclose(crossed[rows], chain.posterior(model, train, found)[rows])
+    other = train.word.copy()
+    other[found.places] = train.word[found.places][::-1]
+    model = Trigrams(train, len(made.words.spelled))
+    mine = chain.posterior(model, train, found)
+    assert np.array_equal(mine, chain.posterior(model, replace(train, word=other), found))

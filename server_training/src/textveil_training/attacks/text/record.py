@@ -26,6 +26,7 @@ def run_and_record(
     report: Report,
     *,
     known: Sequence[str] = (),
+    prior: Sequence[str] = (),
     output: Path | None = None,
     device: str = "cpu",
 ) -> dict[str, Any]:
@@ -38,6 +39,7 @@ def run_and_record(
         source: Name of the format, and of the split or None.
         report: Called with a stage, the steps done and the steps in all.
         known: Raw texts that the attacker of words has.
+        prior: Public texts that it has too.
         output: File of the record, or None to write none.
         device: Device of the masked language model, ``cpu`` or a CUDA device.
 
@@ -55,8 +57,9 @@ def run_and_record(
         raise OutputError("there is a file of that name already")
     format_name, split = source
     data = {"format": format_name, "splits": {split or "all": {"examples": len(examples), "sha256": digest(examples)}}}
-    if known:
-        data["known"] = {"texts": len(known), "sha256": digest([known])}
+    for name, texts in (("known", known), ("prior", prior)):
+        if texts:
+            data[name] = {"texts": len(texts), "sha256": digest([texts])}
     about = describe(settings, subject) | {"kind": KIND, "data": data}
     record = RunRecord(output, about, device_named(device))
     since = time.monotonic(), time.process_time()
@@ -65,5 +68,5 @@ def run_and_record(
         record.content["result"] = result
         record.update(Position(wall_s=time.monotonic() - since[0], cpu_s=time.process_time() - since[1]))
 
-    record.finish(attack(subject, examples, settings, report, known=known, device=device, save=save))
+    record.finish(attack(subject, examples, settings, report, known=known, prior=prior, device=device, save=save))
     return record.content

@@ -91,6 +91,7 @@ def attack(
     report: Report,
     *,
     known: Sequence[str] = (),
+    prior: Sequence[str] = (),
     device: str = "cpu",
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
@@ -102,6 +103,7 @@ def attack(
         settings: The attacks and their settings.
         report: Called with a stage, the steps done and the steps in all.
         known: Raw texts that the attacker of words has.
+        prior: Public texts that it has too.
         device: Device of the masked language model.
         save: Called with the result so far after each attack.
 
@@ -125,10 +127,12 @@ def attack(
             subject.release(),
             [text for texts in chosen for text in texts],
             known,
+            prior=prior,
             function_words=subject.function_words,
             vocabulary=subject.bundle.ids,
             vectors=_vectors(subject, settings),
             encoder=settings.with_minilm,
+            draws=settings.draws,
             report=_stage(report, "words"),
         )
         save(result)

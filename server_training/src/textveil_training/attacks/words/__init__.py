@@ -7,8 +7,8 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil_training.attacks.words.attacker import Asked, Attacker, attack
     from textveil_training.attacks.words.candidates import Candidates
-    from textveil_training.attacks.words.division import Cut, held_out_rows, near
-    from textveil_training.attacks.words.network import read_vectors
+    from textveil_training.attacks.words.denoiser import read_vectors
+    from textveil_training.attacks.words.division import Cut, apart, held_out_rows, near
     from textveil_training.attacks.words.release import (
         DRAWN,
         KIND,
@@ -37,6 +37,7 @@ __all__ = [
     "Reading",
     "Release",
     "Words",
+    "apart",
     "attack",
     "attack_words",
     "constant",
@@ -47,4 +48,4 @@ __all__ = [
     "unchanged",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "division", "network", "release", "run")
+__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "denoiser", "division", "release", "run")

@@ -1,88 +1,81 @@
 """The attacks that name words, from the weakest to the strongest, by somebody who has raw texts like those attacked.
 
-``bayes`` has no context (``candidates.py``). ``chain`` is forward-backward with bigrams (``chain.py``). ``counts``
-learns what stands around an output from sanitized copies of known texts (``inversion.py``), ``network`` from their word
-vectors (``network.py``); ``both`` adds these two. ``minilm`` is an encoder that learns the same (``minilm.py``), and
-``all`` adds all three. A stronger attack takes its place beside them: a score for each candidate, in ``named``.
+``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
+mechanism (``chain.py``). ``network`` is a denoiser (``denoiser.py``), ``minilm`` the same with an encoder
+(``minilm.py``). ``sum`` adds their logarithms with weights that are learned on known texts. A stronger attack takes its
+place beside them: a score for each candidate, in ``Attacker.scores``.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from textveil.text import is_gap, key, split_clitic
 
-from textveil_training.attacks.words import minilm, network
+from textveil_training.attacks.words import denoiser, minilm
 from textveil_training.attacks.words.candidates import Candidates, Considered
-from textveil_training.attacks.words.chain import Bigrams, crossed, posterior
-from textveil_training.attacks.words.division import Cut, folds, held_out_rows, near, whole
-from textveil_training.attacks.words.inversion import Inversion
-from textveil_training.attacks.words.network import RANKED, Seen, word_vectors
-from textveil_training.attacks.words.release import DRAWN, KIND, NOTHING, Reading, Release
+from textveil_training.attacks.words.chain import posterior
+from textveil_training.attacks.words.denoiser import LEARNED, RANKED, Denoiser, Drawn, Seen, word_vectors
+from textveil_training.attacks.words.division import Cut, held_out_rows, near, whole
+from textveil_training.attacks.words.kneser_ney import Trigrams
+from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
 
 Ints = NDArray[Any]
 Bits = NDArray[np.bool_]
-#: Known texts on which the attack by counts weighs its features.
+#: Known texts on which the sum weighs its parts.
 TUNED_ON = 700
-#: Parts of the known texts; the network learns from each with bigrams of the others.
-FOLDS = 4
+#: How often the network reads the known texts, each time drawn afresh: more often if they are short.
+_FEWEST, _MOST, _ELEMENTS = 3, 12, 4_000_000
+_RATE = 2e-3
 
 
-class Known:
-    """Raw texts, in a part to count and a part to weigh counts on; the first has nothing close to the second.
-
-    Args:
-        cut: The texts, each as its segments.
-    """
-
-    def __init__(self, cut: Cut) -> None:
-        self.cut = cut
-        self.tune = held_out_rows(cut, TUNED_ON, seed=2)
-        close = near(cut, self.tune)
-        close[self.tune] = True
-        self.count = whole(cut, np.flatnonzero(~close))
-
-
-class Attacker(Known):
-    """What an attacker has and learns: raw texts, a bigram model, and one network, or two, for all releases.
+class Attacker:
+    """What an attacker has and learns: raw texts, trigrams, and one network, or two, for all releases.
 
     Args:
         cut: Raw texts like those that are attacked.
-        general: Texts of other kinds, of which bigrams are counted too; None for none.
+        prior: Public texts of the kind.
         releases: Releases whose draws the network learns from, of one ``Words``.
-        vectors: Vectors of words, for the network; None for no network.
-        encoder: Whether MiniLM is tuned as an attacker too; it needs vectors.
+        vectors: Vectors of words, for the network to start from; None for random ones.
+        encoder: Whether MiniLM is tuned as an attacker too.
     """
 
     def __init__(
         self,
         cut: Cut,
-        general: Cut | None,
+        prior: Cut,
         releases: Sequence[Release],
         vectors: Iterable[tuple[str, Any]] | None,
         *,
         encoder: bool = False,
     ) -> None:
-        super().__init__(cut)
+        self.cut = [*cut, *prior]
+        self.tune = held_out_rows(cut, TUNED_ON, seed=2)
+        # What weighs the parts of the sum is close to nothing that these have learned from.
+        close = near(self.cut, [self.cut[row] for row in self.tune])
+        if close.mean() > 0.5:  # all are alike: little would be left to learn from
+            close[:] = False
+        close[self.tune] = True
+        self.count = whole(self.cut, np.flatnonzero(~close))
         self._read: dict[str, Reading] = {}
-        self.network: network.Network | None = None
-        self.reader: minilm.Reader | None = None
+        self._prepared: tuple[Release, Considered, Ints] | None = None
         words = releases[0].words
-        of_general = None if general is None else releases[0].read(general)
         counted = [self.reading(release).part(self.count) for release in releases]
-        if vectors is not None:
-            self.vectors = word_vectors(words, vectors)
-            fold = folds(cut, self.count, FOLDS)
-            size = len(words.spelled)
-            models = [Bigrams(counted[0].part(np.flatnonzero(fold != n)), size, of_general) for n in range(FOLDS)]
-            copies = [self._copy(release, models, fold, of) for release, of in zip(releases, counted, strict=True)]
-            self.network = network.train(self.vectors, copies)
-            if encoder:
-                # MiniLM learns nothing new from blanks: the others hide as many words.
-                drawn = [copy for release, copy in zip(releases, copies, strict=True) if release.channels is not None]
-                self.reader = minilm.train(words.spelled, self.vectors, drawn)
-        self.bigrams = Bigrams(counted[0], len(words.spelled), of_general)
+        self.trigrams = Trigrams(counted[0], len(words.spelled))
+        learned = [(release, of, Considered(release, of)) for release, of in zip(releases, counted, strict=True)]
+        table = word_vectors(words, vectors)
+        body = denoiser.Convolutions(table.shape[1])
+        draw = partial(_drawn, learned, len(table))
+        passes = min(_MOST, max(_FEWEST, _ELEMENTS // len(counted[0].word)))
+        self.networks = {
+            "network": denoiser.train(Denoiser(table, body, learned=True), [draw] * passes, lambda name: _RATE)
+        }
+        if encoder:
+            self.networks["minilm"] = minilm.train(words.spelled, draw)
 
     def reading(self, release: Release) -> Reading:
         """Returns the known texts as a release reads them."""
@@ -90,23 +83,78 @@ class Attacker(Known):
             self._read[release.rule] = release.read(self.cut)
         return self._read[release.rule]
 
-    def _copy(self, release: Release, models: Sequence[Bigrams], fold: Ints, of: Reading) -> tuple[Seen, Ints]:
-        outputs = release.draw(of)
-        found = Considered(release, of).of(of, outputs).first(RANKED)
-        seen = Seen.of(self.vectors, of, outputs, found, crossed(models, fold, of, found))
-        right = found.words == of.word[found.places][:, None]
-        return seen, np.where(right.any(axis=1), right.argmax(axis=1), -1)
+    def scores(self, reading: Reading, outputs: Ints, found: Candidates) -> dict[str, Ints]:
+        """Returns log-probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
+        of: dict[str, Ints] = {"trigrams": posterior(self.trigrams, reading, found)}
+        for name, network in self.networks.items():
+            of[name] = network.scores(Seen.of(reading, outputs, found, len(network.vectors)))
+        return of
 
-    def network_scores(self, target: Reading, outputs: Ints, found: Candidates, chained: Ints) -> dict[str, Ints]:
-        """Returns scores by the network: from all outputs; from what is visible and the output of the word alone."""
-        if self.network is None:
-            return {}
-        seen = Seen.of(self.vectors, target, outputs, found, chained)
-        blind, hidden = found.unseen, np.full(len(outputs), NOTHING)
-        alone = Seen.of(self.vectors, target, hidden, blind, posterior(self.bigrams, target, blind))
-        masked = self.network.scores(alone) + np.maximum(found.likelihood, -1e9)
-        found_by = {"masked": masked, "network": self.network.scores(seen)}
-        return found_by | ({"minilm": self.reader.scores(seen)} if self.reader else {})
+    def prepared(self, release: Release) -> tuple[Considered, Ints]:
+        """Returns what stands behind each output of a release, and the weights of the sum for it."""
+        if self._prepared is None or self._prepared[0] is not release:
+            read = self.reading(release)
+            considered, tune = Considered(release, read.part(self.count)), read.part(self.tune)
+            outputs, found = _candidates(release, considered, tune)
+            truth = found.words == tune.word[found.places][:, None]
+            parts = [*self.scores(tune, outputs, found).values(), _alone(found)]
+            self._prepared = release, considered, fitted(parts, truth)
+        return self._prepared[1:]
+
+
+def _drawn(releases: Sequence[tuple[Release, Reading, Considered]], rows: int) -> list[Drawn]:
+    """Draws every text by one of the releases, chosen at random."""
+    chosen = np.random.default_rng().integers(len(releases), size=releases[0][1].documents)
+    found: list[Drawn] = []
+    for number, (release, reading, considered) in enumerate(releases):
+        part = reading.part(np.flatnonzero(chosen == number))
+        outputs, candidates = _candidates(release, considered, part)
+        candidates = candidates.first(LEARNED)
+        right = candidates.words == part.word[candidates.places][:, None]
+        seen = Seen.of(part, outputs, candidates, rows)
+        found.append((seen, np.where(right.any(axis=1), right.argmax(axis=1), -1)))
+    return found
+
+
+def _candidates(release: Release, considered: Considered, reading: Reading) -> tuple[Ints, Candidates]:
+    outputs = release.draw(reading)
+    return outputs, release.in_context(reading, outputs, considered.of(reading, outputs)).first(RANKED)
+
+
+def _alone(found: Candidates) -> Ints:
+    """Returns what is said of candidates without context."""
+    return found.likelihood + found.prior
+
+
+def added(parts: Sequence[Ints], weights: Ints) -> Ints:
+    """Returns the weighted sum of logarithms, -inf where there is no candidate."""
+    total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
+    return np.where(np.isneginf(parts[-1]), -np.inf, total)
+
+
+def fitted(parts: Sequence[Ints], right: Bits) -> Ints:
+    """Returns weights of the parts of a sum by a conditional logit: the likeliest word is the one that stood there.
+
+    Args:
+        parts: Logarithms, -inf where there is no candidate, shape ``(n, candidates)`` each.
+        right: Which candidate stood there, in the same shape; rows without one tell nothing.
+    """
+    usable = right.any(axis=1)
+    none = torch.from_numpy(np.isneginf(parts[-1][usable]))
+    stack = torch.from_numpy(np.stack([np.maximum(part[usable], -30) for part in parts], axis=-1).astype(np.float32))
+    truth = torch.from_numpy(right[usable].argmax(axis=1))
+    weights = torch.full((len(parts),), 1 / len(parts), requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=40, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        scores = (stack @ weights).masked_fill(none, -torch.inf)
+        value = torch.nn.functional.cross_entropy(scores, truth) + 1e-4 * (weights**2).sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    return weights.detach().numpy()
 
 
 class Asked:
@@ -148,47 +196,30 @@ class Asked:
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
-def named(release: Release, attacker: Attacker, target: Reading) -> tuple[dict[str, Ints], Considered]:
+def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, Ints]:
     """Runs all attacks on one release of some texts.
 
     Args:
         release: The release.
         attacker: What the attacker has.
-        target: The texts as the release reads them.
+        target: The texts as the release reads them: what is hidden in them is drawn, and read no more.
 
     Returns:
-        By attack the word that it names for every element, ``unchanged`` for what came out; and what the context-free
-        attack considers.
+        By attack the word that it names for every element, ``unchanged`` for what came out.
     """
-    reading = attacker.reading(release)
-    counted, weighed = reading.part(attacker.count), reading.part(attacker.tune)
-    considered = Considered(release, counted)
-    inversion = Inversion(counted, release.draw)
-
-    def prepared(of: Reading) -> tuple[Ints, Candidates, Any]:
-        outputs = release.draw(of)
-        found = release.in_context(of, outputs, considered.of(of, outputs))
-        return outputs, found, posterior(attacker.bigrams, of, found)
-
-    inversion.learn(weighed, *prepared(weighed))
-    outputs, found, chained = prepared(target)
-    few = found.first(RANKED)
-    scores = {
-        "chain": chained,
-        "counts": inversion.scores(target, outputs, found, chained),
-        **attacker.network_scores(target, outputs, few, chained),
-    }
-    if "network" in scores:
-        scores["both"] = scores["counts"][:, :RANKED] + scores["network"]
-    if "minilm" in scores:
-        scores["all"] = scores["both"] + scores["minilm"]
+    considered, weights = attacker.prepared(release)
+    outputs, found = _candidates(release, considered, target)
+    unread = len(release.words.spelled)  # nothing below sees a hidden word
+    shown = replace(target, word=np.where(np.isin(target.role, (DRAWN, KIND)), unread, target.word))
+    scores = attacker.scores(shown, outputs, found)
+    scores["sum"] = added([*scores.values(), _alone(found)], weights)
     rows = np.arange(len(found.places))
     guesses = {"bayes": found.bayes} | {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     everywhere = {"unchanged": outputs}
     for name, guess in guesses.items():
         everywhere[name] = target.word.copy()
         everywhere[name][found.places] = guess
-    return everywhere, considered
+    return everywhere
 
 
 def attack(
@@ -207,10 +238,12 @@ def attack(
         By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free
         Bayes over the known texts' drawn content words, ``hidden`` for the share of elements that are.
     """
-    guesses, considered = named(release, attacker, target)
+    guesses = named(release, attacker, target)
     result: dict[str, Any] = {name: asked.shares(target, guess) for name, guess in guesses.items()}
     content = np.array([word not in function_words for word in release.words.spelled])
+    considered, weights = attacker.prepared(release)
     # Where the base follows the text there is no one channel to compute it from.
     result["closed_form"] = considered.closed_form(content) if type(release) is Release else None
     result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
+    result["weights"] = [round(weight, 3) for weight in weights.tolist()]
     return result

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.text import is_gap
 
 Ints = NDArray[Any]
 Cut = Sequence[list[str]]
 """Texts, each as its segments."""
 #: Texts are near each other if they share this many words in a row.
-_NEAR = 4
+_NEAR = 5
 _START = 3
 
 
@@ -22,38 +23,30 @@ def held_out_rows(cut: Cut, count: int, seed: int = 1) -> Ints:
     return np.sort(rows)
 
 
-def near(cut: Cut, rows: Ints) -> NDArray[np.bool_]:
-    """Tells which texts share four words in a row with some, or are part of one: SST-2 has phrases of sentences."""
-    words = [[segment.lower() for segment in text if not segment.isspace()] for text in cut]
+def near(cut: Cut, others: Cut) -> NDArray[np.bool_]:
+    """Tells which texts share five words in a row with one of some others, or are part of one."""
     seen: set[tuple[str, ...]] = set()
-    for row in rows.tolist():
+    for text in map(_words, others):
         for size in range(1, _NEAR + 1):
-            seen.update(tuple(words[row][at : at + size]) for at in range(len(words[row]) - size + 1))
+            seen.update(tuple(text[at : at + size]) for at in range(len(text) - size + 1))
     found = np.zeros(len(cut), dtype=bool)
-    for number, text in enumerate(words):
+    for number, text in enumerate(map(_words, cut)):
         size = min(_NEAR, len(text))
         # A phrase of one or two words is in many sentences and tells nothing of one.
         found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
     return found
 
 
-def folds(cut: Cut, rows: Ints, count: int) -> Ints:
-    """Divides rows into folds at random; texts that share five words in a row are in one fold."""
-    parent = list(range(len(rows)))
+def apart(cut: Cut, attacked: Cut) -> tuple[Cut, dict[str, int]]:
+    """Returns the texts that are near none that is attacked, and how many they are, of how many words, and the rest."""
+    close = near(cut, attacked)
+    kept = [text for text, is_close in zip(cut, close.tolist(), strict=True) if not is_close]
+    return kept, {"texts": len(kept), "words": sum(map(len, map(_words, kept))), "left_out": int(close.sum())}
 
-    def root(number: int) -> int:
-        while parent[number] != number:
-            parent[number] = number = parent[parent[number]]
-        return number
 
-    seen: dict[tuple[str, ...], int] = {}
-    for number, row in enumerate(rows.tolist()):
-        words = [part.lower() for part in cut[row] if not part.isspace()]
-        for at in range(len(words) - _NEAR):
-            other = seen.setdefault(tuple(words[at : at + _NEAR + 1]), number)
-            parent[root(number)] = root(other)
-    groups, group = np.unique([root(number) for number in range(len(rows))], return_inverse=True)
-    return np.random.default_rng(3).permutation(np.arange(len(groups)) % count)[group]
+def _words(text: list[str]) -> list[str]:
+    """The words of a text: punctuation and spacing decide nothing."""
+    return [segment.lower() for segment in text if not is_gap(segment)]
 
 
 def whole(cut: Cut, rows: Ints) -> Ints:
@@ -72,4 +65,4 @@ def whole(cut: Cut, rows: Ints) -> Ints:
             found = seen.setdefault(start, [])
             if len(start) == _START or not found:
                 found.append(text)
-    return np.sort(np.array(kept))
+    return np.sort(np.array(kept, dtype=int))

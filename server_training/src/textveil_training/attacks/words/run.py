@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from textveil.text import segments
 
 from textveil_training.attacks.rates import rates_of, rounded
 from textveil_training.attacks.words.attacker import Asked, Attacker, named
+from textveil_training.attacks.words.division import apart
 from textveil_training.attacks.words.release import Release
 
 
@@ -15,40 +17,60 @@ def attack_words(
     texts: Sequence[str],
     known: Sequence[str],
     *,
+    prior: Sequence[str] = (),
     function_words: frozenset[str],
     vocabulary: Iterable[str],
     vectors: Iterable[tuple[str, Any]] | None,
     encoder: bool = False,
+    draws: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Releases texts once and names their words.
+    """Releases texts several times and names the words of each release by itself.
 
     Args:
         release: The mechanism.
         texts: The texts that are attacked.
-        known: Raw texts that the attacker has, of the same kind. They should hold nothing of the texts attacked.
+        known: Raw texts that the attacker has, of the same kind.
+        prior: Public texts of the kind. Of these and of known, those that share five words in a row with a text that
+            is attacked are left out.
         function_words: What is not a content word.
         vocabulary: Words that the mechanism knows.
-        vectors: Vectors of words, for the network; None for the attacks without one.
+        vectors: Vectors of words, for the network to start from; None for random ones.
         encoder: Whether MiniLM is tuned as an attacker too: hours.
+        draws: How often the texts are released.
         report: Called with steps done and steps in all.
 
     Returns:
-        By what is named (``words``, ``content``, those of them that are ``known``) the rate of each attack with its
-        standard error by text; ``unchanged`` for what came out as it was. ``known_texts``: how many the attacker has.
+        By what is named (``words``, ``content``, those of them that are ``known``) the mean rate of each attack with
+        its standard error by text and, under ``deviations``, its standard deviation over draws; ``unchanged`` for what
+        came out as it was. ``known_texts`` and ``prior_texts``: how many the attacker has, how many of how many
+        ``words``, and how many were ``left_out``.
 
     Privacy:
-        Releases every text once, and known texts a dozen times: only for public text, or the caller's own.
+        Releases every text ``draws`` times, and known texts a few times: only for public text, or the caller's own.
     """
-    attacker = Attacker([segments(text) for text in known], None, [release], vectors, encoder=encoder)
-    report(1, 2)
     cut = [segments(text) for text in texts]
+    of_known, known_counts = apart([segments(text) for text in known], cut)
+    of_prior, prior_counts = apart([segments(text) for text in prior], cut)
+    attacker = Attacker(of_known, of_prior, [release], vectors, encoder=encoder)
+    report(1, draws + 1)
     asked, target = Asked(cut, function_words, frozenset(vocabulary)), release.read(cut)
-    guesses, _ = named(release, attacker, target)
-    right = {name: asked.right(target, guess) for name, guess in guesses.items()}
-    report(2, 2)
-    found: dict[str, Any] = {"known_texts": len(known), "hidden": rounded((target.role > 1).mean())}
+    right: dict[str, list[Any]] = {}
+    for draw in range(draws):
+        for name, guess in named(release, attacker, target).items():
+            right.setdefault(name, []).append(asked.right(target, guess))
+        report(draw + 2, draws + 1)
+    found: dict[str, Any] = {"known_texts": known_counts, "prior_texts": prior_counts, "draws": draws}
+    found["hidden"] = rounded((target.role > 1).mean())
     for what, mask in asked.masks.items():
         if mask.any():
-            found[what] = rates_of({name: bits[mask] for name, bits in right.items()}, asked.document[mask])
+            means = {name: np.mean(bits, axis=0)[mask] for name, bits in right.items()}
+            found[what] = rates_of(means, asked.document[mask])
+            found[what]["deviations"] = {name: _deviation(bits, mask) for name, bits in right.items()}
     return found
+
+
+def _deviation(right: Sequence[Any], mask: Any) -> float | None:
+    if len(right) < 2:
+        return None
+    return rounded(float(np.std([bits[mask].mean() for bits in right], ddof=1)))

@@ -1,0 +1,263 @@
+"""A denoising network: it sees what came out around a word, and says which originals the context makes likelier.
+
+A visible element is its own vector. A hidden one is the vector of what came out, through a learned map, and the mean
+of its candidates' vectors under the context-free posterior, ``E[vector | output]``: no hidden word is read. A body, a
+stack of convolutions or the encoder of ``minilm.py``, reads the text. Its state at a hidden element becomes a vector,
+whose scalar products with the candidates' vectors are added to the exact probability of the output and the prior. It
+learns from fresh draws of raw texts, of all releases at once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from textveil_training.attacks.words.candidates import Candidates
+from textveil_training.attacks.words.release import Reading, Words
+
+Ints = NDArray[Any]
+#: Candidates of an element that are ranked, and those of them that a network learns from.
+RANKED, LEARNED = 64, 32
+#: Size of a word's vector, of which the first part starts as a known one.
+WIDTH = 128
+_CHANNELS, _DILATIONS, _DROP = 256, (1, 2, 4), 0.2
+#: Elements of a batch, padding among them, and of a part of a text that is read at once.
+_BATCH, LONGEST = 4096, 128
+_DECAY, _RISE, _MOST = 1e-2, 50, 1.0
+
+
+def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yields words and their numbers from lines of text, a word and its numbers with blanks between."""
+    for line in path.read_text("utf-8").splitlines():
+        word, *numbers = line.split(" ")
+        yield word, numbers
+
+
+def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
+    """Returns standardized vectors of words, shape ``(words + 1, WIDTH)``: small random ones where nothing is known."""
+    found = 0.1 * torch.randn(len(words.spelled) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
+    listed = [(words.ids[word], numbers) for word, numbers in vectors or () if word in words.ids]
+    if listed:
+        known = np.array([numbers for _, numbers in listed], dtype=np.float32)[:, :WIDTH]
+        known -= known.mean(axis=0)
+        found[[number for number, _ in listed], : known.shape[1]] = torch.from_numpy(known / known.std())
+    return found
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a network sees of one release of some texts.
+
+    Attributes:
+        document: Document of each element of the texts.
+        shown: Row in the vectors of each element that is visible, the last row for others, shape ``(elements,)``.
+        row_of: Row of each element among the hidden ones, -1 for visible ones, shape ``(elements,)``.
+        output: Row in the vectors of what came out of each hidden element, shape ``(n,)``.
+        words: Candidates, as rows in the vectors, shape ``(n, candidates)``.
+        logs: Logarithms of the probability of the output and of the prior, shape ``(n, candidates, 2)``.
+        there: Which candidates there are.
+    """
+
+    document: Tensor
+    shown: Tensor
+    row_of: Tensor
+    output: Tensor
+    words: Tensor
+    logs: Tensor
+    there: Tensor
+
+    @classmethod
+    def of(cls, reading: Reading, outputs: Ints, found: Candidates, rows: int) -> "Seen":
+        """Reads a release; words without a vector have the last row, as what is hidden."""
+
+        def row(words: Ints) -> Tensor:
+            return torch.from_numpy(np.where((words < 0) | (words >= rows - 1), rows - 1, words))
+
+        there = torch.from_numpy(found.words >= 0)
+        stack = np.stack([found.likelihood, found.prior], axis=-1)
+        logs = torch.from_numpy(np.maximum(stack, -30).astype(np.float32))
+        shown = row(reading.word)
+        shown[torch.from_numpy(found.places)] = rows - 1
+        row_of = torch.full((len(reading.word),), -1)
+        row_of[torch.from_numpy(found.places)] = torch.arange(len(found.places))
+        document = torch.from_numpy(reading.document)
+        return cls(document, shown, row_of, row(outputs[found.places]), row(found.words), logs, there)
+
+    def posterior(self, rows: Tensor) -> Tensor:
+        """Returns the context-free posterior of some hidden elements, shape ``(len(rows), candidates)``."""
+        # An element without candidates is as unknown as can be.
+        return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
+
+
+class Convolutions(nn.Module):
+    """A stack of convolutions over elements, each added to what it reads.
+
+    Args:
+        width: Size of the vectors that are read.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = _CHANNELS
+        self.first = nn.Linear(width, _CHANNELS)
+        self.layers = nn.ModuleList(
+            nn.Conv1d(_CHANNELS, _CHANNELS, 3, padding=apart, dilation=apart) for apart in _DILATIONS
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(_CHANNELS) for _ in _DILATIONS)
+        self.drop = nn.Dropout(_DROP)
+
+    def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
+        """Returns a state of each element, shape ``(texts, length, self.width)``.
+
+        Args:
+            embedded: Vectors, shape ``(texts, length, width)``.
+            there: Which places are not padding, shape ``(texts, length)``.
+        """
+        states = self.first(embedded)
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            read = (self.drop(norm(states)) * there[..., None]).transpose(1, 2)
+            states = states + nn.functional.gelu(layer(read).transpose(1, 2))
+        return states
+
+
+class Denoiser(nn.Module):
+    """Scores the candidates of hidden elements.
+
+    Args:
+        vectors: Vectors of words; in the last row that of a hidden one.
+        body: Reads the vectors of texts; its attribute ``width`` is the size of its states.
+        learned: Whether the vectors are learned too.
+    """
+
+    def __init__(self, vectors: Tensor, body: nn.Module, *, learned: bool) -> None:
+        super().__init__()
+        self.vectors, self.body = nn.Parameter(vectors, requires_grad=learned), body
+        width = vectors.shape[1]
+        self.came_out, self.sure = nn.Linear(width, width, bias=False), nn.Linear(3, width, bias=False)
+        nn.init.zeros_(self.sure.weight)
+        self.code = nn.Linear(int(body.width), width)  # type: ignore[arg-type]
+        self.code.weight.data *= 0.1  # the first guesses are those without context
+        self.bias = nn.Parameter(torch.zeros(len(vectors)))
+        self.trust = nn.Parameter(torch.ones(2))
+        self.drop = nn.Dropout(_DROP)
+
+    def forward(self, seen: Seen, texts: Tensor) -> Tensor:
+        """Returns scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
+
+        Args:
+            seen: A release.
+            texts: Numbers of elements, -1 for padding, shape ``(texts, length)``.
+        """
+        rows = torch.where(texts < 0, -1, seen.row_of[texts])
+        at = rows >= 0
+        hidden = rows[at]
+        posterior, candidates = seen.posterior(hidden), nn.functional.embedding(seen.words[hidden], self.vectors)
+        entropy = -(posterior * (posterior + 1e-9).log()).sum(dim=1)
+        about = torch.stack([torch.ones_like(entropy), posterior.amax(dim=1), entropy], dim=1)
+        believed = torch.bmm(posterior[:, None], candidates)[:, 0]
+        came_out = self.came_out(nn.functional.embedding(seen.output[hidden], self.vectors))
+        embedded = nn.functional.embedding(seen.shown[texts], self.vectors)
+        embedded = embedded.masked_scatter(at[..., None], believed + came_out + self.sure(about))
+        wanted = self.code(self.drop(self.body(embedded, texts >= 0)[at]))
+        score = torch.bmm(candidates, wanted[..., None])[..., 0] + self.bias[seen.words[hidden]]
+        return (score + seen.logs[hidden] @ self.trust).masked_fill(~seen.there[hidden], -torch.inf)
+
+    @torch.no_grad()
+    def scores(self, seen: Seen) -> NDArray[np.float32]:
+        """Returns log-probabilities of all candidates of a release."""
+        self.eval()
+        found = torch.full(seen.words.shape, -torch.inf)
+        for texts in batches(seen.document, seen.row_of >= 0, _BATCH):
+            rows = torch.where(texts < 0, -1, seen.row_of[texts])
+            found[rows[rows >= 0]] = self(seen, texts).log_softmax(dim=1)
+        return found.numpy()
+
+
+Drawn = tuple[Seen, Ints]
+"""A release, and for each of its hidden elements which candidate stood there, -1 for none of them."""
+
+
+def train(
+    network: Denoiser,
+    passes: Sequence[Callable[[], Sequence[Drawn]]],
+    peak: Callable[[str], float | None],
+    *,
+    batch: int = _BATCH,
+    seed: int = 0,
+) -> Denoiser:
+    """Trains a network by cross entropy, on elements whose word is among the candidates.
+
+    Args:
+        network: The network, as it starts.
+        passes: Makes the draws of each pass.
+        peak: The highest rate of a parameter by its name; None where it stays as it is.
+        batch: Elements of a batch, padding among them.
+        seed: Decides the order, and nothing of the draws.
+    """
+    torch.manual_seed(seed)
+    grouped: dict[float, list[Tensor]] = {}
+    for name, parameter in network.named_parameters():
+        rate = peak(name)
+        if rate is None:
+            parameter.requires_grad = False
+        elif parameter.requires_grad:
+            grouped.setdefault(rate, []).append(parameter)
+    groups = [{"params": parameters, "lr": rate} for rate, parameters in grouped.items()]
+    optimizer = torch.optim.AdamW(groups, weight_decay=_DECAY, fused=True)
+    network.train()
+    for number, draw in enumerate(passes):
+        drawn = [(seen, torch.from_numpy(truth)) for seen, truth in draw()]
+        parts = [
+            (seen, gold, texts)
+            for seen, gold in drawn
+            for texts in batches(seen.document, seen.row_of >= 0, batch, shuffled=True)
+        ]
+        for step, chosen in enumerate(torch.randperm(len(parts)).tolist()):
+            done = (number + step / len(parts)) / len(passes)
+            for group, rate in zip(optimizer.param_groups, grouped, strict=True):
+                group["lr"] = rate * min(1.0, (step + 1) / _RISE if not number else 1.0) * max(0.02, 1 - done)
+            seen, gold, texts = parts[chosen]
+            rows = torch.where(texts < 0, -1, seen.row_of[texts])
+            right = gold[rows[rows >= 0]]
+            scores = network(seen, texts)[right >= 0]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(scores, right[right >= 0]).backward()
+            nn.utils.clip_grad_norm_(network.parameters(), _MOST)
+            optimizer.step()
+    return network
+
+
+def batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
+    """Yields texts with hidden elements as numbers of elements, -1 for padding, shape ``(texts, length)``.
+
+    Texts of a length go together. Long ones are cut.
+
+    Args:
+        document: Document of each element.
+        hidden: Which elements are hidden.
+        size: Most elements, padding among them, but for a single text.
+        shuffled: Whether texts of a length are in random order.
+    """
+    lengths = torch.unique_consecutive(document, return_counts=True)[1].tolist()
+    ends = np.cumsum(lengths).tolist()
+    spans = [
+        (start, min(end, start + LONGEST))
+        for end, length in zip(ends, lengths, strict=True)
+        for start in range(end - length, end, LONGEST)
+        if hidden[start : min(end, start + LONGEST)].any()
+    ]
+    if shuffled:
+        spans = [spans[number] for number in torch.randperm(len(spans)).tolist()]
+    chosen: list[Tensor] = []
+    for start, end in sorted(spans, key=lambda span: span[1] - span[0]):
+        if chosen and (len(chosen) + 1) * (end - start + 2) > size:
+            yield nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=-1)
+            chosen = []
+        chosen.append(torch.arange(start, end))
+    if chosen:
+        yield nn.utils.rnn.pad_sequence(chosen, batch_first=True, padding_value=-1)

@@ -1,0 +1,118 @@
+"""Trigrams by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999), in sorted arrays.
+
+With ``c`` the count of a trigram and, below it, in how many contexts an n-gram stands:
+``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g``
+gives back what the discounts took. Each order has three discounts, for counts of 1, of 2, and of more.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_training.attacks.words.release import Reading
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+#: The discount where there are too few n-grams to estimate one.
+_DISCOUNT = 0.75
+_ORDER = 3
+
+
+@dataclass(frozen=True)
+class Grams:
+    """What one order says.
+
+    Attributes:
+        keys: N-grams, ascending, shape ``(n,)``.
+        shares: Discounted share of each among those of its context, shape ``(n,)``.
+        contexts: Their contexts, ascending, shape ``(m,)``.
+        left: Share that each context leaves to the shorter n-gram, shape ``(m,)``.
+    """
+
+    keys: Ints
+    shares: Floats
+    contexts: Ints
+    left: Floats
+
+    @classmethod
+    def of(cls, keys: Ints, counts: Ints, words: int) -> "Grams":
+        """Discounts counts; a key is its context times ``words``, plus the word."""
+        taken = np.minimum(np.concatenate([[0], discounts(counts)])[np.minimum(counts, _ORDER)], counts)
+        contexts, row = np.unique(keys // words, return_inverse=True)
+        total = np.bincount(row, counts)
+        return cls(keys, (counts - taken) / total[row], contexts, np.bincount(row, taken) / total)
+
+    def share(self, keys: Ints) -> Floats:
+        """Returns the discounted share of n-grams, 0 for those that were not seen."""
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, self.shares[place], 0.0)
+
+    def rest(self, contexts: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+        """Returns what contexts leave to the shorter n-gram, 1 for those that were not seen, and which were seen."""
+        place = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
+        seen = self.contexts[place] == contexts
+        return np.where(seen, self.left[place], 1.0), seen
+
+
+def discounts(counts: Ints) -> Floats:
+    """Returns the discounts of counts of 1, 2 and more, from how many n-grams have a count of 1 to 4."""
+    of = np.bincount(np.minimum(counts, 5), minlength=6).astype(float)
+    if not of[1:5].all():
+        return np.full(_ORDER, _DISCOUNT)
+    first = of[1] / (of[1] + 2 * of[2])
+    found = np.array([k - (k + 1) * first * of[k + 1] / of[k] for k in range(1, _ORDER + 1)])
+    return np.where(found > 0, found, _DISCOUNT)
+
+
+class Trigrams:
+    """Probabilities of the next element after two others, punctuation among them.
+
+    Args:
+        texts: Raw texts; two edges stand before each, and one behind it.
+        size: How many numbers of words there are. Words that come later, or that no text has, are one word.
+    """
+
+    def __init__(self, texts: Reading, size: int) -> None:
+        known = np.unique(texts.word)
+        self.words = len(known) + 2
+        self._row = np.full(size + 2, len(known) + 1)
+        self._row[known] = np.arange(len(known))
+        self._row[size] = self.edge = len(known)
+        self._size = size
+        starts = np.flatnonzero(np.diff(texts.document, prepend=-1))
+        sequence = np.insert(self._row[texts.word], np.repeat(starts, 2), self.edge)
+        sequence = np.concatenate([sequence, [self.edge, self.edge]])
+        first, second, third = sequence[:-2], sequence[1:-1], sequence[2:]
+        # From the edge behind a text into the next one nothing is counted.
+        inside = ~((second == self.edge) & (first != self.edge))
+        keys, counts = np.unique(((first * self.words + second) * self.words + third)[inside], return_counts=True)
+        pairs, before = np.unique(keys % self.words**2, return_counts=True)
+        single, ways = np.unique(pairs % self.words, return_counts=True)
+        self._three = Grams.of(keys, counts, self.words)
+        self._two = Grams.of(pairs, before, self.words)
+        one = Grams.of(single, ways, self.words)
+        self._one = np.full(self.words, one.left[0] / self.words)
+        self._one[single] += one.shares
+
+    def rows(self, words: Ints) -> Ints:
+        """Returns the model's own numbers of words; below 0 is the edge of a text."""
+        return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
+
+    def after_one(self, first: Ints, second: Ints) -> Floats:
+        """Returns ``P(second | first)`` of own numbers, shape ``(len(first), len(second))``."""
+        left, _ = self._two.rest(first)
+        return self._two.share(first[:, None] * self.words + second) + left[:, None] * self._one[second]
+
+    def after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
+        """Returns what pairs leave to ``P(third | second)``, and what they say beyond that.
+
+        Returns:
+            Shares left, shape ``(len(first), len(second))``; the pairs that were seen, as indices of first and of
+            second; and the discounted shares of third after each of these, shape ``(pairs, len(third))``.
+        """
+        pairs = first[:, None] * self.words + second
+        left, seen = self._three.rest(pairs)
+        a, b = np.nonzero(seen)
+        return left, a, b, self._three.share(pairs[a, b][:, None] * self.words + third)
