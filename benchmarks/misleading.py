@@ -22,13 +22,17 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from frontier import corpora
 from textveil import Sanitizer
-from textveil_export.text.sources import read_lines
 from textveil_training.attacks.words import DRAWN, Reading, Words, of_plan
 
 WORDS = ROOT / "artifacts" / "words"
 OPPOSITES, ALARMING = WORDS / "english-3-opposites.txt", WORDS / "alarming.txt"
 LEVELS = ("10", "8")
 CORPORA = ("ag", "sick", "trec", "sst2")
+
+
+def read_lines(path: Path) -> list[str]:
+    """Reads the entries of a list, without comments."""
+    return [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("# ")]
 
 
 def pairs(path: Path) -> set[tuple[str, str]]:
