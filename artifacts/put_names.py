@@ -1,4 +1,4 @@
-"""Puts the lists of the rung names beside the staircase of english-v3, and what changes with them into the pages.
+"""Puts the lists of the rung names beside the staircase of english-v4, and what changes with them into the pages.
 
     .venv/bin/python artifacts/put_names.py [artifacts/names-lists]
 
@@ -18,9 +18,9 @@ from textveil_cli.show.text import information
 from textveil_export import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-BUNDLE = ROOT / "artifacts" / "english-v3"
+BUNDLE = ROOT / "artifacts" / "english-v4"
 DEFAULTS = ROOT / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
-_INFO = re.compile(r"^English words, version 3: .*?(?=^```$)", re.MULTILINE | re.DOTALL)
+_INFO = re.compile(r"^English words, version 4: .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _VERIFY = re.compile(
     r"^\d+ files with the right size and hash, structure sound\nstaircase: .*\n(rung names: .*\n)?", re.MULTILINE
 )

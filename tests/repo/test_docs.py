@@ -17,7 +17,7 @@ def test_commands_exist_and_show_their_output(page: Path) -> None:
 def test_the_pages_with_commands_are_found() -> None:
     names = {str(page.relative_to(ROOT)) for page in build.pages()}
     assert names >= {"README.md", "export/README.md", "docs/levels.md", "docs/results/nlp.md", "artifacts/README.md"}
-    assert "artifacts/english-v3/README.md" not in names
+    assert "artifacts/english-v4/README.md" not in names
 
 
 def test_a_page_is_built_and_then_has_no_problem() -> None:

@@ -20,7 +20,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-BUNDLE = "textveil/bundle/builtin/english-v3"
+BUNDLE = "textveil/bundle/builtin/english-v4"
 
 
 def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":
@@ -102,7 +102,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(names: list[str]) -> None:
 
 def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: list[str]) -> None:
     """Whole, byte for byte, and as files: no link, no second copy."""
-    artifact = ROOT / "artifacts" / "english-v3"
+    artifact = ROOT / "artifacts" / "english-v4"
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
     assert sorted(name for name in names if name.startswith("textveil/bundle/builtin/")) == expected
     parts = ("manifest.json", "law.json", "characters.json", "context.safetensors", "vocabulary.tsv")

@@ -212,10 +212,10 @@ def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle
         assert f" {drawn} drawn at 8.5 nats" in here("inspect", "-b", bundle, word).text
 
 
-SMALL = Path(__file__).parents[3] / "artifacts" / "english-v3"
+SMALL = Path(__file__).parents[3] / "artifacts" / "english-v4"
 
 
-@pytest.mark.skipif(not (SMALL / "manifest.json").is_file(), reason="artifacts/english-v3 is not here")
+@pytest.mark.skipif(not (SMALL / "manifest.json").is_file(), reason="artifacts/english-v4 is not here")
 def test_no_canary_comes_out_of_the_small_english_bundle() -> None:
     sanitizer = Sanitizer.load(SMALL)
     for canary in (

@@ -16,7 +16,7 @@ from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil_cli.integrations import Rewriter
 
 ROOT = Path(__file__).parents[3]
-SMALL = ROOT / "artifacts" / "english-v3"
+SMALL = ROOT / "artifacts" / "english-v4"
 #: Each module, the package that it needs and the extra that brings it.
 MODULES = {
     "presidio": ("presidio_anonymizer", "presidio-anonymizer"),

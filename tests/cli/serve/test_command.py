@@ -19,7 +19,7 @@ pytest.importorskip("starlette", reason="needs the extra serve: make integration
 pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
 
 ROOT = Path(__file__).parents[3]
-SMALL = ROOT / "artifacts" / "english-v3"
+SMALL = ROOT / "artifacts" / "english-v4"
 START = ("-m", "textveil", "serve", "--port", "0")
 
 

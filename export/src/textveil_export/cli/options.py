@@ -11,12 +11,14 @@ from textveil_export.errors import ExportError
 from textveil_export.text import sources
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.context import ContextModel, read_context_model
+from textveil_export.text.misleading import Misleading
 from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
 from textveil_export.text.staircase import StaircaseSettings, read_frequencies
 from textveil_export.text.word_sets import LISTS
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
+_OPPOSITES, _ALARMING = (LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
 ENGLISH_CONTEXT = LISTS / "words" / "english-3-context.txt"
 #: Names of kinds are names of files, and are printed.
 _KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -47,6 +49,10 @@ class StaircaseOptions:
     word_frequencies: Annotated[
         Path | None, typer.Option(help="Public frequencies, a word, a tab and a count per line; else the order counts.")
     ] = None
+    opposites: Annotated[
+        Path | None, typer.Option(help="Words, a tab and their opposites per line: neither becomes the other.")
+    ] = None
+    alarming: Annotated[Path | None, typer.Option(help="Words that no other word becomes, one per line.")] = None
     context: Annotated[
         str | None,
         typer.Option(help="Lets the base follow the text (--fluent). english, or a file (docs/format.md)."),
@@ -55,7 +61,7 @@ class StaircaseOptions:
     @property
     def given(self) -> bool:
         """Whether a list or a model is named."""
-        lists = (self.function_words, self.word_frequencies, self.context)
+        lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming, self.context)
         return bool(self.kind) or any(one is not None for one in lists)
 
     def recipe(self, vectors: sources.Source | None, *, english: bool, never_output: frozenset[str]) -> StaircaseRecipe:
@@ -75,6 +81,10 @@ class StaircaseOptions:
             per_billion=self._frequencies(english),
             settings=StaircaseSettings(k=self.staircase_neighbors),
             never_output=never_output,
+            misleading=Misleading.read(
+                self.opposites or (_OPPOSITES if english else None),
+                self.alarming or (_ALARMING if english else None),
+            ),
             context=self._context_model(),
         )
 

@@ -8,8 +8,8 @@ SKELETON = (
     "(public domain), GeoNames (CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
 )
 NEIGHBORS = (
-    "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT): "
-    "see artifacts/words."
+    "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT) and WordNet 3.1 "
+    "(Princeton University): see artifacts/words."
 )
 NAMES_LISTS = "The card of this bundle (README.md) has the sources and licenses of the lists of the rung names."
 #: License of a bundle that has the English words, or the English lists of the skeleton.

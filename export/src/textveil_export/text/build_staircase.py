@@ -16,6 +16,7 @@ from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.context import ContextModel, context_arrays
+from textveil_export.text.misleading import Misleading
 from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
@@ -43,6 +44,7 @@ class StaircaseRecipe:
         levels: The levels, strictest first.
         default_level: The level used when a user names none.
         never_output: Words that must not come out.
+        misleading: Words that must not stand in the place of others.
         context: What lets the base follow the text, or ``None``.
     """
 
@@ -53,6 +55,7 @@ class StaircaseRecipe:
     levels: tuple[StaircaseLevel, ...] = LEVELS
     default_level: str = DEFAULT_LEVEL
     never_output: frozenset[str] = frozenset()
+    misleading: Misleading | None = None
     context: ContextModel | None = None
 
 
@@ -101,7 +104,7 @@ def build_staircase(
     """
     if recipe.vectors is not None:
         source = _with_vectors(source, recipe.vectors)
-    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run)
+    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run, recipe.misleading)
     roles = np.zeros(len(source.words), dtype=np.uint8)
     for visible in (True, False):
         rule = recipe.lists.rule(visible=visible)

