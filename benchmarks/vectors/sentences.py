@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from textveil.bundle import IndexBundle, open_bundle
-from textveil.mechanisms import entropy
+from textveil.mechanisms import random_uint64
 from textveil.vector import IndexEncoder
 from vectors import labeled
 
@@ -53,7 +53,7 @@ def main() -> None:
     for epsilon in ("4", "6", "8"):
         level, rows = encoder.bundle.level("counts", epsilon), []
         for _ in range(a.draws):
-            indices = [level.draw(codes, entropy.random_uint64) for _, codes in (known, test)]
+            indices = [level.draw(codes, random_uint64) for _, codes in (known, test)]
             said = [[encoder._sentence(int(index)) for index in part] for part in indices]
             server = make_pipeline(TfidfVectorizer(), LogisticRegression(max_iter=1000)).fit(said[0], known[0])
             commonest = np.array(

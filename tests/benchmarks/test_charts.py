@@ -31,8 +31,8 @@ def better_capped_tails(line: dict[str, Any]) -> None:
 
 
 def a_better_attack(line: dict[str, Any]) -> None:
-    if line["row"] == "shipped-10" and line["job"] in ("attack", "minilm"):
-        line["counts"]["content"] += 0.1
+    if line["row"] == "shipped-10" and line["job"] == "attack":
+        line["sum"]["content"] += 0.1
 
 
 def worse_classes(line: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ import re
 
 import regex
 
-from textveil.text.segmentation import dates
+from textveil.text.segmentation import strings
 
 #: Digits from which a number without group marks is an identifier.
 IDENTIFIER_DIGITS = 7
@@ -33,7 +33,7 @@ _IP = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\d+)?|(?=.*[0-9])(?:[0-9a-f]{0,4}:){3,}[0-9a-f]{0,4}", re.IGNORECASE
 )
 _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
-_TIME, _DATE = dates.time(r"(?:\.\d\d)?"), dates.date("-/.\u2010-\u2013")
+_TIME, _DATE = strings.time(r"(?:\.\d\d)?"), strings.date("-/.\u2010-\u2013")
 _DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
 _DIGITS = re.compile(rf"\d+(?:(?:[./]|{_DASH})\d+)*")
@@ -67,7 +67,7 @@ def string_kind(string: str) -> tuple[str, str]:
         return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""
     if string[0] == "#":
         return "hashtag", ""
-    for kind, pattern in (("mac", _MAC), ("ip", _IP), ("time", _TIME), ("date", _DATE), ("ordinal", dates.ORDINAL)):
+    for kind, pattern in (("mac", _MAC), ("ip", _IP), ("time", _TIME), ("date", _DATE), ("ordinal", strings.ORDINAL)):
         if pattern.fullmatch(string):
             return kind, ""
     if _DECADE.fullmatch(string):
@@ -90,7 +90,7 @@ def string_kind(string: str) -> tuple[str, str]:
 
 def number_kind(string: str) -> tuple[str, str]:
     """Returns the kind and layout of digits with marks between them, or of several such groups with blanks between."""
-    if dates.YEAR.fullmatch(string):
+    if strings.YEAR.fullmatch(string):
         return "year", ""
     number = _NUMBER.fullmatch(string)
     if number is not None:

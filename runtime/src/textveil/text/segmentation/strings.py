@@ -34,6 +34,9 @@ from textveil.text.segmentation.characters import (
 )
 from textveil.text.segmentation.number_groups import BETWEEN, NumberGroup, Span
 
+#: Years, and ordinals in digits.
+YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-9]{2}")
+ORDINAL = re.compile(r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
 #: Longer words are strings of no kind: folding one may take eighteen times its characters.
 LONGEST_WORD = 1000
 #: Domains that make a dotted name a URL. None is a common English word: a blank is often missing after a full stop.
@@ -259,3 +262,13 @@ def _trim(text: str, start: int, end: int, marks: str) -> Span:
     while end > start and text[end - 1] in marks:
         end -= 1
     return start, end
+
+
+def date(marks: str) -> "re.Pattern[str]":
+    """Returns the pattern of three numbers with the same one of some marks between each two, a hyphen first."""
+    return re.compile(rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
+
+
+def time(minutes: str = "") -> "re.Pattern[str]":
+    """Returns the pattern of hours with a colon, or with ``am`` and, before that, what a pattern of minutes allows."""
+    return re.compile(rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{{1,2}}{minutes}[ap]\.?m", re.IGNORECASE)

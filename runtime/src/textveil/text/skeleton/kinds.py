@@ -13,7 +13,7 @@ from itertools import compress
 
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, dates, strings
+from textveil.text.segmentation import LOWER, strings
 
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
 _CAPITALIZED, _MEMBER_ONLY, _UNKNOWN = 1, 2, -1
@@ -30,7 +30,7 @@ _BLOCK = 1 << 8
 
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
-_TIME, _DATE = dates.time(), dates.date("-/.‐‑–")
+_TIME, _DATE = strings.time(), strings.date("-/.‐‑–")
 _YEARS = re.compile(r"\d{4}[-/‐‑–]\d{4}")
 _PHONE = re.compile(r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
 _GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
@@ -48,7 +48,7 @@ def shape_of(string: str) -> str:
         return "other"
     if _EMAIL.fullmatch(string):
         return "email"
-    for name, pattern in (("time", _TIME), ("ordinal-number", dates.ORDINAL)):
+    for name, pattern in (("time", _TIME), ("ordinal-number", strings.ORDINAL)):
         if pattern.fullmatch(string):
             return name
     return "path" if _PATH.match(string) else "other"
@@ -56,7 +56,7 @@ def shape_of(string: str) -> str:
 
 def _numeric_shape(string: str) -> str:
     """Numbers in groups are of these shapes alone: they join their neighbors, which no other string does."""
-    if dates.YEAR.fullmatch(string):
+    if strings.YEAR.fullmatch(string):
         return "year"
     if _DATE.fullmatch(string):
         return "date"
