@@ -10,6 +10,7 @@ an attacker says which one a sentence is of: by TF-IDF, or by the code that each
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -59,7 +60,7 @@ def main() -> None:
             commonest = np.array(
                 [np.bincount(known[0][indices[0] == i], minlength=1).argmax() for i in range(level.codes)]
             )
-            released = words.transform(said[1])
+            released: Any = words.transform(said[1])
             shared = (originals > 0).multiply(released > 0).sum(axis=1) / np.maximum(1, (originals > 0).sum(axis=1))
             by_words = (released[at] @ originals[at].T).toarray()
             by_code = (indices[1][at][:, None] == test[1][at]).astype(float)

@@ -16,7 +16,7 @@ from intervals import iv
 from mpmath import mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.santext_files import Level
+from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms.baselines.table import KEPT, LevelParameters
 
