@@ -157,7 +157,7 @@ def dumped(value: Any) -> str:
     """Returns a value as JSON.
 
     Raises:
-        InputError: It is no value of JSON.
+        InputError: It is not a value of JSON.
     """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
