@@ -170,8 +170,8 @@ class ShownOptions:
         Path | None,
         typer.Option(
             "--draw",
-            help="names: file of at least 100 words, one per line, to draw over each other at --level where they stand "
-            "in lower case. It is public.",
+            help="names: file of at least 100 words, one per line, to draw over each other at --epsilon where they "
+            "stand in lower case. It is public.",
         ),
     ] = None
     deny: Annotated[
