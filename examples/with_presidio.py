@@ -18,6 +18,6 @@ found = [*phone.analyze(TEXT, ["PHONE_NUMBER"]), *email.analyze(TEXT, ["EMAIL_AD
 
 engine = AnonymizerEngine()
 engine.add_anonymizer(TextveilOperator)
-replaced = engine.anonymize(TEXT, found, {"DEFAULT": OperatorConfig("textveil", {"level": "strong"})})
+replaced = engine.anonymize(TEXT, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
 
 print(replaced.text)  # what was not found, such as the number of the invoice, stays

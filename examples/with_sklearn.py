@@ -18,7 +18,7 @@ texts = [
 ]
 labels = ["sport", "sport", "money", "money"]
 
-sanitized = TextSanitizer(level="weakest").fit_transform(texts * 5)
+sanitized = TextSanitizer(epsilon=12).fit_transform(texts * 5)
 classifier = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(sanitized, labels * 5)
 
 print(sanitized[:2])

@@ -6,7 +6,7 @@ pip install ./runtime './cli[spacy]'
 import spacy
 
 nlp = spacy.blank("en")
-nlp.add_pipe("textveil", config={"level": "moderate"}, first=True)
+nlp.add_pipe("textveil", config={"epsilon": 8}, first=True)
 
 texts = ["My doctor in Boston said the biopsy was clean.", "The invoice from the hospital came on Monday."]
 for doc in nlp.pipe(texts):

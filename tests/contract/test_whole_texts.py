@@ -35,7 +35,7 @@ from whole_texts import (
 )
 
 #: Levels of the two bundles that are used.
-LEVELS = {"toy": ["strong", "usual"], "english": ["strongest", "weak", "weakest"]}
+LEVELS = {"toy": ["strong", "usual"], "english": ["4", "10", "12"]}
 
 
 class Pair:

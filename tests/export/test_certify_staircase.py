@@ -51,7 +51,7 @@ def test_a_faulty_row_is_named(tensors, fault, message):
 
 
 def test_a_level_beyond_the_bound_is_named(tensors):
-    with pytest.raises(CertificationError, match=r"level strong: law\.json"):
+    with pytest.raises(CertificationError, match=r"level 6: law\.json"):
         certify_staircase(tensors, [replace(LEVELS[1], epsilon=Decimal(17))])
 
 
@@ -72,5 +72,5 @@ def test_a_budget_beyond_the_bound_is_named(tensors, monkeypatch, fault):
         return stored, dealt
 
     monkeypatch.setattr(Staircase, "budgets", faulty)
-    with pytest.raises(CertificationError, match="row 5, level strongest: its budget"):
+    with pytest.raises(CertificationError, match="row 5, level 4: its budget"):
         certify_staircase(tensors, LEVELS)

@@ -62,9 +62,9 @@ def test_every_kind_of_text(rewrite: Here, listed: Path, tmp_path: Path, way: st
 
 
 def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
-    said = rewrite("-q", "--json", "--draw", listed, "--level", "strong", "--text", TEXT).text
+    said = rewrite("-q", "--json", "--draw", listed, "--epsilon", "6", "--text", TEXT).text
     statement = json.loads(said)["statement"]
-    assert statement["level"] == "strong"
+    assert statement["level"] == "6"
     assert statement["nats"] is None
     assert (statement["draw"]["words"], statement["draw"]["nats"]) == (120, 6.0)
     assert "Drawn at 4 nats each" in rewrite("--draw", listed, "--epsilon", "4", "--text", TEXT).message
@@ -85,7 +85,7 @@ def test_receipts_and_ledgers_say_so(rewrite: Here, here: Here, listed: Path, tm
     assert "1 document charged, 0 nats, and 1 release without a finite bound" in ran.message
     options = json.loads(receipt.read_text())["options"]
     assert (options["draw"]["words"], options["draw"]["nats"], options["nats"]) == (120, 10.0, None)
-    assert "names, level weak: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
+    assert "names, level 10: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
 
 
 def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path) -> None:

@@ -62,7 +62,7 @@ def test_words_that_fit(here: Callable[..., Any], file: Path, tmp_path: Path) ->
 REFUSED = [
     (["--fluent"], "this bundle has no context.safetensors, so its base cannot follow the text (fluent)"),
     (["--protect", "x"], "protect must be one of names, words, all"),
-    (["--level", "x"], "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"),
+    (["--level", "x"], "no such level; the staircase has the epsilons 6, 8.5"),
     (["--split"], "a cap and a split belong to consistent draws"),
     (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
     (

@@ -23,7 +23,7 @@ def tickets():
 
 
 def test_a_column_is_sanitized_and_the_rest_stays(tickets) -> None:
-    done = sanitize(tickets, "note", level="strongest")
+    done = sanitize(tickets, "note", epsilon=4)
     assert done.column_names == ["note", "stars"]
     assert done["stars"][:] == [2, 5, 1]
     assert done["note"][:2] == ["The of", None]

@@ -26,7 +26,7 @@ from textveil_cli.integrations.sklearn import TextSanitizer
 
 
 def test_texts_are_sanitized_without_a_fit() -> None:
-    said = TextSanitizer(level="strongest").transform(["The of", f"and {SECRET}"])
+    said = TextSanitizer(epsilon=4).transform(["The of", f"and {SECRET}"])
     assert said[0] == "The of"
     assert said[1].startswith("and ")
     assert "Zorblax" not in said[1]
@@ -34,11 +34,11 @@ def test_texts_are_sanitized_without_a_fit() -> None:
 
 
 def test_parameters_copies_and_a_pipeline() -> None:
-    sanitizer = TextSanitizer(level="strongest", protect="words")
+    sanitizer = TextSanitizer(epsilon=4, protect="words")
     copy: Any = clone(sanitizer)
     assert copy.get_params() == sanitizer.get_params()
-    assert copy.set_params(level="weak").level == "weak"
-    assert sanitizer.level == "strongest"
+    assert copy.set_params(epsilon=10).epsilon == 10
+    assert sanitizer.epsilon == 4
     counts = make_pipeline(sanitizer, CountVectorizer()).fit_transform(["the of", "the and"])
     assert counts.shape == (2, 3)
 
@@ -162,8 +162,8 @@ def test_a_missing_text_is_named_by_its_place() -> None:
 
 def test_search_over_levels() -> None:
     steps = Pipeline([("sanitize", TextSanitizer()), ("count", CountVectorizer()), ("classify", LogisticRegression())])
-    found = GridSearchCV(steps, {"sanitize__level": ["strongest", "weak"]}, cv=2, error_score=cast(Any, "raise"))
-    assert found.fit(TEXTS, LABELS).best_params_["sanitize__level"] in ("strongest", "weak")
+    found = GridSearchCV(steps, {"sanitize__epsilon": [4, 10]}, cv=2, error_score=cast(Any, "raise"))
+    assert found.fit(TEXTS, LABELS).best_params_["sanitize__epsilon"] in (4, 10)
 
 
 def test_columns_of_one_dimension_are_no_output_of_scikit_learn(frame) -> None:

@@ -25,7 +25,7 @@ def pipeline(**options: object):
 
 
 def test_documents_get_their_sanitized_text() -> None:
-    nlp = pipeline(level="strongest")
+    nlp = pipeline(epsilon=4)
     doc = nlp(f"The {SECRET} said.")
     words = doc._.sanitized.split()
     assert doc.text == doc._.sanitized
@@ -42,7 +42,7 @@ def test_many_documents_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    nlp = pipeline(level="strongest")
+    nlp = pipeline(epsilon=4)
     with caplog.at_level(logging.DEBUG):
         nlp(f"The {SECRET} said.")
     nlp.get_pipe("textveil")
@@ -54,7 +54,7 @@ def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCapt
     assert 'factory = "textveil"' in (tmp_path / "nlp" / "config.cfg").read_text()
     loaded = spacy.load(tmp_path / "nlp")
     assert loaded("The of")._.sanitized == "The of"
-    assert loaded.get_pipe("textveil").rewriter.terms.level == "strongest"
+    assert loaded.get_pipe("textveil").rewriter.terms.level == "4"
 
 
 def test_wrong_options_are_named() -> None:
@@ -145,9 +145,9 @@ def test_attributes_of_the_whole_document_stay() -> None:
 def test_options_are_those_of_the_component() -> None:
     from textveil_cli.integrations.spacy import make_component
 
-    options = {"level": "strongest", "protect": "all", "deny": ["invoice"]}
+    options = {"epsilon": 4, "protect": "all", "deny": ["invoice"]}
     terms = pipeline(**options).get_pipe("textveil").rewriter.terms
-    assert (terms.level, terms.protect) == ("strongest", "all")
+    assert (terms.level, terms.protect) == ("4", "all")
     # A pipeline is saved with its options, and a key is not a part of one.
     assert set(Options.__annotations__) - {"key"} <= set(inspect.signature(make_component).parameters)
 
@@ -160,7 +160,7 @@ def test_a_document_that_was_not_sanitized_has_nothing_to_send() -> None:
 
 @pytest.mark.slow
 def test_a_copied_pipeline_sanitizes() -> None:
-    nlp = pipeline(level="strongest")
+    nlp = pipeline(epsilon=4)
     for copy in (pickle.loads(pickle.dumps(nlp)), pipeline().from_bytes(nlp.to_bytes())):
         doc = copy(TEXT)
         assert is_sanitized(doc.text)

@@ -29,9 +29,9 @@ def leaves(folder: Path) -> list[Path]:
 
 @pytest.mark.slow
 def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
-    with served(tmp_path, *START, "--bundle", SMALL, "--level", "strongest") as server:
+    with served(tmp_path, *START, "--bundle", SMALL, "--epsilon", "4") as server:
         promise = server.ask("GET", "/info")[1]["sanitize"]
-        assert (promise["level"], promise["epsilon"]) == ("strongest", 4)
+        assert (promise["level"], promise["epsilon"]) == ("4", 4)
         status, said, _ = server.ask("POST", "/sanitize", {"text": f"The {SECRET} said: no."})
         assert status == 200
         assert said["text"].startswith("The ")
@@ -106,7 +106,7 @@ def test_vectors_are_released(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
     """Nothing is released above the budget, also by a service that is started again."""
-    files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--level", "strongest")  # 4 nats a drawn mention
+    files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--epsilon", "4")  # 4 nats a drawn mention
     first = {f"the {SECRET}": 200, "the nurse": 200, f"the doctor {SECRET}": 403, "the lawyer": 200}
     for number, asked in enumerate([first, {"the doctor": 403, "the": 200}]):
         (tmp_path / str(number)).mkdir()
@@ -141,7 +141,7 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     books = tmp_path / "books"
     books.mkdir()
-    files = ("--ledger", books / "ledger", "--budget", "8", "--level", "strongest", "--scope-per-request")
+    files = ("--ledger", books / "ledger", "--budget", "8", "--epsilon", "4", "--scope-per-request")
     memo = ("--memo", "--memo-key", tmp_path / "key")
     with served(tmp_path, *START, "--bundle", SMALL, *files, *memo) as server:
 
@@ -181,7 +181,7 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
         (["--host", "example.org"], 1, "textveil: serve: the host must be an IP address, or localhost\n"),
         (["--level", "nothing"], 1, "textveil: unknown-level: "),
-        (["--protect", "names", "--level", "strong"], 1, "textveil: option: the rung names does not take level "),
+        (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: the rung names does not take epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
         (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
         (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),

@@ -68,7 +68,7 @@ def test_wrong_options_are_refused_in_one_line(small: Sanitizer, options: dict[s
 def test_an_unknown_level_lists_those_there_are(small: Sanitizer, options: dict[str, Any]) -> None:
     with pytest.raises(UnknownLevel) as refused:
         small.terms(**options)
-    assert str(refused.value) == "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"
+    assert str(refused.value) == "no such level; the staircase has the epsilons 6, 8.5"
 
 
 def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:

@@ -73,7 +73,7 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
 def test_the_default_is_the_default(english: Sanitizer) -> None:
     bundle = english.bundle
     assert english.terms().mechanism == bundle.default_mechanism == "staircase"
-    assert english.terms().level == bundle.default_staircase_level == "weak"
+    assert english.terms().level == bundle.default_staircase_level == "10"
     assert english.terms().protect == bundle.default_protect == "words"
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"

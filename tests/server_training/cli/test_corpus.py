@@ -72,7 +72,7 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
         "textveil-train: 1 copy. Shown: function words. Replaced: names, numbers. 3 other words drawn "
     )
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "weak", 3)
+    assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "10", 3)
     assert [line.split()[0] for line in Path("out/train.tsv").read_text().splitlines()] == ["sentence", "the", "no"]
     assert canary not in out + err + everything()
 

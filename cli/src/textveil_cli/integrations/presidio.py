@@ -2,7 +2,7 @@
 
     engine = AnonymizerEngine()
     engine.add_anonymizer(TextveilOperator)
-    engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil", {"level": "strong"})})
+    engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
 
 Only what Presidio finds is drawn. All other words stay as they are, and which spans were found shows. So the bound is
 of the found words alone, between texts in which the same spans are found. To have every word drawn, sanitize the whole

@@ -116,7 +116,7 @@ def make_component(
     case: str | None = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
-    """Makes the component of a pipeline: ``nlp.add_pipe("textveil", config={"level": "strong"}, first=True)``.
+    """Makes the component of a pipeline: ``nlp.add_pipe("textveil", config={"epsilon": 6}, first=True)``.
 
     spaCy saves the options with the pipeline, denied, allowed and drawn words too.
 

@@ -115,9 +115,7 @@ class LevelOptions:
             help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd.",
         ),
     ] = None
-    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name, as info lists it.")] = (
-        None
-    )
+    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name in the bundle.")] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(
@@ -172,8 +170,8 @@ class ShownOptions:
         Path | None,
         typer.Option(
             "--draw",
-            help="names: file of at least 100 words, one per line, to draw over each other at --level where they stand "
-            "in lower case. It is public.",
+            help="names: file of at least 100 words, one per line, to draw over each other at --epsilon where they "
+            "stand in lower case. It is public.",
         ),
     ] = None
     deny: Annotated[

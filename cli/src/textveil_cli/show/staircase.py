@@ -37,8 +37,7 @@ def staircase_lines(bundle: TextBundle) -> list[str]:
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""
     return [
         f"staircase{default}; protect: {bundle.default_protect}",
-        f"{'level':<10}{'nats':>5}{'odds':>12}{'guess':>10}{'near':>7}"
-        f"{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
+        f"{'nats':<5}{'odds':>12}{'guess':>10}{'near':>7}{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
         *(_line(level, level.level == bundle.default_staircase_level) for level in staircase_summaries(bundle)),
         "",
         *_EXPLAINED,
@@ -53,7 +52,7 @@ def _lines(sentence: str) -> list[str]:
 
 def _line(level: StaircaseSummary, default: bool) -> str:
     return (
-        f"{level.level:<10}{epsilon_text(level.epsilon):>5}{level.largest_odds:>12,}{level.guess_gain:>10,.1f}"
+        f"{epsilon_text(level.epsilon):<5}{level.largest_odds:>12,}{level.guess_gain:>10,.1f}"
         f"{level.near:>7.2f}{level.kept_low:>10.1%}{level.kept_median:>8.1%}{level.kept_high:>7.1%}"
         f"{level.kept_most:>7.1%}{'   default' if default else ''}"
     )

@@ -21,15 +21,15 @@ from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
 
-#: Levels of a staircase: name, ``L`` and ``h`` (docs/levels.md says how they were chosen).
+#: Levels of a staircase: called by their ``L`` in nats, and ``h`` (docs/levels.md says how they were chosen).
 LEVELS = (
-    StaircaseLevel(name="strongest", epsilon=Decimal(4), share=Fraction(1, 100), own_share=Fraction(1, 2)),
-    StaircaseLevel(name="strong", epsilon=Decimal(6), share=Fraction(1, 250), own_share=Fraction(1, 2)),
-    StaircaseLevel(name="moderate", epsilon=Decimal(8), share=Fraction(1, 500), own_share=Fraction(1, 2)),
-    StaircaseLevel(name="weak", epsilon=Decimal(10), share=Fraction(1, 2000), own_share=Fraction(1, 2)),
-    StaircaseLevel(name="weakest", epsilon=Decimal(12), share=Fraction(1, 5000), own_share=Fraction(1, 2)),
+    StaircaseLevel(name="4", epsilon=Decimal(4), share=Fraction(1, 100)),
+    StaircaseLevel(name="6", epsilon=Decimal(6), share=Fraction(1, 250)),
+    StaircaseLevel(name="8", epsilon=Decimal(8), share=Fraction(1, 500)),
+    StaircaseLevel(name="10", epsilon=Decimal(10), share=Fraction(1, 2000)),
+    StaircaseLevel(name="12", epsilon=Decimal(12), share=Fraction(1, 5000)),
 )
-DEFAULT_LEVEL = "weak"
+DEFAULT_LEVEL = "10"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,8 +87,7 @@ def _lines(texts: dict[str, str], pattern: str, kind: str) -> str:
 
 def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     levels = "\n".join(
-        f"| {level['name']} | {level['epsilon']} | {level['share']} | {level['own_share']} |"
-        for level in law["staircase"]["levels"]
+        f"| {level['epsilon']} | {level['share']} | {level['own_share']} |" for level in law["staircase"]["levels"]
     )
     kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
     defaults = law["defaults"]["staircase"]
@@ -100,11 +99,11 @@ word: any two words make any output likelier by a factor of at most exp(epsilon)
 neighbors per word. The skeleton is visible: function words (unless `--protect all`), punctuation, case, and kinds:
 {kinds}. A member of a kind becomes another one, drawn without looking at it: nothing beyond its kind is told.
 
-| level | epsilon per drawn mention | share h of the base | most of it for the word itself |
-|---|---|---|---|
+| epsilon per drawn mention | share h of the base | most of it for the word itself |
+|---|---|---|
 {levels}
 
-The default is `{defaults["level"]}` with `--protect {protect}`. `textveil info` prints how often a word is
+The default is level {defaults["level"]} with `--protect {protect}`. `textveil info` prints how often a word is
 drawn from its neighborhood, and how much a guess gains."""
 
 

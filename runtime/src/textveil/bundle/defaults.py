@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "1fa286ba148f66fb6ef97fc19d34b11a360bd4851bf36a22c1ae3516fc5f3bee"
+DEFAULT_BUNDLE_ID = "3f9daf421f04150899ef79547c859d62be1bc1f8b4fab5fe798614ce7ca307ce"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")

@@ -145,5 +145,5 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: 
     for level in bundle.staircase_levels:
         if name in (None, level.name) and wanted in (None, level.epsilon):
             return level
-    there_are = ", ".join(f"{level.name} ({level.epsilon.normalize():f})" for level in bundle.staircase_levels)
-    raise UnknownLevel(f"no such level; the staircase has the levels (epsilon) {there_are}")
+    there_are = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
+    raise UnknownLevel(f"no such level; the staircase has the epsilons {there_are}")

@@ -53,7 +53,7 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
     assert ENGLISH.sanitize(word, draw=WORDS[:LEAST], **NAMES).text in WORDS[:LEAST]
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 8}, {"level": "strong"}, {"draw": WORDS, "fluent": True}], ids=str)
+@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "fluent": True}], ids=str)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="the rung names does not take"):
         ENGLISH.terms(**NAMES, **options)
@@ -109,10 +109,10 @@ def test_a_draw_is_spread_over_several_words(level: Any) -> None:
 
 
 def test_statements() -> None:
-    options: dict[str, Any] = {**NAMES, "draw": WORDS, "level": "strong"}
+    options: dict[str, Any] = {**NAMES, "draw": WORDS, "epsilon": 6}
     said = ENGLISH.sanitize(f"he saw the {WORDS[0]}", **options).statement
     facts = said.to_dict()
-    assert (facts["level"], facts["nats"], facts["shown_words"]) == ("strong", None, 3)
+    assert (facts["level"], facts["nats"], facts["shown_words"]) == ("6", None, 3)
     assert facts["notion"].endswith("no bound on what is shown; 6 nats for each drawn word that differs")
     assert "Drawn at 6 nats each: words of a public list of 130. Replaced without a look: all others." in said.line()
     assert any("that a word of the list stood" in item for item in said.not_protected)
