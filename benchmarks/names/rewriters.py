@@ -1,5 +1,6 @@
 """Ways to rewrite texts, each by its name, for utility.py and readability.py (``--rewrite names.rewriters:NAME``)."""
 
+import os
 from functools import cache
 
 from textveil import Sanitizer
@@ -36,3 +37,10 @@ def patch(texts: list[str]) -> list[str]:
             text = f"{text[:start]}x{text[end:]}"
         found.append(text)
     return found
+
+
+def corpus(texts: list[str]) -> list[str]:
+    """Returns the texts on the rung ``names``, where equal names of all texts of a call become equal ones."""
+    key = os.urandom(32)
+    results = _sanitizer().sanitize_batch(texts, protect="names", consistent="corpus", key=key)
+    return [result.text for result in results]
