@@ -14,6 +14,12 @@ def _sanitizer() -> Sanitizer:
     return Sanitizer.load()
 
 
+@cache
+def _key() -> bytes:
+    """One key for training and test texts: a corpus of which both are parts."""
+    return os.urandom(32)
+
+
 def surrogates(texts: list[str]) -> list[str]:
     """Returns the texts on the rung ``names``, each a document of its own."""
     return [result.text for result in _sanitizer().sanitize_batch(texts, protect="names")]
@@ -40,7 +46,6 @@ def patch(texts: list[str]) -> list[str]:
 
 
 def corpus(texts: list[str]) -> list[str]:
-    """Returns the texts on the rung ``names``, where equal names of all texts of a call become equal ones."""
-    key = os.urandom(32)
-    results = _sanitizer().sanitize_batch(texts, protect="names", consistent="corpus", key=key)
+    """Returns the texts on the rung ``names``, where equal names of all texts of a run become equal ones."""
+    results = _sanitizer().sanitize_batch(texts, protect="names", consistent="corpus", key=_key())
     return [result.text for result in results]
