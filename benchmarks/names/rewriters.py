@@ -1,5 +1,6 @@
 """Ways to rewrite texts, each by its name, for utility.py and readability.py (``--rewrite names.rewriters:NAME``)."""
 
+import os
 from functools import cache
 
 from textveil import Sanitizer
@@ -11,6 +12,12 @@ from names.tools import TOOLS
 @cache
 def _sanitizer() -> Sanitizer:
     return Sanitizer.load()
+
+
+@cache
+def _key() -> bytes:
+    """One key for training and test texts: a corpus of which both are parts."""
+    return os.urandom(32)
 
 
 def surrogates(texts: list[str]) -> list[str]:
@@ -36,3 +43,9 @@ def patch(texts: list[str]) -> list[str]:
             text = f"{text[:start]}x{text[end:]}"
         found.append(text)
     return found
+
+
+def corpus(texts: list[str]) -> list[str]:
+    """Returns the texts on the rung ``names``, where equal names of all texts of a run become equal ones."""
+    results = _sanitizer().sanitize_batch(texts, protect="names", consistent="corpus", key=_key())
+    return [result.text for result in results]

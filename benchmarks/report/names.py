@@ -110,12 +110,18 @@ def _sets(records: dict[str, Record]) -> str:
     return table(["texts", "", *(CALLED[name].removeprefix("baseline: ") for name in records)], rows)
 
 
+_REWRITINGS = {
+    "surrogates": "`names`, surrogates",
+    "corpus": "`names`, one key for all texts",
+    "tags": "`names`, tags",
+    "words": "`words`",
+}
 _TASKS = {"ag": "AG News, topics", "sst2": "SST-2, polarity", "trec": "TREC, questions", "sick": "SICK, r x 100"}
 
 
 def _utility(record: Record) -> str:
     rows = [["raw", *(f"{record['raw'][task]['raw']['score']:.1f}" for task in _TASKS)]]
-    for name, called in (("surrogates", "`names`, surrogates"), ("tags", "`names`, tags"), ("words", "`words`")):
+    for name, called in _REWRITINGS.items():
         cells = []
         for task in _TASKS:
             one = record.get(name, {}).get(task)
