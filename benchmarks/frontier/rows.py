@@ -23,9 +23,6 @@ from textveil.text.rewrite import Rewriter
 from textveil_export.text import Setting, level_parameters
 from textveil_training.attacks.words import NOTHING, Release, Words, constant, of_plan, unchanged
 
-#: Bits of roles that the table still has, of rows measured when kinds could be drawn as words: with visible function
-#: words, and without.
-_WITHOUT_KINDS = {True: 4, False: 8}
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
 SANTEXT_EPSILON = 10
 _CONSTANT = ("raw", "delete", "blank")
@@ -66,7 +63,7 @@ class Releases:
 
     @cached_property
     def function_words(self) -> frozenset[str]:
-        return frozenset(self._plan(True, False, "10").rule.function_words)
+        return frozenset(self._plan(True, True, "10").rule.function_words)
 
     def of(self, row: Row) -> Release:
         """Returns the release of a row."""
@@ -116,8 +113,16 @@ class Releases:
         if kinds:
             return plan
         strict = plan.mechanism.strict
-        law = Staircase.of(strict.table, strict.level, (strict.table.roles & _WITHOUT_KINDS[visible]) != 0)
+        law = Staircase.of(strict.table, strict.level, self._without_kinds(strict.table, visible))
         return replace(plan, rule=replace(plan.rule, kinds=Kinds([])), mechanism=SlotStaircase(law, law))
+
+    def _without_kinds(self, table: StaircaseTable, visible: bool) -> NDArray[np.bool_]:
+        """Returns what may come out without kinds: every symbol, but no visible word."""
+        ids = self.staircase.bundle.ids
+        outputs = np.ones(table.symbols, np.bool_)
+        if visible:
+            outputs[[ids[word] for word in self.function_words if word in ids]] = False
+        return outputs
 
     @staticmethod
     def _uncapped(slots: SlotStaircase) -> SlotStaircase:
@@ -171,7 +176,7 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool) -> str:
     law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     table = bundle.staircase
     assert table is not None
-    roles = sum(_WITHOUT_KINDS.values())
+    roles = 12  # without kinds: bits that tables before english-v4 have, and records are known by
     if kinds:
         roles = sum(output_role(visible=visible, lower=lower) for visible in (True, False) for lower in (False, True))
     arrays = [table.neighbors, table.base, table.roles & roles]
