@@ -10,7 +10,7 @@ an attacker says which one a sentence is of: by TF-IDF, or by the code that each
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -45,7 +45,7 @@ def main() -> None:
     known, test = (
         (part.classes, np.array(list(map(encoder.secret_code, part.texts)))) for part in (task.train, task.test)
     )
-    words = TfidfVectorizer(stop_words="english").fit(task.test.texts)
+    words = cast(Any, TfidfVectorizer(stop_words="english").fit(task.test.texts))  # its matrices have many types
     at = np.random.default_rng(0).choice(len(test[0]), min(SAMPLE, len(test[0])), replace=False)
     originals = words.transform(task.test.texts)
     majority, kind = np.bincount(test[0]).max() / len(test[0]), encoder.statement(as_text=True).kind_of_text
@@ -60,7 +60,7 @@ def main() -> None:
             commonest = np.array(
                 [np.bincount(known[0][indices[0] == i], minlength=1).argmax() for i in range(level.codes)]
             )
-            released: Any = words.transform(said[1])
+            released = words.transform(said[1])
             shared = (originals > 0).multiply(released > 0).sum(axis=1) / np.maximum(1, (originals > 0).sum(axis=1))
             by_words = (released[at] @ originals[at].T).toarray()
             by_code = (indices[1][at][:, None] == test[1][at]).astype(float)
