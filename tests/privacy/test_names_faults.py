@@ -80,6 +80,26 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         "_digits",
         (("if self._beside_month(last, start, end):", "if self._words[last].text > '5':"),),
     ),
+    "the length of a word before a separator decides whether it is one": (
+        chunks.Chunks,
+        "_separated",
+        (
+            (
+                "*self._solid(match[1]), gap(match[2])",
+                "*self._solid(match[1] + match[2] * (len(match[1]) > 6)), gap('')",
+            ),
+        ),
+    ),
+    "a name in lower case has its kind by its first letter": (
+        Kinds,
+        "mention",
+        (("kind is not None and listed", "kind is not None and listed and folded < 'm'"),),
+    ),
+    "a common word with a capital has its kind by its length": (
+        Kinds,
+        "_of_one",
+        (("len(folded) >= _SHORTEST_WORD", "len(folded) == 4"),),
+    ),
 }
 
 
