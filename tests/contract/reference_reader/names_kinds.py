@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from .names_slots import TITLE, Slot, Text
 from .names_strings import number_kind
-from .names_tokens import Token, Tokens, ending_of
+from .names_tokens import Tokens
+from .names_words import Token, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .characters import is_in
-from .names_tokens import Token
+from .names_words import Token
 
 BREAKS = set("\n\r\x0b\x0c\x85\u2028\u2029")
 ENDS = set(".!?…。")

@@ -3,20 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from .characters import is_in
 from .inputs import case_pattern, key_of
 from .names_strings import NUMBERS, is_word_character, kind_of, with_unit
-from .segments import find_segments
+from .names_words import Token, Words
 
-EVERYWHERE = ("weekday", "number-word", "group")
-IN_LOWER_CASE = (*EVERYWHERE, "particle")
-WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
-DISGUISED = {"am", "may", "mine", "us", "will"}
-DOTTED = {"st", "mt", "ft"}
-CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 ENTITIES = [f"&{name};" for name in "amp quot lt gt nbsp apos mdash ndash hellip".split()]
 BARE = ("quot;", "amp;", "lt;", "gt;")
@@ -31,19 +24,6 @@ INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
 SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
-
-
-@dataclass(frozen=True)
-class Token:
-    """A token; `bits` are names of what a word may be shown for, or may begin."""
-
-    cls: str
-    text: str
-    key: str
-    case: str = "lower"
-    kind: str = ""
-    layout: str = ""
-    bits: frozenset[str] = frozenset()
 
 
 def gap(text: str) -> list[Token]:
@@ -75,13 +55,8 @@ def are_letters(text: str, more: str = "'’") -> bool:
     return text != "" and letters_end(text, 0, more) == len(text)
 
 
-class Tokens:
-    """Reads chunks with the lists of a bundle and the words that a request allows, denies and draws."""
-
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
-        self.lists = lists
-        self.allowed, self.denied = keys_of(allow), keys_of(deny)
-        self.drawn = {*draw} - self.denied
+class Tokens(Words):
+    """Reads chunks."""
 
     def read(self, text: str) -> Iterator[Token]:
         """All tokens of a text."""
@@ -225,78 +200,6 @@ class Tokens:
             return between("-", [[number(part)] if is_short_number(part) else self.word(part) for part in parts])
         return [string(core)]
 
-    def word(self, word: str) -> list[Token]:
-        """A stem, and perhaps a clitic."""
-        key = key_of(word)
-        clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), "")
-        stem = key.removesuffix(clitic)
-        shown = key in self.lists["common"] or key in self.allowed
-        if not clitic or (shown and stem not in self.drawn) or self.is_denied(key):
-            return [self.stem(word, key)]
-        cut = len(word) - len(clitic)
-        if not word[cut + 1 :].isascii():
-            return [self.stem(word, key)]
-        case = "UPPER" if len(word) > 2 and case_pattern(word) == "UPPER" else "lower"
-        return [self.stem(word[:cut], stem), Token("shown", word[cut:], clitic, case)]
-
-    def stem(self, stem: str, key: str) -> Token:
-        """The token of a stem."""
-        case = case_pattern(stem)
-        if key in self.drawn and case == "lower":
-            return Token("alone", stem, key, kind="word", layout="drawn")
-        if self.is_denied(key) or key in self.drawn:
-            return unknown(stem, key, case)
-        if key in self.allowed or stem in self.lists["capitals"]:
-            return Token("shown", stem, key, case)
-        if case == "lower" and stem == stem.lower():
-            return self.small(stem, key)
-        return self.capital(stem, key, "Title" if case == "lower" else case)
-
-    def is_denied(self, key: str) -> bool:
-        """Whether a key is denied, or what is before its clitic is."""
-        stems = [key.removesuffix(clitic) for clitic in (*CLITICS, "n't") if key.endswith(clitic) and key != clitic]
-        return key in self.denied or any(stem in self.denied for stem in stems)
-
-    def small(self, stem: str, key: str) -> Token:
-        """The token of a stem in lower case."""
-        marks = self.lists["common"].get(key) if stem == key else None
-        if marks is None:
-            kind = self.first_kind(key, IN_LOWER_CASE)
-            return Token("alone", stem, key, kind=kind) if kind else unknown(stem, key, "lower")
-        if not marks & {"strict", "function"}:
-            return replace(unknown(stem, key, "lower"), cls="loose")
-        begins = "unit" if key in self.kind("unit-word") else "first" if key in self.kind("first-word") else ""
-        return Token("shown", stem, key, bits=frozenset({begins} - {""}))
-
-    def capital(self, stem: str, key: str, case: str) -> Token:
-        """The token of a stem with a capital."""
-        marks = self.lists["common"].get(key, set())
-        if len(stem) == 1:
-            return Token("initial", stem, key, "Title", bits=frozenset({"at-start"} if "function" in marks else ()))
-        bits = set()
-        if stem in (key.upper(), key[:1].upper() + key[1:]) and key not in DISGUISED:
-            bits |= {"at-start"} if marks & {"function", "opener"} else set()
-            bits |= {"at-sentence"} if marks & {"start", "function", "opener"} else set()
-            bits |= {"emphatic"} if "emphasis" in marks else set()
-        kind = self.first_kind(key, WITH_CAPITAL)
-        if kind:
-            return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"}))
-        return Token("capital", stem, key, case, bits=frozenset(bits | ({"dotted"} if key in DOTTED else set())))
-
-    def kind(self, kind: str) -> dict[str, set[str]]:
-        """The members of a kind."""
-        return self.lists["kinds"][kind]
-
-    def first_kind(self, key: str, kinds: tuple[str, ...]) -> str:
-        """The first of some kinds that lists a key."""
-        return next((kind for kind in kinds if key in self.kind(kind)), "")
-
-
-def keys_of(entries: list[str]) -> set[str]:
-    """The keys of all words and strings of entries."""
-    segments = [segment for entry in entries for segment in find_segments(entry.removeprefix("\ufeff"))]
-    return {key_of(text) for kind, text in segments if kind != "gap"}
-
 
 def entities_of(chunk: str) -> list[str]:
     """What is before the first entity, the entity, what is behind it, and so on."""
@@ -353,18 +256,3 @@ def string(core: str) -> Token:
     """The token of a string."""
     kind, layout = kind_of(core)
     return number(core) if kind in NUMBERS else Token("alone", core, key_of(core), kind=kind, layout=layout)
-
-
-def unknown(word: str, key: str, case: str) -> Token:
-    """The token of an unknown word."""
-    if case != "lower":
-        return Token("capital", word, key, case)
-    if len(word) == 1:
-        return Token("alone", word, key, kind="letter", bits=frozenset({"clitic"} if key in tuple("dmst") else ()))
-    return Token("alone", word, key, kind="word", layout=ending_of(key))
-
-
-def ending_of(key: str) -> str:
-    """The ending of a word that the skeleton shows."""
-    ends = next((end for end in ("ing", "ed", "ly", "s") if key.endswith(end)), "")
-    return ends if len(key) >= 5 and key.isascii() and not key.endswith("ss") else ""
