@@ -40,7 +40,12 @@ def test_a_million_members(plans: NamesPlans) -> None:
 OPTIONS: list[dict[str, Any]] = [
     {**style, **more}
     for style in ({}, {"style": "tag"}, {"consistent": False}, {"consistent_cap": 2})
-    for more in ({}, {"tag": ["city", "number"], "drop": ["person", "month"]}, {"drop": ["word"]})
+    for more in (
+        {},
+        {"tag": ["city", "number"], "drop": ["person", "month"]},
+        {"drop": ["word"]},
+        {"keep": ["person", "number"], "tag": ["city"]},
+    )
 ]
 
 
