@@ -92,6 +92,7 @@ def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
     defaults = law["defaults"]["staircase"]
     protect = layout.RUNG_OF_VISIBLE[defaults["visible"]]
+    epsilon = {level["name"]: level["epsilon"] for level in law["staircase"]["levels"]}[defaults["level"]]
     return f"""## The staircase
 
 Local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other
@@ -103,7 +104,7 @@ neighbors per word. The skeleton is visible: function words (unless `--protect a
 |---|---|---|
 {levels}
 
-The default is level {defaults["level"]} with `--protect {protect}`. `textveil info` prints how often a word is
+The default is {epsilon} nats with `--protect {protect}`. `textveil info` prints how often a word is
 drawn from its neighborhood, and how much a guess gains."""
 
 
