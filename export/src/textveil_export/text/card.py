@@ -7,8 +7,6 @@ from textveil.bundle import layout
 from textveil_export.text.build import Contents
 
 CARD = "README.md"
-_FLUENT = """With `--fluent` words are drawn to fit the visible words around them and what was drawn before. The bound
-is the same, context by context."""
 
 
 def card(contents: Contents, table_bytes: dict[str, int]) -> str:
@@ -32,8 +30,6 @@ A textveil bundle: {holds}. `textveil info` prints its identity."""
     ]
     if law["staircase"] is not None:
         parts.append(_staircase(law, numbers))
-        if layout.CONTEXT in contents.tensors:
-            parts.append(_FLUENT)
     if law["santext"] is not None:
         parts.append(_santext(contents))
     if "names" in law:
