@@ -152,7 +152,6 @@ REFUSED = [
     (["--level", "strong"], "option: the rung names does not take level without draw\n"),
     (["--epsilon", "8"], "option: the rung names does not take epsilon without draw\n"),
     (["--mechanism", "staircase"], "option: the rung names does not take mechanism"),
-    (["--fluent"], "option: the rung names does not take fluent"),
     (["--split"], "option: the rung names does not take split"),
     (["--case", "drop"], "option: the rung names does not take case"),
     (["--sanitize-punctuation"], "option: the rung names does not take sanitize_punctuation"),

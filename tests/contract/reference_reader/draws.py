@@ -4,7 +4,7 @@ import decimal
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -80,19 +80,17 @@ def draw_staircase(
     outputs: set[int],
     inputs: list[int],
     take: Callable[[int], list[int]],
-    order: Sequence[int] | None = None,
 ) -> list[int]:
-    """One output for each input: first u of all of them, then w of all of them. Sums run over symbols in `order`."""
+    """One output for each input: first u of all of them, then w of all of them."""
     b = base_of(staircase, outputs)
-    order = range(len(b)) if order is None else order
-    sums = list(itertools.accumulate(b[y] for y in order))
+    sums = list(itertools.accumulate(b))
     rows = [deal(staircase, level, b, x) for x in inputs]
     us = uniform_below([total_of(level, sums[-1])] * len(inputs), take)
     ws = uniform_below([max(1, sums[-1] - sum(a for _, a in row)) for row in rows], take)
     drawn = []
     for row, u, w in zip(rows, us, ws, strict=True):
         if u < UNIT * sums[-1]:
-            drawn.append(order[bisect_right(sums, u // UNIT)])
+            drawn.append(bisect_right(sums, u // UNIT))
             continue
         v = (u - UNIT * sums[-1]) // factor_of(level)
         near = bisect_right(list(itertools.accumulate(a for _, a in row)), v)
@@ -100,7 +98,8 @@ def draw_staircase(
             drawn.append(row[near][0])
         else:
             dealt = dict(row)
-            drawn.append(order[bisect_right(list(itertools.accumulate(b[y] - dealt.get(y, 0) for y in order)), w)])
+            left = itertools.accumulate(weight - dealt.get(y, 0) for y, weight in enumerate(b))
+            drawn.append(bisect_right(list(left), w))
     return drawn
 
 

@@ -108,7 +108,6 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
     "split": [{"consistent": True, "split": True}],
-    "fluent": [{"fluent": True}],
     "deny": [{"deny": ["doctor"]}, {"deny": ["doctor", "nurse"]}, {"mechanism": "santext+", "deny": ["doctor"]}],
     "case": [{"case": "drop"}],
     "sanitize_punctuation": [{"sanitize_punctuation": True}],

@@ -236,7 +236,7 @@ def test_public_names() -> None:
     ("name", "value"),
     [
         *((name, value) for name in ("sanitize_punctuation",) for value in ("no", 0, 1, [], "true")),
-        *((name, value) for name in ("consistent", "split", "fluent") for value in ("no", 1)),
+        *((name, value) for name in ("consistent", "split") for value in ("no", 1)),
         *((name, value) for name in ("level", "case", "mechanism") for value in (5, True, ["weak"], b"weak")),
         *(
             (name, value)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_context import random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
@@ -37,7 +36,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"protect": "names"}, "this bundle has no lists for the rung names; the built-in one has them"),
     *(
         ({name: wrong}, f"{name} is true{', false or corpus' if name == 'consistent' else ' or false'}")
-        for name in ("consistent", "sanitize_punctuation", "fluent")
+        for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),
     ({"consistent": True, "split": "no"}, "split is true or false"),
@@ -145,15 +144,6 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     assert cased.distribution("mark").symbol == "mark"
 
 
-def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path) -> None:
-    folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
-    sanitizer = Sanitizer.load(folder)
-    lower, title = (sanitizer.distribution(word, fluent=True) for word in ("doctor", "Doctor"))
-    assert set(lower.words) - set(title.words) == {"mark"}
-    assert lower.words == sanitizer.distribution("doctor").words
-    assert lower.weights != sanitizer.distribution("doctor").weights
-
-
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
     for level in ("strong", "usual"):
         plan: Any = cased._plan({"level": level})
@@ -250,7 +240,6 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
             "function words", "punctuation and white space", "case", "kinds", "the number and order of words",
         ],
         "consistent": False,
-        "fluent": False,
         "mentions": 2,
         "epsilon_document": 17.0,
         "case": "carry",

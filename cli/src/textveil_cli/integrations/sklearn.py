@@ -33,7 +33,6 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         epsilon: Label of a level.
         level: Name of a level.
         protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
-        fluent: Whether words are drawn to fit the text.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too.
     """
@@ -49,7 +48,6 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         epsilon: float | str | None = None,
         level: str | None = None,
         protect: str | None = None,
-        fluent: bool | None = None,
         case: str | None = None,
         sanitize_punctuation: bool | None = None,
     ) -> None:
@@ -61,7 +59,6 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         self.epsilon = epsilon
         self.level = level
         self.protect = protect
-        self.fluent = fluent
         self.case = case
         self.sanitize_punctuation = sanitize_punctuation
 

@@ -105,7 +105,6 @@ def make_component(
     consistent: bool | None = None,
     consistent_cap: int | None = None,
     split: bool | None = None,
-    fluent: bool | None = None,
     deny: Any = None,
     style: str | None = None,
     keep: Any = None,
@@ -135,7 +134,6 @@ def make_component(
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn mentions of a document with ``consistent``.
         split: Whether a longer one is released in parts.
-        fluent: Whether words are drawn to fit the text.
         deny: Words that are unknown ones.
         style: How the rung ``"names"`` writes what it replaces, ``"surrogate"`` or ``"tag"``.
         keep: Kinds that it shows.

@@ -55,7 +55,7 @@ def staircase_summaries(bundle: TextBundle, *, protect: str | None = None) -> li
     for level in bundle.staircase_levels:
         plan = plans.plan({"level": level.name, "protect": protect or bundle.default_protect})
         told = plan.terms.promise.facts(plan.terms)
-        assert isinstance(plan.mechanism, SlotStaircase)  # fluent is not asked for
+        assert isinstance(plan.mechanism, SlotStaircase)
         kept = most_kept(plan.mechanism)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(

@@ -14,7 +14,6 @@ from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUT
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.attribution import credited
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
 from textveil_export.text.characters import characters_json
@@ -134,18 +133,15 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=vocabulary.encode(), run=run)
-        tensors |= part.files
+        part = build_staircase(source.take(kept), recipe.staircase, progress, run=run)
+        tensors[layout.STAIRCASE] = part.tensors
         texts |= part.texts
         law |= part.law
         law["defaults"]["staircase"] = part.defaults
         statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
-    attribution = recipe.attribution
-    if recipe.staircase is not None and recipe.staircase.context is not None:
-        attribution = credited(attribution, recipe.staircase.context.credit)
     manifest = {
-        **manifest_head(recipe.name, recipe.license, attribution),
+        **manifest_head(recipe.name, recipe.license, recipe.attribution),
         "levels": labels,
         "provenance": {
             **source.provenance,

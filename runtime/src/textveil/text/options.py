@@ -32,8 +32,6 @@ class Options(TypedDict, total=False):
             2,000 if left out.
         split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
             where it is refused otherwise.
-        fluent: Whether the base follows the text (``staircase``): words are drawn to fit the visible words around them
-            and what was drawn before, for the same nats. The bundle needs a table of contexts.
         level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
         replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``), or unknown words even if
@@ -56,7 +54,6 @@ class Options(TypedDict, total=False):
     key: bytes
     consistent_cap: int
     split: bool
-    fluent: bool
     deny: Collection[str]
     style: str
     keep: Collection[str]
@@ -94,7 +91,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
     "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
     "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
-    **dict.fromkeys(("split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
+    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
     **dict.fromkeys(_SETS, (_are_words, "{} takes a collection of words")),
 }
 

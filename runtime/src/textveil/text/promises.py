@@ -229,7 +229,6 @@ class MentionPromise:
             "protect": terms.protect,
             "visible": list(terms.visible_parts),
             "consistent": terms.consistent,
-            "fluent": terms.fluent,
         }
 
     def totals(self, tokens: int) -> dict[str, Any]:
@@ -247,10 +246,6 @@ class MentionPromise:
         ]
         if terms.protect == "words":
             items.append("the habits of its author, negation, tense and gender: function words show them")
-        if terms.fluent:
-            items.append(
-                "what fits: words are drawn to fit the text around them, so a drawn word is taken for a true one"
-            )
         if terms.consistent:
             items.append("a cipher: repeated words can be counted, and guessed by their pattern")
         return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
@@ -258,17 +253,12 @@ class MentionPromise:
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
-        fluent = (
-            " Words are drawn to fit what is visible and what was drawn before, for no more nats."
-            if terms.fluent
-            else ""
-        )
         return (
             f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}. "
             "A listed name or a number: nothing beyond its kind. "
             "An unknown string: nothing beyond being unknown, and that only within "
             f"the {nats} {unit}. Any other word, to someone who knows all the rest: odds times at most "
-            f"{self.largest_odds:,}.{fluent} Whole text: {nats} x {counted(tokens, terms.unit)} = "
+            f"{self.largest_odds:,}. Whole text: {nats} x {counted(tokens, terms.unit)} = "
             f"{_plain(whole)} {_nats(whole)}: no protection of the text as a whole."
         )
 

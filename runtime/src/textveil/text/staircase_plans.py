@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.staircase.fluent import FluentStaircase
-from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
+from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
 from textveil.text.options import number
@@ -64,18 +63,6 @@ class StaircasePlans:
             return SlotStaircase(strict, strict)
         return SlotStaircase(strict, Staircase.of(self._table, level, lower))
 
-    def fluent(self, slots: SlotStaircase) -> FluentSlots:
-        """Returns the same staircases with a base that follows the text.
-
-        Raises:
-            OptionError: The bundle has no table of contexts.
-        """
-        context = self.bundle.context
-        if context is None:
-            raise OptionError("this bundle has no context.safetensors, so its base cannot follow the text (fluent)")
-        strict = FluentStaircase(slots.strict, context)
-        return FluentSlots(strict, strict if slots.lower is slots.strict else FluentStaircase(slots.lower, context))
-
     def plan(self, given: Mapping[str, Any]) -> DrawPlan:
         """Resolves options that are given and checked (``options.given``).
 
@@ -89,9 +76,8 @@ class StaircasePlans:
         protect = given.get("protect", self.bundle.default_protect)
         level = find_staircase_level(self.bundle, given.get("epsilon"), given.get("level"))
         consistent, split, cap = _consistent(given)
-        bare, fluent = given.get("sanitize_punctuation", False), given.get("fluent", False)
-        slots = self.slots(level, protect=protect)
-        mechanism = self.fluent(slots) if fluent else slots
+        bare = given.get("sanitize_punctuation", False)
+        mechanism = self.slots(level, protect=protect)
         promise = MentionPromise(
             epsilon=level.epsilon,
             share=str(level.share),
@@ -105,7 +91,6 @@ class StaircasePlans:
             protect=protect,
             consistent=consistent,
             consistent_cap=cap,
-            fluent=fluent,
             case="drop" if bare else given.get("case", "carry"),
             sanitize_punctuation=bare,
             bundle=self.bundle.identity,

@@ -72,7 +72,6 @@ class Terms:
         protect: The rung of the ladder, ``"words"`` or ``"all"``; ``None`` for mechanisms that draw everything.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn words, names and numbers that a document may have with ``consistent``.
-        fluent: Whether words are drawn to fit the text around them.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space is not passed through.
         bundle: Identity of the bundle.
@@ -84,7 +83,6 @@ class Terms:
     protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
-    fluent: bool = False
     case: str
     sanitize_punctuation: bool
     bundle: str

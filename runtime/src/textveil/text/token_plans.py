@@ -25,7 +25,7 @@ from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
 
-_OF_STAIRCASE = ("protect", "consistent", "consistent_cap", "split", "fluent")
+_OF_STAIRCASE = ("protect", "consistent", "consistent_cap", "split")
 #: The mechanism, the name of its level, and what it promises.
 _Chosen = tuple[Mechanism, str | None, TokenPromise]
 

@@ -53,7 +53,7 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
     assert ENGLISH.sanitize(word, draw=WORDS[:LEAST], **NAMES).text in WORDS[:LEAST]
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "fluent": True}], ids=str)
+@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "split": True}], ids=str)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="the rung names does not take"):
         ENGLISH.terms(**NAMES, **options)

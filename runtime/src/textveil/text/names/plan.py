@@ -43,7 +43,6 @@ POOLS = frozenset(
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
 _FOREIGN = (
-    "fluent",
     "replacement_probability",
     "sanitize_punctuation",
     "split",
