@@ -123,11 +123,10 @@ class Conversations:
         earlier = None if after is None else self._known.get(self._hash(b"reply", client, after.encode()))
         if named is not None:
             mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
-            found = self._known.get(mark)
-            if found is None:
-                path = None if self._keeping.folder is None else self._keeping.folder / f"{mark.hex()}.conversation"
-                found = Kept(None, path), None
-                self._mark(found, mark)
+            folder = self._keeping.folder
+            path = None if folder is None else folder / f"{mark.hex()}.conversation"
+            found = self._known.get(mark, (Kept(None, path), None))
+            self._mark(found, mark)
         else:
             begun = [self._known.get(mark) for mark in self._marks(client, messages)]
             found = (
@@ -185,7 +184,7 @@ class Conversations:
     def forget(self, kept: Kept) -> None:
         """Takes a conversation out of the memory."""
         for mark in kept.marks:
-            self._known.pop(mark, None)
+            self._unmark(kept, mark)
         if self._kept.pop(id(kept), None) is not None:
             self._size -= kept.size
 
@@ -221,8 +220,13 @@ class Conversations:
         self._known[mark] = found
         marks = found[0].marks
         marks[mark] = None
+        marks.move_to_end(mark)
         if len(marks) > _MOST_MARKS:
-            self._known.pop(marks.popitem(last=False)[0], None)
+            self._unmark(found[0], marks.popitem(last=False)[0])
+
+    def _unmark(self, kept: Kept, mark: bytes) -> None:
+        if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
+            del self._known[mark]
 
     def _marks(self, client: bytes, messages: Sequence[Any]) -> list[bytes]:
         """What tells the beginnings of a conversation: a hash for each, which goes on from that before it."""
