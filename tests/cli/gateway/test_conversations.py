@@ -210,5 +210,6 @@ def test_old_files_are_deleted_at_the_start(up: Upstream, tmp_path: Path, folder
     (mappings / "mine.txt").write_text("mine")
     for path in mappings.iterdir():
         os.utime(path, (1, 1))
-    with started(tmp_path / "two", up, *options):
+    with started(tmp_path / "two", up, *options) as server:
+        assert server.ask("GET", "/health")[0] == 200  # it has begun
         assert [path.name for path in mappings.iterdir()] == ["mine.txt"]
