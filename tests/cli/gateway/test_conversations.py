@@ -38,7 +38,7 @@ def conversations(sanitizer: Sanitizer, clock: Any = None, **keeping: Any) -> Co
 
 def begun(found: Conversations, client: bytes, said: Any = REPLY, named: str | None = None) -> Any:
     """A conversation with one reply."""
-    kept, _ = found.find(client, named, [USER], None, 10)
+    kept, _ = found.find(client, named, [USER], (), 10)
     exchange = found.opened(kept).exchange()
     found.remember(kept, exchange, client=client, messages=[USER], said=[[said]], names=["r1"])
     return kept
@@ -60,21 +60,21 @@ def test_a_beginning_with_a_reply_tells_a_conversation(sanitizer: Sanitizer) -> 
         [USER, {**REPLY, "refusal": None, "tool_calls": []}],
         [USER, parts],
     ):
-        assert found.find(client, None, messages, None, 1)[0] is kept
+        assert found.find(client, None, messages, (), 1)[0] is kept
     for messages in ([USER], [USER, later], [REPLY, USER], [USER, {**REPLY, "role": "user"}], [later, REPLY], []):
-        assert found.find(client, None, messages, None, 1)[0] is not kept
-    assert found.find(b"other", None, [USER, REPLY], None, 1)[0] is not kept
-    assert found.find(client, "named", [USER, REPLY], None, 1)[0] is not kept
+        assert found.find(client, None, messages, (), 1)[0] is not kept
+    assert found.find(b"other", None, [USER, REPLY], (), 1)[0] is not kept
+    assert found.find(client, "named", [USER, REPLY], (), 1)[0] is not kept
 
 
 def test_the_name_of_a_reply_tells_one_too(sanitizer: Sanitizer) -> None:
     found, client = conversations(sanitizer), b"client"
     kept = begun(found, client)
-    assert found.find(client, None, [USER], "r1", 1)[0] is kept
-    assert found.find(client, None, [USER], "r1", 1)[1] is not None
-    assert found.find(client, None, [USER], "r2", 1)[0] is not kept
-    assert found.find(b"other", None, [USER], "r1", 1)[0] is not kept
-    assert found.find(client, "named", [USER], "r1", 1)[1] is None
+    assert found.find(client, None, [USER], ["r0", "r1"], 1)[0] is kept
+    assert found.find(client, None, [USER], ["r0", "r1"], 1)[1] is not None
+    assert found.find(client, None, [USER], ["r2"], 1)[0] is not kept
+    assert found.find(b"other", None, [USER], ["r0", "r1"], 1)[0] is not kept
+    assert found.find(client, "named", [USER], ["r0", "r1"], 1)[1] is None
 
 
 def test_tool_calls_and_thoughts_between(sanitizer: Sanitizer) -> None:
@@ -88,12 +88,12 @@ def test_tool_calls_and_thoughts_between(sanitizer: Sanitizer) -> None:
         "status": "completed",
     }
     thought = {"type": "reasoning", "id": "r", "summary": []}
-    kept, _ = found.find(client, None, [USER], None, 10)
+    kept, _ = found.find(client, None, [USER], (), 10)
     found.remember(kept, Conversation(sanitizer), client=client, messages=[USER], said=[[thought, call]], names=[])
     without = {name: value for name, value in call.items() if name not in ("id", "status")}
-    assert found.find(client, None, [USER, without, {"type": "function_call_output"}], None, 1)[0] is kept
-    assert found.find(client, None, [USER, thought, call], None, 1)[0] is kept
-    assert found.find(client, None, [USER, {**call, "name": "other"}], None, 1)[0] is not kept
+    assert found.find(client, None, [USER, without, {"type": "function_call_output"}], (), 1)[0] is kept
+    assert found.find(client, None, [USER, thought, call], (), 1)[0] is kept
+    assert found.find(client, None, [USER, {**call, "name": "other"}], (), 1)[0] is not kept
 
 
 def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
@@ -101,7 +101,7 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
     found = conversations(sanitizer, clock, seconds=100)
     kept = begun(found, b"client")
     clock.now = 99
-    assert found.find(b"client", None, [USER, REPLY], None, 1)[0] is kept
+    assert found.find(b"client", None, [USER, REPLY], (), 1)[0] is kept
     clock.now = 199
     found.expire()
     assert len(found) == 1
@@ -109,18 +109,18 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
     found.sweep()
     assert len(found) == 0
     assert found._known == {}
-    assert found.find(b"client", None, [USER, REPLY], None, 1)[0] is not kept
+    assert found.find(b"client", None, [USER, REPLY], (), 1)[0] is not kept
 
 
 @pytest.mark.parametrize("keeping", [{"conversations": 3}, {"bytes": 39}])
 def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[str, int]) -> None:
     found = conversations(sanitizer, **keeping)
     kept = [begun(found, b"client", {**REPLY, "content": f"reply {number}"}) for number in range(3)]
-    assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 0"}], None, 0)[0] is kept[0]
+    assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 0"}], (), 0)[0] is kept[0]
     begun(found, b"client", {**REPLY, "content": "reply 3"})
     assert len(found) == 3
-    assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 0"}], None, 0)[0] is kept[0]
-    assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 1"}], None, 0)[0] is not kept[1]
+    assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 0"}], (), 0)[0] is kept[0]
+    assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 1"}], (), 0)[0] is not kept[1]
 
 
 def test_nothing_raw_is_kept_to_tell_them(sanitizer: Sanitizer) -> None:

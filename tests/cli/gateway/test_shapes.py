@@ -123,6 +123,18 @@ def test_a_response_goes_on_with_an_earlier_one(gate: Server, up: Upstream) -> N
             assert text_of(RESPONSES, reply) == said
 
 
+def test_a_reply_that_is_named_in_place_of_its_text(gate: Server, up: Upstream) -> None:
+    """As some clients do, for replies that the provider has."""
+    gate.ask("POST", RESPONSES, asked(RESPONSES, TEXT), KEY)
+    sent = up.last["input"][0]
+    items = [{"role": "user", "content": TEXT}, {"type": "item_reference", "id": "i"}]
+    status, reply, _ = gate.ask(
+        "POST", RESPONSES, asked(RESPONSES, [*items, {"role": "user", "content": "And Novak?"}]), KEY
+    )
+    assert (status, text_of(RESPONSES, reply)) == (200, "And Novak?")
+    assert up.last["input"][:2] == [sent, items[1]]
+
+
 def test_another_key_or_another_beginning_is_another_conversation(gate: Server, up: Upstream) -> None:
     reply = gate.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[1]
     sent = up.last["messages"][0]

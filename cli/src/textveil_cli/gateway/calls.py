@@ -178,7 +178,9 @@ class Answer:
         client = client_of(conversations, call.request)
         length = call.request.headers.get("content-length")
         size = len(json.dumps(body)) if length is None else int(length)
-        after = body.get("previous_response_id")
+        items = [item for item in reversed(asked.messages) if isinstance(item, dict)]
+        referred = [item.get("id") for item in items if item.get("type") == "item_reference"]
+        after = [name for name in (body.get("previous_response_id"), *referred) if isinstance(name, str)]
         kept, earlier = conversations.find(client, named_in(call.request), asked.messages, after, size)
         exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
         content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")

@@ -108,7 +108,7 @@ class Conversations:
         return self._hash(b"client", *credentials)
 
     def find(
-        self, client: bytes, named: str | None, messages: Sequence[Any], after: str | None, size: int
+        self, client: bytes, named: str | None, messages: Sequence[Any], after: Iterable[str], size: int
     ) -> tuple[Kept, Conversation | None]:
         """Returns the conversation of a request, and the exchange that it goes on with at the provider.
 
@@ -116,11 +116,12 @@ class Conversations:
             client: Who asks.
             named: The name of the conversation, if it has one.
             messages: The messages of the request.
-            after: The provider's name of an earlier reply that the request goes on with.
+            after: Names that the provider gave to earlier replies which the request goes on with.
             size: Bytes of the request.
         """
         self.expire()
-        earlier = None if after is None else self._known.get(self._hash(b"reply", client, after.encode()))
+        replies = (self._known.get(self._reply(client, name)) for name in after)
+        earlier = next((entry for entry in replies if entry is not None), None)
         if named is not None:
             mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
             folder = self._keeping.folder
@@ -169,11 +170,11 @@ class Conversations:
             if reply:
                 self._mark((kept, None), self._marks(client, [*messages, *reply])[-1])
         for name in names:
-            self._mark((kept, exchange), self._hash(b"reply", client, name.encode("utf-8", "surrogatepass")))
+            self._mark((kept, exchange), self._reply(client, name))
 
     def delete(self, client: bytes, named: str) -> bool:
         """Deletes a conversation and its file; tells whether there was one."""
-        kept, _ = self.find(client, named, (), None, 0)
+        kept, _ = self.find(client, named, (), (), 0)
         there = kept.conversation is not None or (kept.path is not None and kept.path.exists())
         self.forget(kept)
         if kept.path is not None:
@@ -237,6 +238,9 @@ class Conversations:
                 last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
             marks.append(last)
         return marks
+
+    def _reply(self, client: bytes, name: str) -> bytes:
+        return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:
         said = b"".join(len(part).to_bytes(8, "big") + part for part in parts)

@@ -210,8 +210,8 @@ class Responses(Restoring):
         if isinstance(reply.get("output"), list):
             reply["output"] = self._incoming(reply["output"], counted)
             self.said = [reply["output"]]
-        if isinstance(reply.get("id"), str):
-            self.names = [reply["id"]]
+        named = (reply, *_objects(reply.get("output")))
+        self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
         return reply
 
     def event(self, event: Event) -> Iterator[Event]:
