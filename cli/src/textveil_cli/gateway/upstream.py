@@ -58,7 +58,7 @@ class _Connection:
                 self._http.receive_data(await self._reader.read(_PART))
         except (OSError, h11.RemoteProtocolError):
             event = h11.PAUSED
-        if isinstance(event, type) or isinstance(event, h11.ConnectionClosed):
+        if isinstance(event, type | h11.ConnectionClosed):
             raise failed("broke off without a whole reply, or sent what is not HTTP")
         return event
 
