@@ -19,6 +19,7 @@ COMMANDS = {
     "encode": "Turn each text into one index, or a short vector with noise.",
     "classify": "Read what devices released: a label for each line, or counts.",
     "serve": "Serve other programs of this device over HTTP.",
+    "gateway": "Stand between apps and a language model.",
     "ledger": "Show, export, rotate or delete what a ledger holds.",
 }
 

@@ -176,11 +176,12 @@ def test_a_message_goes_out_again_as_it_did(sanitizer: Sanitizer) -> None:
     assert conversation.outgoing([{"role": "user", "content": reply.reply}])[0]["content"] != "You paid 8123 in May."
 
 
-def test_the_store_has_nothing_of_the_messages(sanitizer: Sanitizer) -> None:
+def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     conversation.outgoing(MESSAGES)
     conversation.incoming(conversation.outgoing_text(SECRET))
-    assert "Zorblax" not in json.dumps([conversation._sent, conversation._said])
+    stored = [*conversation._sent.items(), *conversation._said.items()]
+    assert "Zorblax" not in json.dumps([(tag, written) for tag, (written, _) in stored])
     other = Conversation(sanitizer)
     other.outgoing(MESSAGES)
     assert not set(other._sent) & set(conversation._sent)  # tags are keyed
@@ -242,7 +243,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     conversation, path, key = saved
     content = path.read_bytes()
     for wrong, error in (
-        (content.replace(b"conversation 1", b"conversation 2"), InputError), (b"", InputError), (b"{}", InputError),
+        (content.replace(b"conversation 2", b"conversation 1"), InputError), (b"", InputError), (b"{}", InputError),
         (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (module.HEADER, KeyFileError),
     ):  # fmt: skip
         path.write_bytes(wrong)

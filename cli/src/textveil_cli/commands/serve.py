@@ -5,57 +5,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from textveil.bundle import Kept
 from textveil.errors import OptionError
 from textveil.text import Options, Sanitizer
 from textveil.vector import Encoder, IndexEncoder, load_encoder
 
 from textveil_cli.console import say_unless
 from textveil_cli.console.groups import Of
-from textveil_cli.options import BundleOptions, LedgerOptions, PinOptions, TextOptions
-from textveil_cli.serve import Address, Limits, Releases, make_app
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, PinOptions, TextOptions
+from textveil_cli.serve import Limits, Releases, make_app
 from textveil_cli.serve import serve as run
 
 if TYPE_CHECKING:
     from textveil_cli.charges import RunLedger
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddressOptions:
-    """Where the service listens, and what protects it."""
-
-    heading: ClassVar[str] = "Address"
-    host: Annotated[
-        str, typer.Option(help="An address of this device. Off the loopback address a token and TLS are needed.")
-    ] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8765
-    name: Annotated[
-        list[str] | None, typer.Option(help="A name by which clients call this host; may be given several times.")
-    ] = None
-    token_file: Annotated[
-        Path | None, typer.Option(help="File of the token that clients send; made if it is missing.")
-    ] = None
-    tls_certificate: Annotated[Path | None, typer.Option(help="File of the TLS certificate chain, PEM.")] = None
-    tls_key: Annotated[Path | None, typer.Option(help="File of its key, PEM, without a pass phrase.")] = None
-
-    def address(self) -> Address:
-        """Returns the address."""
-        return Address(
-            host=self.host,
-            port=self.port,
-            names=tuple(self.name or ()),
-            token_file=self.token_file,
-            certificate=self.tls_certificate,
-            key=self.tls_key,
-        )
-
-    def refuse_overwriting(self, ledger: LedgerOptions, bundle: Path | None) -> None:
-        """Raises ``OutputError`` if a token would be written over something that is kept."""
-        keys = [("--memo-key", ledger.memo_key), ("--tls-key", self.tls_key)]
-        keys.append(("--tls-certificate", self.tls_certificate))
-        if self.token_file is not None and not self.token_file.exists():  # it is made
-            kept = Kept(keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle)
-            kept.refuse(("--token-file", self.token_file))
 
 
 @dataclass(frozen=True, kw_only=True)

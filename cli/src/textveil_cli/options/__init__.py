@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from textveil_cli.options.address import AddressOptions
     from textveil_cli.options.files import (
         InputOptions,
         JsonOption,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AddressOptions",
     "BundleArgument",
     "BundleOptions",
     "DrawOptions",
@@ -52,4 +54,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files")
+__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files", "address")

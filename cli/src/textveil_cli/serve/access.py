@@ -43,10 +43,12 @@ class Access:
         hosts: Names that the ``Host`` header may have, in lower case. A page that points a name of its own at this
             device is stopped by it.
         token: What ``Authorization: Bearer`` must hold; ``None`` for no token.
+        header: The header that has it, where ``Authorization`` is for somebody else; then without ``Bearer``.
     """
 
     hosts: frozenset[str]
     token: str | None = field(default=None, repr=False)
+    header: str = "authorization"
 
     def check(self, scope: Mapping[str, Any]) -> None:
         """Checks the head of a request.
@@ -54,7 +56,7 @@ class Access:
         Raises:
             Refusal: It is not to be answered.
         """
-        headers = _deciding(scope["headers"])
+        headers = _deciding(scope["headers"], self.header.encode())
         host = headers.get(b"host")
         if host is None or _name(host) not in self.hosts:
             raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "host", "the Host header names another host")
@@ -64,18 +66,19 @@ class Access:
         if headers.get(b"sec-fetch-site") not in (None, "same-origin", "none"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
         if self.token is not None and scope["path"] != HEALTH:
-            scheme, _, token = headers.get(b"authorization", "").partition(" ")
-            if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
+            scheme, _, token = headers.get(self.header.encode(), "").rpartition(" ")
+            wanted = "bearer" if self.header == "authorization" else ""
+            if scheme.strip().lower() != wanted or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
                 raise Refusal(HTTPStatus.UNAUTHORIZED, "token", "the token is missing or wrong")
 
 
-def _deciding(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
+def _deciding(headers: Iterable[tuple[bytes, bytes]], token: bytes) -> dict[bytes, str]:
     """The headers that decide, each of which may be there once."""
     found: dict[bytes, str] = {}
     for name, value in headers:
         if name in found:
             raise Refusal(HTTPStatus.BAD_REQUEST, "header", "a header is there twice")
-        if name in _ONCE:
+        if name in _ONCE or name == token:
             found[name] = value.decode("latin-1")
     return found
 

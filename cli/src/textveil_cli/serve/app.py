@@ -41,7 +41,7 @@ _STATUS = {
     "ledger": HTTPStatus.SERVICE_UNAVAILABLE,
     "ledger-busy": HTTPStatus.SERVICE_UNAVAILABLE,
 }
-_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,35 +111,40 @@ class _Service:
     async def answer(self, ask: Callable[[Request], Awaitable[dict[str, Any]]], request: Request) -> Response:
         """The answer to a request, also where something fails: no error gets as far as the server, which logs them."""
         try:
-            return JSONResponse(await ask(request), headers=_HEADERS)
-        except Refusal as refusal:
-            return _refused(refusal)
-        except TextveilError as error:
-            status = _STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
-            return _refused(Refusal(status, error.code, str(error)))
-        except TimeoutError:
-            message = f"not finished within {self.limits.seconds:g} seconds"
-            return _refused(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "timeout", message))
+            return JSONResponse(await ask(request), headers=HEADERS)
         except ClientDisconnect:
             return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
-        except Exception as error:  # its message could hold a text
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            self.report(f"internal: {type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}")
-            return _refused(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "an error of the service"))
+        except Exception as error:
+            return refused(refusal_of(error, self.limits, self.report))
 
 
-class _Guard:
+def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) -> Refusal:
+    """Returns what a client is told of an error. One that is a fault of the service is reported, by its place."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, TextveilError):
+        return Refusal(_STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR), error.code, str(error))
+    if isinstance(error, TimeoutError):
+        message = f"not finished within {limits.seconds:g} seconds"
+        return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "timeout", message)
+    place = traceback.extract_tb(error.__traceback__)[-1]  # its message could hold a text
+    report(f"internal: {type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}")
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "an error of the service")
+
+
+class Guard:
     """Asks ``Access`` before anything else sees a request."""
 
     def __init__(self, app: Any, access: Access) -> None:
         self.app, self.access = app, access
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answers a request that ``Access`` refuses, and hands on any other."""
         if scope["type"] == "http":
             try:
                 self.access.check(scope)
             except Refusal as refusal:
-                await _refused(refusal)(scope, receive, send)
+                await refused(refusal)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
@@ -173,20 +178,21 @@ def make_app(
     if releases.encode is not None:
         asked.append(("POST", "/encode", service.encode))
     routes = [Route(path, partial(service.answer, ask), methods=[method]) for method, path, ask in asked]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_route})
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_route})
     app.router.redirect_slashes = False  # a redirect repeats the path that was asked for
-    app.add_middleware(_Guard, access=access)
+    app.add_middleware(Guard, access=access)
     return app
 
 
-async def _no_route(request: Request, error: Exception) -> Response:
+async def no_route(request: Request, error: Exception) -> Response:
+    """Answers where there is no path."""
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-    return _refused(Refusal(status, "path", "there is no such path, or not with this method"))
+    return refused(Refusal(status, "path", "there is no such path, or not with this method"))
 
 
-def _refused(refusal: Refusal) -> Response:
+def refused(refusal: Refusal) -> Response:
     """An error as JSON. The connection ends: what is left of its body is not waited for."""
-    headers: Mapping[str, str] = {**_HEADERS, "connection": "close"}
+    headers: Mapping[str, str] = {**HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "www-authenticate": "Bearer"}
     content = {"error": {"code": refusal.code, "message": refusal.message}}

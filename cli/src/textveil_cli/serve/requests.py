@@ -47,9 +47,7 @@ async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked
         Refusal: The body is too long, too slow, is not JSON, or has another shape.
         ClientDisconnect: The client went away.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
-    body = _parse(await _read(request, limits.body_bytes, limits.seconds))
+    body = await read_json(request, limits)
     shape = Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SCOPED if scoped else _SHAPE)
     if not isinstance(body, dict) or set(body) - ({"scope"} if scoped else set()) not in ({"text"}, {"texts"}):
         raise shape
@@ -66,6 +64,18 @@ async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked
             message = f"text {number} of {len(texts)} has half of a surrogate pair"
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
     return Asked(texts, alone, _scope(body["scope"]) if "scope" in body else None)
+
+
+async def read_json(request: Request, limits: Limits) -> Any:
+    """Reads a body that is JSON.
+
+    Raises:
+        Refusal: It is too long, too slow, or is not JSON.
+        ClientDisconnect: The client went away.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
+    return _parse(await _read(request, limits.body_bytes, limits.seconds))
 
 
 def _scope(named: Any) -> str:

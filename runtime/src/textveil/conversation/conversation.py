@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ from textveil.errors import IdentityMismatch, InputError, KeyFileError, OptionEr
 from textveil.ledger import crypto
 from textveil.ledger.keys import read_key, tag
 from textveil.sequences import require_string
+from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Sanitizer
 
 #: The first line of a file, and what its content belongs to.
-HEADER = b"textveil-conversation 1\n"
+HEADER = b"textveil-conversation 2\n"
 #: A file has no more.
 MOST_BYTES = 1 << 28
 _KEY = "the key of the conversation"
@@ -40,6 +41,8 @@ class Conversation:
             ``keys``, for keys of JSON that may be more than names of fields. Nothing of these is protected.
         restore_tools: Names of tools whose arguments in replies are restored. The arguments of others stay surrogates:
             what a tool does with a name is not for the model to decide.
+        rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
+            nothing is restored, and options are for whoever rewrites.
         options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
             ``consistent_cap``, here of all strings of the conversation.
 
@@ -57,6 +60,7 @@ class Conversation:
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        rewrite: Callable[[str], str] | None = None,
         **options: Any,
     ) -> None:
         for given, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
@@ -74,15 +78,32 @@ class Conversation:
         self._reader = self._plan.reader()
         self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
-        self._restorer, self._key = Restorer(), os.urandom(32)
-        self._sent: dict[str, str] = {}
-        self._said: dict[str, str] = {}
+        self._rewrite, self._key = rewrite, os.urandom(32)
+        self._restorer = self._whole = Restorer()
+        self._found: list[Pair] = []
+        #: What messages went out as, and what a reply may mention of them; what a reply was, and what it did mention.
+        self._sent: dict[str, tuple[str, list[Pair]]] = {}
+        self._said: dict[str, tuple[str, list[Pair]]] = {}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a conversation is not pickled: save it with save, under a key")
+
+    def exchange(self, after: "Conversation | None" = None) -> "Conversation":
+        """Returns this conversation for one request and its reply.
+
+        What it restores are surrogates of the messages that went out through it, also of those that went out before;
+        no others of the conversation.
+
+        Args:
+            after: The exchange that this one goes on with, where the provider remembers its messages.
+        """
+        part = object.__new__(type(self))
+        part.__dict__.update(self.__dict__)
+        part._restorer = Restorer(() if after is None else after._restorer.pairs)
+        return part
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
         """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
@@ -160,9 +181,8 @@ class Conversation:
             "options": self._options,
             "key": self._key.hex(),
             "draws": self._running.state(),
-            "pairs": self._restorer.pairs,
-            "sent": self._sent,
-            "said": self._said,
+            "sent": dict(self._sent),
+            "said": dict(self._said),
         }
         with atomic_bytes(path, private=True) as file:
             file.write(HEADER + crypto.seal(key, json.dumps(content).encode(), HEADER))
@@ -176,6 +196,7 @@ class Conversation:
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        rewrite: Callable[[str], str] | None = None,
     ) -> "Conversation":
         """Goes on with a conversation that was saved, under the options that it had.
 
@@ -194,13 +215,17 @@ class Conversation:
         if not sealed.startswith(HEADER) or len(sealed) > MOST_BYTES:
             raise InputError("the conversation: not one of this version that textveil has written")
         content = json.loads(crypto.unseal(cls._key_of(path, key_file, make=False), sealed[len(HEADER) :], HEADER))
-        found = cls(sanitizer, pass_through=pass_through, restore_tools=restore_tools, **content["options"])
+        given: dict[str, Any] = {"pass_through": pass_through, "restore_tools": restore_tools, "rewrite": rewrite}
+        found = cls(sanitizer, **given, **content["options"])
         if found._sanitizer.bundle.identity != content["bundle"]:
             raise IdentityMismatch("the conversation was rewritten with another bundle")
         found._key = bytes.fromhex(content["key"])
         found._running.go_on(content["draws"])
-        found._restorer.add(content["pairs"])
-        found._sent, found._said = content["sent"], content["said"]
+        for kept, name in ((found._sent, "sent"), (found._said, "said")):
+            kept.update(
+                (tag, (written, [Pair(*pair) for pair in used])) for tag, (written, used) in content[name].items()
+            )
+        found._restorer.add(pair for _, used in found._sent.values() for pair in used)
         return found
 
     @staticmethod
@@ -213,21 +238,30 @@ class Conversation:
     def _once(self, message: Any, rewrite: Any) -> str:
         """What a message goes out as; drawn at its first time."""
         known = self._tag("message", message)
-        if known not in self._sent:
-            self._sent[known] = dumped(rewrite(message))
-        return self._sent[known]
+        new = known not in self._sent
+        if new:
+            self._found = []
+            self._sent[known] = dumped(rewrite(message)), self._found
+        written, found = self._sent[known]
+        if new or self._restorer is not self._whole:
+            for restorer in {self._restorer, self._whole} if new else {self._restorer}:
+                restorer.add(found)
+        return written
 
     def _rewritten(self, text: str) -> str:
+        if self._rewrite is not None:
+            return self._rewrite(text)
         pieces = self._running.rewrite(self._reader.read([text])[0])
-        self._restorer.add(pairs(pieces))
+        self._found += pairs(pieces)
         written = "".join(piece.output for piece in pieces)
         return written if self._plan.also is None else hide(written, self._plan.also)
 
-    def _remember(self, restored: Any, reply: Any) -> None:
-        self._said[self._tag("reply", restored)] = json.dumps(reply)
+    def _remember(self, restored: Any, reply: Any, used: list[Pair]) -> None:
+        self._said[self._tag("reply", restored)] = dumped(reply), used
 
     def _written_by_the_model(self, value: Any) -> Any:
-        written = self._said.get(self._tag("reply", value))
+        written, used = self._said.get(self._tag("reply", value), (None, []))
+        self._found += used
         return None if written is None else json.loads(written)
 
     def _tag(self, use: str, value: Any) -> str:

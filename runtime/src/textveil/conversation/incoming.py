@@ -1,17 +1,19 @@
 """Restores replies of a model: texts and messages at once, or a text as it comes in."""
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from textveil.conversation.shapes import ARGUMENTS, CALL, CALLS, PARTS, TEXT, TYPES, VALUE, dumped, parsed
 from textveil.errors import InputError
+from textveil.text.forms import Pair
 from textveil.text.placing import Index, Stream
 from textveil.text.restore import Restorer
 
-#: Is told what a text or value of a reply became, and what it was.
-Remember = Callable[[Any, Any], None]
+#: Is told what a text or value of a reply became, what it was, and what it mentioned.
+Remember = Callable[[Any, Any, list[Pair]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,18 @@ class Reader:
 
     def _arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
         """Those of a named tool by value: what a tool does with them nobody here knows."""
-        name = call.get("name")
-        values = parsed(value) if isinstance(value, str) else value
-        if not isinstance(name, str) or name not in self._restore_tools or values is None:
+        name, start, values = call.get("name"), len(self._streams), None
+        if name in self._restore_tools:
+            with suppress(InputError):  # a key twice: nobody knows which one the tool takes
+                values = parsed(value) if isinstance(value, str) else value
+        restored = value
+        if values is None:
             self._tools[str(name)] = None
-            restored = value
         else:
+            self._streams.append(Stream(self._restorer.index))
             restored = self._value(values)
             restored = dumped(restored) if isinstance(value, str) else restored
-        self._remember(restored, value)
+        self._remember(restored, value, [pair for stream in self._streams[start:] for pair in stream.used])
         return restored
 
     def _value(self, value: Any) -> Any:
@@ -100,12 +105,13 @@ class Reader:
                 original = type(value)(original.replace(",", "")) * (-1 if value < 0 else 1)
             except ValueError:
                 return value
-        self._streams[0].placed.append(written)
+        self._streams[-1].placed.append(written)
+        self._streams[-1].used.append(Pair(written, str(abs(original)) if not isinstance(original, str) else original))
         return original
 
     def _text(self, text: str) -> str:
         restored = self._restored(text)
-        self._remember(restored, text)
+        self._remember(restored, text, self._streams[-1].used)
         return restored
 
     def _restored(self, text: str) -> str:
@@ -119,7 +125,7 @@ class ReplyStream(Stream):
 
     Args:
         index: What may be in it.
-        remember: Is told what the text became, and what it was, at the end.
+        remember: Is told what the text became, what it was and what it mentioned, at the end.
 
     Attributes:
         incoming: What ``Conversation.incoming`` would say, once it is closed.
@@ -150,6 +156,6 @@ class ReplyStream(Stream):
             return ""
         rest = super().close()
         restored = "".join(self._went) + rest
-        self._remember(restored, "".join(self._came))
+        self._remember(restored, "".join(self._came), self.used)
         self.incoming = Incoming(restored, tuple(self.placed), tuple(self.unplaced), tuple(self.ambiguous))
         return rest

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Set
 from typing import NamedTuple
 
-from textveil.text.forms import Form, folded
+from textveil.text.forms import Form, Pair, folded
 
 #: Where a form may begin: at a word, or at a mark.
 _START = re.compile(r"(?<![^\W_])[^\W_]|[^\w\s]")
@@ -50,6 +50,7 @@ class Stream:
 
     Attributes:
         placed: What was replaced, as the reply has it.
+        used: What it stood for.
         unplaced: What may be a word of the reply's own, and stayed.
         ambiguous: What stands for several originals, and stayed.
     """
@@ -57,6 +58,7 @@ class Stream:
     def __init__(self, index: Index) -> None:
         self._index, self._held, self._behind = index, "", ""
         self.placed: list[str] = []
+        self.used: list[Pair] = []
         self.unplaced: list[str] = []
         self.ambiguous: list[str] = []
 
@@ -130,6 +132,7 @@ class Stream:
             self.unplaced.append(written)
             return written
         self.placed.append(written)
+        self.used.append(form.pair)
         original = form.original(_BLANKS.sub(" ", written))
         blanks, words = _BLANKS.findall(written), original.split(" ")
         if len(words) != 1 + len(blanks):

@@ -1,0 +1,174 @@
+"""``textveil gateway``: between apps and a language model, names replaced on the way out and back on the way in."""
+
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import typer
+from textveil import Conversation
+from textveil.errors import OptionError
+from textveil.ledger import read_key
+
+from textveil_cli.console import say_unless
+from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, TextOptions
+from textveil_cli.serve import Limits
+from textveil_cli.serve import serve as run
+
+if TYPE_CHECKING:
+    from textveil.text import Sanitizer
+
+_HOUR = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpstreamOptions:
+    """Where requests go, and what of them goes as it is."""
+
+    heading: ClassVar[str] = "Upstream"
+    upstream: Annotated[
+        str,
+        typer.Option(metavar="URL", help="Where requests go: https://..., or http://localhost:PORT."),
+    ]
+    upstream_certificates: Annotated[
+        Path | None, typer.Option(help="File of certificates, PEM, to trust for it instead of the system's.")
+    ] = None
+    pass_through: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Let parts of this type (image_url), messages of this role (system) or this field of requests out as "
+            "they are; 'keys' for keys of JSON. Nothing of them is protected; repeatable.",
+        ),
+    ] = None
+    restore_tools: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
+    ] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
+        False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepingOptions:
+    """How long mappings are kept, and where."""
+
+    heading: ClassVar[str] = "Mappings"
+    keep_hours: Annotated[
+        float, typer.Option(min=0.001, max=24 * 366, help="Forget a conversation so long after its last request.")
+    ] = 8
+    conversations: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="The most at a time; those that rested longest go first.")
+    ] = 10_000
+    mappings: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Keep conversations that a header names here, encrypted; else in memory."),
+    ] = None
+    mappings_key: Annotated[
+        Path | None, typer.Option(help="With --mappings: the key, made if it is missing; not in that folder.")
+    ] = None
+
+    def keeping(self) -> Keeping:
+        """Returns them.
+
+        Raises:
+            OptionError: There is a folder and no key, or no such folder.
+        """
+        if (self.mappings is None) != (self.mappings_key is None):
+            raise OptionError("--mappings and --mappings-key go together")
+        if self.mappings is not None and not self.mappings.is_dir():
+            raise OptionError("--mappings: there is no such folder")
+        return Keeping(
+            seconds=self.keep_hours * _HOUR,
+            conversations=self.conversations,
+            folder=self.mappings,
+            key=self.mappings_key,
+        )
+
+
+def gateway(
+    upstream: UpstreamOptions,
+    address: AddressOptions,
+    bundle: BundleOptions,
+    how: TextOptions,
+    keeping: KeepingOptions,
+    ledger: LedgerOptions,
+    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22,
+    seconds: Annotated[
+        float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
+    ] = 30,
+    reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26,
+    reply_seconds: Annotated[
+        float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
+    ] = 600,
+) -> None:
+    """Stand between apps and a language model: names are replaced on the way out, and put back on the way in.
+
+    Clients of OpenAI and Anthropic change their base address and nothing else. What is posted to /v1/chat/completions,
+    /v1/responses, /v1/messages and /v1/embeddings is rewritten, on the rung names unless --protect says another;
+    replies and streams are restored, on this device. GET /v1/models is passed on. The header X-Textveil-Conversation
+    names a conversation; without it the messages before do. Nothing of a request or reply is logged.
+    """
+    where, kept = address.address(), keeping.keeping()
+    address.refuse_overwriting(ledger, bundle.bundle)
+    way = Upstream.of(upstream.upstream, reply_bytes, upstream.upstream_certificates)
+    charges = ledger.opened()
+    sanitizer = bundle.sanitizer()
+    given: dict[str, Any] = {"pass_through": upstream.pass_through or (), "restore_tools": upstream.restore_tools or ()}
+    options: dict[str, Any] = {name: value for name, value in how.options().items() if value is not None}
+    if options.get("protect", "names") == "names":
+        if charges is not None:
+            raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
+        made = {**given, **options}
+    else:
+        given["rewrite"] = _by_each(sanitizer, options, charges)
+        made = given
+    Conversation(sanitizer, **made)  # options are checked before anything is served
+    secret = secrets.token_bytes(32) if kept.key is None else read_key(kept.key, "the key of the mappings", make=True)
+    key = hmac.digest(secret, b"textveil gateway", "sha256")
+    conversations = Conversations(
+        lambda: Conversation(sanitizer, **made),
+        lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
+        kept,
+        key=key,
+        options=options | {"pass_through": sorted(upstream.pass_through or ())},
+    )
+    how.say_of_allowed(sanitizer, how.options(), quiet=False)
+
+    def report(line: str) -> None:
+        say_unless(line, quiet=False)
+
+    served = Gateway(
+        upstream=way,
+        conversations=conversations,
+        limits=Limits(body_bytes=body_bytes, seconds=seconds),
+        replies=ReplyLimits(bytes=reply_bytes, seconds=reply_seconds),
+        passes=frozenset(given["pass_through"]),
+        tools=frozenset(given["restore_tools"]),
+        key=key,
+        report=report,
+        show=_show if upstream.dry_run else None,
+    )
+    run(lambda access: make_app(served, access), where, served.limits, report)
+    if charges is not None:
+        charges.say(quiet=False)
+
+
+def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any) -> Callable[[str], str]:
+    """Rewrites each text as a document of its own, charged where there is a ledger."""
+    sanitizer.terms(**options)
+
+    def rewrite(text: str) -> str:
+        if charges is not None:
+            return charges.sanitize(sanitizer, [text], options)[0].text
+        return sanitizer.sanitize(text, **options).text
+
+    return rewrite
+
+
+def _show(line: str) -> None:
+    print(line, flush=True)

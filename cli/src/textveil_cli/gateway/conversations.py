@@ -1,0 +1,257 @@
+"""Which conversation a request belongs to, and how long its mapping is kept: in memory, and in a file if asked.
+
+A header names a conversation, or the messages of a request do: those of an earlier one with the reply that it got. Both
+count under the same key of the client alone, which is known here by a keyed hash.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from textveil import Conversation
+
+#: What a message has that clients write in different ways, or leave out.
+_SKIPPED = frozenset(
+    ("id", "status", "annotations", "logprobs", "cache_control", "index", "phase", "audio", "citations")
+)
+_TYPES = frozenset(("message", "text", "input_text", "output_text"))
+#: Beginnings that are remembered of one conversation.
+_MOST_MARKS = 2_000
+_FILE = re.compile(r"[0-9a-f]{64}\.conversation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """How long mappings are kept.
+
+    Attributes:
+        seconds: After the last request of a conversation.
+        conversations: The most at a time; those that rested longest go first.
+        bytes: Of their requests together; the same.
+        folder: Where conversations that a header names are kept in files; ``None`` for memory alone.
+        key: File of the key of those.
+    """
+
+    seconds: float = 8 * 3600
+    conversations: int = 10_000
+    bytes: int = 1 << 28
+    folder: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Kept:
+    """A conversation.
+
+    Attributes:
+        conversation: It; ``None`` until its first request is looked at.
+        path: Its file.
+        lock: A request has this while it draws; others of the conversation wait.
+        drawing: The same, for threads.
+        size: Bytes of its requests so far.
+        used: When the last one came.
+        marks: What tells it in ``Conversations``.
+    """
+
+    conversation: Conversation | None
+    path: Path | None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    drawing: threading.Lock = field(default_factory=threading.Lock)
+    size: int = 0
+    used: float = 0.0
+    marks: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+
+
+class Conversations:
+    """All conversations.
+
+    Args:
+        make: Makes a new one.
+        load: Goes on with one from its file, under its key.
+        keeping: How long they are kept.
+        key: Key of all hashes.
+        options: What rewrites them: a file that was written under other options is another conversation.
+        clock: Seconds that only rise.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Conversation],
+        load: Callable[[Path, Path], Conversation],
+        keeping: Keeping,
+        *,
+        key: bytes,
+        options: Mapping[str, Any],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._make, self._load, self._keeping, self._key, self._clock = make, load, keeping, key, clock
+        self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
+        self._known: dict[bytes, tuple[Kept, Conversation | None]] = {}
+        self._kept: OrderedDict[int, Kept] = OrderedDict()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def client(self, credentials: Iterable[bytes]) -> bytes:
+        """Returns what stands for a client: a keyed hash of what it shows the upstream."""
+        return self._hash(b"client", *credentials)
+
+    def find(
+        self, client: bytes, named: str | None, messages: Sequence[Any], after: str | None, size: int
+    ) -> tuple[Kept, Conversation | None]:
+        """Returns the conversation of a request, and the exchange that it goes on with at the provider.
+
+        Args:
+            client: Who asks.
+            named: The name of the conversation, if it has one.
+            messages: The messages of the request.
+            after: The provider's name of an earlier reply that the request goes on with.
+            size: Bytes of the request.
+        """
+        self.expire()
+        earlier = None if after is None else self._known.get(self._hash(b"reply", client, after.encode()))
+        if named is not None:
+            mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
+            found = self._known.get(mark)
+            if found is None:
+                path = None if self._keeping.folder is None else self._keeping.folder / f"{mark.hex()}.conversation"
+                found = Kept(None, path), None
+                self._mark(found, mark)
+        else:
+            begun = [self._known.get(mark) for mark in self._marks(client, messages)]
+            found = (
+                earlier
+                or next((entry for entry in reversed(begun) if entry is not None), None)
+                or (Kept(None, None), None)
+            )
+        kept = found[0]
+        self._kept[id(kept)] = kept
+        self._kept.move_to_end(id(kept))
+        kept.used, kept.size, self._size = self._clock(), kept.size + size, self._size + size
+        self.expire(kept)
+        return kept, earlier[1] if earlier is not None and earlier[0] is kept else None
+
+    def opened(self, kept: Kept) -> Conversation:
+        """Returns the conversation, from its file if it has one. Its lock is held meanwhile.
+
+        Raises:
+            InputError: The file is of another version, or no conversation.
+            KeyFileError, IdentityMismatch, CryptoUnavailable: It cannot be read with this key or bundle.
+        """
+        if kept.conversation is None:
+            if kept.path is not None and self._keeping.key is not None and self._is_young(kept.path):
+                kept.conversation = self._load(kept.path, self._keeping.key)
+            else:
+                kept.conversation = self._make()
+        return kept.conversation
+
+    def save(self, kept: Kept) -> None:
+        """Writes the file of a conversation, if it has one. Its lock is held meanwhile."""
+        if kept.path is not None and self._keeping.key is not None and kept.conversation is not None:
+            kept.conversation.save(kept.path, self._keeping.key)
+
+    def remember(
+        self, kept: Kept, exchange: Conversation, *, client: bytes, messages: Sequence[Any],
+        said: Iterable[Sequence[Any]], names: Iterable[str],
+    ) -> None:  # fmt: skip
+        """Remembers what tells the next request of a conversation: its messages so far and a reply; or its name."""
+        for reply in said:
+            if reply:
+                self._mark((kept, None), self._marks(client, [*messages, *reply])[-1])
+        for name in names:
+            self._mark((kept, exchange), self._hash(b"reply", client, name.encode("utf-8", "surrogatepass")))
+
+    def delete(self, client: bytes, named: str) -> bool:
+        """Deletes a conversation and its file; tells whether there was one."""
+        kept, _ = self.find(client, named, (), None, 0)
+        there = kept.conversation is not None or (kept.path is not None and kept.path.exists())
+        self.forget(kept)
+        if kept.path is not None:
+            kept.path.unlink(missing_ok=True)
+            kept.path = None  # a request that is under way does not write it again
+        return there
+
+    def forget(self, kept: Kept) -> None:
+        """Takes a conversation out of the memory."""
+        for mark in kept.marks:
+            self._known.pop(mark, None)
+        if self._kept.pop(id(kept), None) is not None:
+            self._size -= kept.size
+
+    def expire(self, but: Kept | None = None) -> None:
+        """Forgets conversations that rested too long, and those above the limits."""
+        while self._kept:
+            oldest = next(iter(self._kept.values()))
+            above = len(self._kept) > self._keeping.conversations or self._size > self._keeping.bytes
+            if oldest is but or not (above or self._clock() - oldest.used > self._keeping.seconds):
+                return
+            self.forget(oldest)
+
+    def sweep(self) -> None:
+        """Forgets what rested too long, and deletes its files."""
+        self.expire()
+        if self._keeping.folder is not None:
+            for path in self._keeping.folder.iterdir():
+                if _FILE.fullmatch(path.name):
+                    self._is_young(path)
+
+    def _is_young(self, path: Path) -> bool:
+        """Whether there is a file that has not expired; one that has is deleted."""
+        try:
+            age = time.time() - os.stat(path).st_mtime
+        except OSError:
+            return False
+        if age > self._keeping.seconds:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        return age <= self._keeping.seconds
+
+    def _mark(self, found: tuple[Kept, Conversation | None], mark: bytes) -> None:
+        self._known[mark] = found
+        marks = found[0].marks
+        marks[mark] = None
+        if len(marks) > _MOST_MARKS:
+            self._known.pop(marks.popitem(last=False)[0], None)
+
+    def _marks(self, client: bytes, messages: Sequence[Any]) -> list[bytes]:
+        """What tells the beginnings of a conversation: a hash for each, which goes on from that before it."""
+        marks, last = [], client
+        for message in messages:
+            shape = _plain(message)
+            if shape is not None:
+                last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
+            marks.append(last)
+        return marks
+
+    def _hash(self, *parts: bytes) -> bytes:
+        said = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+        return hmac.digest(self._key, said, "sha256")
+
+
+def _plain(value: Any) -> Any:
+    """A message without what clients write in different ways; ``None`` for one that some do not send again."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        parts = [_plain(entry) for entry in value]
+        texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
+        return " ".join(filter(None, texts)) if None not in texts else parts
+    if not isinstance(value, Mapping):
+        return value
+    if value.get("type") == "reasoning":
+        return None
+    found = {str(name): _plain(entry) for name, entry in value.items() if name not in _SKIPPED}
+    if found.get("type") in _TYPES:
+        del found["type"]
+    return {name: entry for name, entry in found.items() if entry is not None and entry != "" and entry not in ([], {})}

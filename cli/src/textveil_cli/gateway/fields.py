@@ -1,0 +1,176 @@
+"""The fields of requests, and what becomes of each: what is on no list here does not go out.
+
+What a person or a tool wrote is rewritten. Settings, names of tools and schemas stay: they are the developer's.
+"""
+
+import hmac
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textveil import Conversation
+from textveil.errors import InputError
+
+#: A setting; a schema of the developer's; messages; the instructions in front of them; a text or a list of texts; a
+#: value of JSON; what names the user; nothing.
+_SETTING, _SCHEMA, _MESSAGES, _BEFORE, _TEXTS, _VALUE, _PERSON, _EMPTY = range(8)
+
+
+def _fields(**names: str) -> Mapping[str, int]:
+    kinds = {
+        "setting": _SETTING, "schema": _SCHEMA, "messages": _MESSAGES, "before": _BEFORE, "texts": _TEXTS,
+        "value": _VALUE, "person": _PERSON, "empty": _EMPTY,
+    }  # fmt: skip
+    return {name: kinds[kind] for kind, listed in names.items() for name in listed.split()}
+
+
+_PERSONS = "user safety_identifier prompt_cache_key"
+_MODEL = "model stream stream_options temperature top_p service_tier store parallel_tool_calls tool_choice top_logprobs"
+_CHAT = _fields(
+    messages="messages",
+    setting=f"{_MODEL} n max_tokens max_completion_tokens presence_penalty frequency_penalty logit_bias logprobs seed "
+    "modalities reasoning_effort verbosity prompt_cache_retention function_call top_k min_p repetition_penalty",
+    schema="tools functions response_format",
+    texts="stop",
+    value="metadata",
+    person=_PERSONS,
+)
+_RESPONSES = _fields(
+    messages="input",
+    before="instructions",
+    setting=f"{_MODEL} max_output_tokens max_tool_calls previous_response_id reasoning truncation include "
+    "prompt_cache_retention",
+    schema="tools text",
+    value="metadata",
+    person=_PERSONS,
+    empty="background conversation prompt",
+)
+_ANTHROPIC = _fields(
+    messages="messages",
+    before="system",
+    setting="model stream max_tokens temperature top_p top_k service_tier thinking tool_choice cache_control speed "
+    "context_management inference_geo",
+    schema="tools output_config output_format",
+    texts="stop_sequences",
+    value="metadata",
+    empty="container mcp_servers",
+)
+_EMBEDDINGS = _fields(setting="model dimensions encoding_format", texts="input", person="user")
+#: The fields of each path.
+PATHS: Mapping[str, Mapping[str, int]] = {
+    "/v1/chat/completions": _CHAT,
+    "/v1/responses": _RESPONSES,
+    "/v1/messages": _ANTHROPIC,
+    "/v1/messages/count_tokens": _ANTHROPIC,
+    "/v1/embeddings": _EMBEDDINGS,
+}
+_IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
+_NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
+_MOST_DEEP, _MOST_ENTRIES = 6, 2_000
+
+
+@dataclass(frozen=True, repr=False)
+class Asked:
+    """A request that may go out once it is rewritten.
+
+    Attributes:
+        fields: What its fields are.
+        body: It.
+        messages: Its messages, as a list.
+    """
+
+    fields: Mapping[str, int]
+    body: Mapping[str, Any]
+    messages: list[Any]
+
+
+def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
+    """Reads a request. Nothing is drawn.
+
+    Args:
+        path: Its path.
+        body: Its body.
+        passes: Fields that may go out as they are, beside those that are known.
+
+    Raises:
+        InputError: It has a shape, a field or a value that is not known.
+    """
+    known = PATHS[path]
+    fields = {**known, **{name: _SCHEMA for name in passes if known.get(name, _EMPTY) == _EMPTY}}
+    if not isinstance(body, Mapping):
+        raise InputError("the body must be an object of JSON")
+    messages: list[Any] = []
+    for name, value in body.items():
+        what = fields.get(name)
+        if what is None:
+            raise InputError("the request has a field that is not known: leave it out, or name it with --pass-through")
+        if what == _SETTING and not _is_setting(value):
+            raise InputError(f"{name}: it should be a setting, and is more than that")
+        if what == _EMPTY and value:
+            raise InputError(f"{name}: it cannot be rewritten")
+        if what == _PERSON and not isinstance(value, str | None):
+            raise InputError(f"{name}: a text is wanted")
+        if what == _TEXTS and not isinstance(value, str | None) and not _are_texts(value):
+            raise InputError(f"{name}: a text or a list of texts is wanted, and no tokens")
+        if what == _MESSAGES:
+            messages = [{"role": "user", "content": value}] if isinstance(value, str) else value  # pyright: ignore
+            if not isinstance(messages, list):
+                raise InputError(f"{name}: a list is wanted")
+    return Asked(fields, body, messages)
+
+
+def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any]:
+    """Returns the body as it may go out.
+
+    Args:
+        asked: The request.
+        exchange: What rewrites it.
+        key: Hides what names the user: it stays the same for one key.
+
+    Raises:
+        InputError: A message has a shape that is not known, or cannot be rewritten. Nothing is drawn then.
+        LedgerError: A ledger refuses a text, or cannot charge it.
+    """
+    body, fields = dict(asked.body), asked.fields
+    items: list[Any] = []
+    for name, value in body.items():
+        if fields[name] == _BEFORE and value:
+            items.append({"role": "system", "content": value})
+        elif fields[name] == _VALUE and value:
+            items.append({"type": "tool_use", "input": value})
+    sent = iter(exchange.outgoing([*items, *asked.messages]))
+    for name, value in body.items():
+        what = fields[name]
+        if what == _BEFORE and value:
+            body[name] = next(sent)["content"]
+        elif what == _VALUE and value:
+            body[name] = next(sent)["input"]
+        elif what == _TEXTS and value:
+            body[name] = (
+                exchange.outgoing_text(value) if isinstance(value, str) else [*map(exchange.outgoing_text, value)]
+            )
+        elif what == _PERSON and value:
+            body[name] = hmac.digest(key, b"person" + value.encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
+    for name, value in body.items():
+        if fields[name] == _MESSAGES:
+            messages = list(sent)
+            body[name] = messages[0]["content"] if isinstance(value, str) else messages
+    return body
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _is_setting(value: Any, depth: int = 0) -> bool:
+    """Whether a value is a number, a flag, an identifier, or a small object or list of these."""
+    if value is None or isinstance(value, bool | int | float):
+        return True
+    if isinstance(value, str):
+        return _IDENTIFIER.fullmatch(value) is not None
+    if depth == _MOST_DEEP or not isinstance(value, list | Mapping) or len(value) > _MOST_ENTRIES:
+        return False
+    if isinstance(value, Mapping):
+        return all(map(_NAME.fullmatch, value)) and all(_is_setting(entry, depth + 1) for entry in value.values())
+    return all(_is_setting(entry, depth + 1) for entry in value)

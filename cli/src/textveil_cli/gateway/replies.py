@@ -1,0 +1,296 @@
+"""Replies of the three shapes, whole or as events: their texts are restored, and all else stays as it came."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from textveil import Conversation
+from textveil.conversation import Incoming, ReplyStream
+from textveil.errors import InputError
+
+from textveil_cli.gateway.events import Event
+
+_COUNTED = ("placed", "unplaced", "ambiguous", "tools")
+
+
+class Restoring:
+    """Restores one reply with the surrogates of its request. What is not known stays as the upstream sent it.
+
+    Args:
+        exchange: The request.
+        tools: Tools whose arguments are restored. In a stream they come in one part.
+
+    Attributes:
+        said: What the client got, as messages that it may send again; one list for each choice.
+        counts: How much was placed, and what stayed.
+        names: Identifiers of the reply by which later requests go on with it.
+    """
+
+    def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
+        self._exchange, self._tools = exchange, frozenset(tools)
+        self._streams: dict[Any, ReplyStream] = {}
+        self._calls: dict[Any, dict[str, Any]] = {}
+        self.said: list[list[Any]] = []
+        self.counts: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
+        self.names: list[str] = []
+
+    def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Returns a whole reply restored."""
+        return reply
+
+    def event(self, event: Event) -> Iterator[Event]:
+        """Yields what an event becomes, and what was held back until it."""
+        yield event
+
+    def end(self) -> Iterator[Event]:
+        """Yields what is held back where the upstream ends without saying so."""
+        yield from ()
+
+    def _incoming(self, reply: Any, counted: bool = True) -> Any:
+        try:
+            found = self._exchange.incoming(reply)
+        except InputError:
+            return reply  # of a shape that is not known: surrogates alone
+        if counted:
+            self._count(found)
+        return found.reply
+
+    def _count(self, found: Incoming) -> None:
+        self.counts.update({name: len(getattr(found, name)) for name in _COUNTED})
+
+    def _feed(self, place: Any, delta: str) -> str:
+        if place not in self._streams:
+            self._streams[place] = self._exchange.stream()
+        return self._streams[place].feed(delta)
+
+    def _close(self, place: Any) -> tuple[str, str]:
+        """Ends a text; returns the rest of it, and all of it."""
+        stream = self._streams.pop(place, None)
+        if stream is None:
+            return "", ""
+        rest = stream.close()
+        assert stream.incoming is not None
+        self._count(stream.incoming)
+        return rest, stream.incoming.reply
+
+
+class Chat(Restoring):
+    """Replies of OpenAI's chat."""
+
+    _last: Mapping[str, Any] = {}
+
+    def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Returns a reply with the messages of its choices restored."""
+        for choice in _objects(reply.get("choices")):
+            if isinstance(choice.get("message"), dict):
+                choice["message"] = self._incoming(choice["message"])
+                self.said.append([choice["message"]])
+        return reply
+
+    def event(self, event: Event) -> Iterator[Event]:
+        """Yields a chunk with the texts of its choices restored; the last one of a choice has the rest."""
+        self._last = event.data
+        for choice in _objects(event.data.get("choices")):
+            delta = choice.setdefault("delta", {})
+            if isinstance(delta, dict):
+                self._restore(_index(choice), delta)
+                if choice.get("finish_reason") is not None:
+                    self._finish(_index(choice), delta)
+        yield event
+
+    def end(self) -> Iterator[Event]:
+        """Yields chunks for choices that are not finished."""
+        for index in {place[0]: None for place in (*self._streams, *self._calls)}:
+            delta: dict[str, Any] = {}
+            self._finish(index, delta)
+            if delta:
+                choices = [{"index": index, "delta": delta, "finish_reason": None}]
+                yield Event("", {**self._last, "choices": choices})
+
+    def _restore(self, index: Any, delta: dict[str, Any]) -> None:
+        for name in ("content", "refusal"):
+            if isinstance(delta.get(name), str):
+                delta[name] = self._feed((index, name), delta[name])
+        for call in _objects(delta.get("tool_calls")):
+            of, part = (index, "call", _index(call)), call.get("function")
+            if isinstance(part, dict):
+                known = self._calls.setdefault(of, {"name": "", "arguments": "", "id": call.get("id")})
+                for name in ("name", "arguments"):
+                    known[name] += part[name] if isinstance(part.get(name), str) else ""
+                if known["name"] in self._tools and part.get("arguments"):
+                    part["arguments"] = ""
+
+    def _finish(self, index: Any, delta: dict[str, Any]) -> None:
+        message: dict[str, Any] = {"role": "assistant"}
+        for name in ("content", "refusal"):
+            rest, message[name] = self._close((index, name))
+            if rest:
+                delta[name] = (delta.get(name) or "") + rest
+        calls = []
+        for place in [place for place in self._calls if place[0] == index]:
+            known = self._calls.pop(place)
+            call = {"type": "function", "id": known.pop("id"), "function": known}
+            calls.append(self._incoming([call])[0])
+            if known["name"] in self._tools:
+                function = {"arguments": calls[-1]["function"]["arguments"]}
+                delta["tool_calls"] = [*(delta.get("tool_calls") or ()), {"index": place[2], "function": function}]
+        self.said.append([{**message, "tool_calls": calls}])
+
+
+class Anthropic(Restoring):
+    """Replies of Anthropic's messages."""
+
+    def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Returns a message with its content restored."""
+        if isinstance(reply.get("content"), list):
+            reply["content"] = self._incoming(reply["content"])
+            self.said.append([{"role": "assistant", "content": reply["content"]}])
+        return reply
+
+    def event(self, event: Event) -> Iterator[Event]:
+        """Yields an event with its text restored; what is held back of a block comes before its end."""
+        data = event.data
+        kind, index = data.get("type"), _index(data)
+        block, delta = data.get("content_block"), data.get("delta")
+        if kind == "content_block_start" and isinstance(block, dict):
+            self._calls[index] = {**block, "partial": ""}
+            if isinstance(block.get("text"), str):
+                block["text"] = self._feed(index, block["text"])
+        elif kind == "content_block_delta" and isinstance(delta, dict):
+            if isinstance(delta.get("text"), str):
+                delta["text"] = self._feed(index, delta["text"])
+            elif isinstance(delta.get("partial_json"), str) and index in self._calls:
+                self._calls[index]["partial"] += delta["partial_json"]
+                if self._calls[index].get("name") in self._tools:
+                    return
+        elif kind == "content_block_stop":
+            yield from self._stop(index)
+        elif kind == "message_stop":
+            yield from self.end()
+        yield event
+
+    def end(self) -> Iterator[Event]:
+        """Yields what is held back of blocks that have not ended."""
+        for index in list(self._calls):
+            yield from self._stop(index)
+
+    def _stop(self, index: Any) -> Iterator[Event]:
+        block, held = self._calls.pop(index, {}), None
+        partial = block.pop("partial", "")
+        rest, text = self._close(index)
+        if block.get("type") == "text":
+            block["text"] = text
+            held = {"type": "text_delta", "text": rest} if rest else None
+        elif block.get("type") == "tool_use":
+            given = _parsed(partial)
+            block = self._incoming([block if given is None else {**block, "input": given}])[0]
+            if partial and block.get("name") in self._tools:
+                whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
+                held = {"type": "input_json_delta", "partial_json": whole}
+        self.said = self.said or [[{"role": "assistant", "content": []}]]
+        self.said[0][0]["content"].append(block)
+        if held is not None:
+            yield Event("content_block_delta", {"type": "content_block_delta", "index": index, "delta": held})
+
+
+class Responses(Restoring):
+    """Replies of OpenAI's responses."""
+
+    def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
+        super().__init__(exchange, tools)
+        self._deltas: dict[Any, dict[str, Any]] = {}
+        self._inserted = 0
+
+    def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Returns a response with its output restored."""
+        return self._response(reply, True)
+
+    def _response(self, reply: dict[str, Any], counted: bool) -> dict[str, Any]:
+        if isinstance(reply.get("output"), list):
+            reply["output"] = self._incoming(reply["output"], counted)
+            self.said = [reply["output"]]
+        if isinstance(reply.get("id"), str):
+            self.names = [reply["id"]]
+        return reply
+
+    def event(self, event: Event) -> Iterator[Event]:
+        """Yields an event with its text restored; what is held back of a text comes before its end."""
+        for passed in self._restored(event, event.data):
+            if isinstance(passed.data.get("sequence_number"), int):
+                passed.data["sequence_number"] += self._inserted
+            yield passed
+
+    def _restored(self, event: Event, data: dict[str, Any]) -> Iterator[Event]:
+        kind = data.get("type")
+        kind = kind if isinstance(kind, str) else ""
+        what, _, step = kind.removeprefix("response.").rpartition(".")
+        place = _index(data, "output_index"), _index(data, "content_index"), what
+        field = {"output_text": "text", "refusal": "refusal", "function_call_arguments": "arguments"}.get(what)
+        if field is not None and step == "delta" and isinstance(data.get("delta"), str):
+            self._deltas[place] = dict(data)
+            if field != "arguments":
+                data["delta"] = self._feed(place, data["delta"])
+            elif self._calls.get(place[0], {}).get("name") in self._tools:
+                return
+        elif field is not None and step == "done" and isinstance(data.get(field), str):
+            yield from self._ended(place, data, field)
+        elif what == "content_part" and isinstance(data.get("part"), dict):
+            data["part"] = self._incoming([data["part"]], False)[0]
+        elif what == "output_item" and isinstance(data.get("item"), dict):
+            self._calls[place[0]] = data["item"]
+            counted = step == "done" and data["item"].get("type") == "function_call"
+            data["item"] = self._incoming([data["item"]], counted)[0]
+        elif isinstance(data.get("response"), dict):
+            if step in ("completed", "incomplete", "failed"):
+                yield from self.end()
+            self._response(data["response"], False)
+        yield event
+
+    def _ended(self, place: Any, data: dict[str, Any], field: str) -> Iterator[Event]:
+        if field == "arguments":
+            call = {**self._calls.get(place[0], {}), "type": "function_call", "arguments": data[field]}
+            data[field] = rest = self._incoming([call], False)[0]["arguments"]
+            rest = rest if call.get("name") in self._tools else ""
+        else:
+            rest = self._close(place)[0]
+            data[field] = self._incoming(data[field], False)
+        yield from self._extra(place, rest)
+
+    def end(self) -> Iterator[Event]:
+        """Yields what is held back of texts that have not ended."""
+        for place in list(self._streams):
+            yield from self._extra(place, self._close(place)[0])
+
+    def _extra(self, place: Any, rest: str) -> Iterator[Event]:
+        last = self._deltas.pop(place, None)
+        if rest and last is not None:
+            yield Event(
+                str(last["type"]), {**last, "delta": rest, "sequence_number": last.get("sequence_number", 0) + 1}
+            )
+            self._inserted += 1
+
+
+#: What restores the replies to each path; those to others stay as they are.
+REPLIES: Mapping[str, type[Restoring]] = {
+    "/v1/chat/completions": Chat,
+    "/v1/responses": Responses,
+    "/v1/messages": Anthropic,
+}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _index(value: Mapping[str, Any], name: str = "index") -> int:
+    found = value.get(name)
+    return found if isinstance(found, int) else 0
+
+
+def _parsed(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

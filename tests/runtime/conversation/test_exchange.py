@@ -1,0 +1,90 @@
+"""One request of a conversation and its reply; texts that somebody else rewrites."""
+
+from pathlib import Path
+
+import pytest
+from textveil import Conversation, Sanitizer
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def test_a_reply_has_words_of_its_own_request_alone(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    first, second = conversation.exchange(), conversation.exchange()
+    out = first.outgoing([user("Anna Novak called.")])[0]["content"]
+    other = second.outgoing([user("Peter Schulz called.")])[0]["content"]
+    assert second.incoming(out + other).reply == out + "Peter Schulz called."
+    assert first.incoming(out + other).reply == "Anna Novak called." + other
+    stream = second.stream()
+    assert stream.feed(out) + stream.close() == out
+    assert conversation.incoming(out + other).reply == "Anna Novak called.Peter Schulz called."
+
+
+def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    messages = [user("Anna Novak paid 4711 euros."), user("Anna Novak, again 4711.")]
+    once = conversation.exchange().outgoing(messages)
+    later = conversation.exchange()
+    assert later.outgoing(messages) == once
+    assert later.incoming(once).reply == messages
+
+
+def test_a_reply_that_comes_again_brings_its_surrogates(sanitizer: Sanitizer) -> None:
+    """Without the message from which they are: a client may cut the beginning off."""
+    conversation = Conversation(sanitizer)
+    first = conversation.exchange()
+    sent = first.outgoing([user("Anna Novak called."), user("Peter Schulz called.")])
+    reply = first.incoming(sent[0]["content"]).reply
+    stream = first.stream()
+    streamed = stream.feed(sent[1]["content"]) + stream.close()
+    later = conversation.exchange()
+    again = later.outgoing([{"role": "assistant", "content": reply}])
+    assert again == [{"role": "assistant", "content": sent[0]["content"]}]
+    assert later.incoming(sent[0]["content"]).reply == reply
+    assert later.incoming(sent[1]["content"]).reply == sent[1]["content"]
+    later.outgoing([{"role": "assistant", "content": streamed}])
+    assert later.incoming(sent[1]["content"]).reply == streamed
+
+
+def test_an_exchange_goes_on_with_another(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    first = conversation.exchange()
+    out = first.outgoing_text("Anna Novak called.")
+    assert conversation.exchange().incoming(out).reply == out
+    assert conversation.exchange(first).incoming(out).reply == "Anna Novak called."
+
+
+def test_what_it_restores_is_saved(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    conversation = Conversation(sanitizer)
+    out = conversation.exchange().outgoing([user("Anna Novak called.")])
+    (tmp_path / "data").mkdir()
+    conversation.exchange().save(tmp_path / "data" / "c", tmp_path / "key")
+    again = Conversation.load(tmp_path / "data" / "c", tmp_path / "key", sanitizer)
+    assert again.incoming(out).reply == [user("Anna Novak called.")]
+    assert again.exchange().incoming(out).reply == out
+
+
+def test_a_key_twice_in_arguments_leaves_them_surrogates(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer, restore_tools={"find"})
+    call = {"type": "function_call", "name": "find", "arguments": '{"a": "x", "a": "y"}'}
+    found = conversation.incoming([call])
+    assert (found.reply, found.tools) == ([call], ("find",))
+
+
+def test_somebody_else_rewrites(sanitizer: Sanitizer) -> None:
+    """Each text once, and nothing is restored."""
+    asked: list[str] = []
+    conversation = Conversation(sanitizer, rewrite=lambda text: asked.append(text) or text.upper())
+    messages = [user("Anna called."), {"role": "tool", "tool_call_id": "c", "content": '{"who": "Anna"}'}]
+    once = conversation.outgoing(messages)
+    assert [message["content"] for message in once] == ["ANNA CALLED.", '{"who": "ANNA"}']
+    assert conversation.outgoing(messages) == once
+    assert asked == ["Anna called.", "Anna"]
+    assert conversation.incoming("ANNA CALLED.").reply == "ANNA CALLED."
