@@ -121,7 +121,9 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         profile = request.model.profile
-        return request.override(model=_Model(inner=request.model, talk=conversation, lock=lock, profile=profile))
+        return request.override(
+            model=_Model(inner=request.model, talk=conversation.exchange(), lock=lock, profile=profile)
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
