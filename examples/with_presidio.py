@@ -1,4 +1,4 @@
-"""Presidio finds what is personal; textveil draws what stands there instead.
+"""Presidio finds what is personal; textveil draws what stands there instead, and puts it back.
 
     pip install ./runtime './cli[presidio]' presidio-analyzer
 
@@ -6,9 +6,10 @@ A pattern recognizer needs no model. With ``AnalyzerEngine`` in its place names 
 """
 
 from presidio_analyzer import Pattern, PatternRecognizer
-from presidio_anonymizer import AnonymizerEngine
-from presidio_anonymizer.entities import OperatorConfig
-from textveil_cli.integrations.presidio import TextveilOperator
+from presidio_anonymizer import AnonymizerEngine, DeanonymizeEngine
+from presidio_anonymizer.entities import OperatorConfig, OperatorResult
+from textveil import Conversation
+from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestore
 
 TEXT = "Please call 555-0143 or write to anna.novak@example.org about invoice 20-4431."
 
@@ -21,3 +22,14 @@ engine.add_anonymizer(TextveilOperator)
 replaced = engine.anonymize(TEXT, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
 
 print(replaced.text)  # what was not found, such as the number of the invoice, stays
+
+mapping = {"DEFAULT": OperatorConfig("textveil", {"conversation": Conversation()})}
+sent = engine.anonymize(TEXT, found, mapping)
+print("sent:", sent.text)
+
+back = DeanonymizeEngine()
+back.add_deanonymizer(TextveilRestore)
+print("back:", back.deanonymize(sent.text, sent.items, mapping).text)
+
+reply = f"I wrote to {sent.text.split()[6]} today."  # what a model answers
+print("reply:", back.deanonymize(reply, [OperatorResult(0, len(reply), "REPLY")], mapping).text)

@@ -289,6 +289,10 @@ class Echo(FakeListChatModel):
         for character in self._call(messages):
             yield ChatGenerationChunk(message=AIMessageChunk(content=character))
 
+    async def _astream(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+        for chunk in self._stream(messages):
+            yield chunk
+
 
 SAID = "I am Anna Novak, order 88213."
 
@@ -305,6 +309,15 @@ def test_a_model_is_talked_with(tracer: Tracer) -> None:
     assert tracer.seen
     for word in ("Anna", "Novak", "88213"):
         assert word not in tracer.everything + repr(talk)
+
+
+def test_a_talk_that_begins_with_a_stream() -> None:
+    assert "".join(chunk.text for chunk in Converse(Echo(responses=[""]), Conversation()).stream(SAID)).endswith(SAID)
+
+    async def pieces(talk: Converse) -> str:
+        return "".join([chunk.text async for chunk in talk.astream(SAID)])
+
+    assert asyncio.run(pieces(Converse(Echo(responses=[""]), Conversation()))).endswith(SAID)
 
 
 def test_a_talk_inside_a_traced_run_is_refused(tracer: Tracer) -> None:

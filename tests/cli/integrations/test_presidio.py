@@ -11,14 +11,14 @@ from canaries import SECRET
 
 pytest.importorskip("presidio_anonymizer", reason="needs the extra presidio: make integrations")
 
-from presidio_anonymizer import AnonymizerEngine, BatchAnonymizerEngine
-from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
+from presidio_anonymizer import AnonymizerEngine, BatchAnonymizerEngine, DeanonymizeEngine
+from presidio_anonymizer.entities import OperatorConfig, OperatorResult, RecognizerResult
 from scripts import ROOT
-from textveil import Sanitizer
+from textveil import Conversation, Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil_cli.integrations import Rewriter
-from textveil_cli.integrations.presidio import TextveilOperator
+from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestore
 
 
 def anonymize(text: str, spans: list[tuple[str, str]], **params: object) -> str:
@@ -155,6 +155,76 @@ def test_the_recipe_runs(example: Callable[[str], str]) -> None:
     pytest.importorskip("presidio_analyzer", reason="the recipe needs presidio-analyzer: make integrations")
     said = example("with_presidio.py")
     assert said.startswith("Please call ")
-    assert "555-0143" not in said
-    assert "anna.novak" not in said
-    assert "20-4431" in said
+    drawn, sent, back, reply = said.splitlines()
+    assert "555-0143" not in drawn + sent
+    assert "anna.novak" not in drawn + sent
+    assert drawn.endswith(" about invoice 20-4431.")
+    assert back.startswith("back: Please call 555-0143 or write to anna.novak@example.org ")
+    assert reply == "reply: I wrote to anna.novak@example.org today."
+
+
+# --- with a conversation: what was replaced comes back --------------------------------------------------------------
+
+
+def settings(conversation: Any, **others: Any) -> dict[str, OperatorConfig]:
+    return {"DEFAULT": OperatorConfig("textveil", {"conversation": conversation, **others})}
+
+
+def test_the_other_engine_puts_back_what_was_replaced(engine: AnonymizerEngine) -> None:
+    text = "ask Zorblaxia Quuxling of Frobnitzville, 555-0143, will and diabetes since 12 March 2024; Quuxling"
+    spans = {
+        "Zorblaxia Quuxling": "PERSON",
+        "Frobnitzville": "LOCATION",
+        "555-0143": "PHONE_NUMBER",
+        "will": "PERSON",
+        "diabetes": "ILLNESS",
+        "12 March 2024": "DATE_TIME",
+    }
+    found = [*found_in(text, spans), RecognizerResult("PERSON", len(text) - 8, len(text), 0.9)]
+    mapping = settings(Conversation())
+    sent = engine.anonymize(text, found, mapping)
+    assert re.fullmatch(r"ask \S+ (\S+) of .+, \S+, .+ and .+ since \d+ \w+ \d{4}; \1", sent.text)
+    assert not [part for part in spans if part in sent.text]
+    back = DeanonymizeEngine()
+    back.add_deanonymizer(TextveilRestore)
+    assert back.deanonymize(sent.text, sent.items, mapping).text == text
+    name = sent.text.split()[1]
+    reply = f"Tell {name} that {name}'s call is on {re.findall(r'[0-9]+ [A-Z][a-z]+ [0-9]{4}', sent.text)[0]}."
+    whole = [OperatorResult(0, len(reply), "REPLY")]
+    said = back.deanonymize(reply, whole, mapping).text
+    assert said == "Tell Zorblaxia that Zorblaxia's call is on 12 March 2024."
+    assert back.deanonymize(reply, whole, settings(Conversation())).text == reply
+
+
+@pytest.mark.parametrize(
+    ("entity", "span", "written"),
+    [
+        ("PERSON", "Zorblaxia Quuxling", "[person 1]"),
+        ("PERSON", "will", "[person 1]"),
+        ("PERSON", "Dr. Smith", "[title 1]. [person 1]"),
+        ("LOCATION", "Frobnitzville", "[city 1]"),
+        ("LOCATION", "12 Elm Street, Springfield", "[number 1] [street 1], [city 1]"),
+        ("LOCATION", "Reading", "[city 1]"),
+        ("NRP", "Zorblaxian", "[group 1]"),
+        ("ORGANIZATION", "Zorblaxia", "[organization 1]"),
+        ("ORGANIZATION", "the Frobnitz", "[organization 1]"),
+        ("EMAIL_ADDRESS", "anna@quux.org", "[email 1]"),
+        ("ILLNESS", "diabetes", "[word 1]"),
+        ("DATE_TIME", "since 12 March 2024", "since [day 1] [month 1] [year 1]"),
+    ],
+)
+def test_the_entity_decides_the_kind(entity: str, span: str, written: str) -> None:
+    params = {"conversation": Conversation(style="tag"), "entity_type": entity}
+    assert TextveilOperator().operate(span, params) == written
+
+
+def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
+    for wrong in (settings("talk"), settings(Conversation(), epsilon=6)):
+        with pytest.raises(OptionError, match="is a Conversation"):
+            engine.anonymize(NOTE, found_in(NOTE, SPANS), wrong)
+    back = DeanonymizeEngine()
+    back.add_deanonymizer(TextveilRestore)
+    with pytest.raises(OptionError, match="to restore, give the conversation"):
+        back.deanonymize("ask", [OperatorResult(0, 3, "PERSON")], {"DEFAULT": OperatorConfig("textveil")})
+    with pytest.raises(OptionError, match="a text is called one of"):
+        Conversation().outgoing_text("ask", "animal")

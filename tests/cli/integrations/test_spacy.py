@@ -184,3 +184,11 @@ def test_the_example_runs(example: Callable[[str], str]) -> None:
     lines = example("with_spacy.py").splitlines()
     assert lines[0].startswith("My ")
     assert lines[1].startswith("The ")
+
+
+@pytest.mark.full
+def test_the_example_with_a_detector_runs(example: Callable[[str], str]) -> None:
+    sent, back = example("with_detectors.py").splitlines()
+    assert "about [hidden], order " in sent
+    assert not [part for part in ("Anna", "Novak", "rapid", "cycle", "88213") if part in sent]
+    assert back == "back: I called Anna Novak about [hidden], order 88213."

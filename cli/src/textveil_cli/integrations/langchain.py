@@ -6,6 +6,7 @@ the raw text has been seen already: there it refuses, and says so.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
@@ -18,12 +19,24 @@ from textveil_cli.integrations.rewriter import Rewriter, Settings
 try:
     from langchain_core.callbacks import BaseCallbackManager
     from langchain_core.documents import BaseDocumentTransformer, Document
-    from langchain_core.messages import AIMessage, AIMessageChunk, convert_to_messages, convert_to_openai_messages
+    from langchain_core.messages import (
+        AIMessage,
+        AIMessageChunk,
+        BaseMessage,
+        convert_to_messages,
+        convert_to_openai_messages,
+    )
     from langchain_core.runnables import Runnable, RunnableConfig
     from langchain_core.runnables.base import coerce_to_runnable
     from langchain_core.runnables.config import ensure_config
 except ImportError as error:
     raise ExtraMissing.of("langchain", "langchain-core") from error
+
+#: What a reply says of itself: fields of ``Incoming``.
+_STAYED = ("unplaced", "ambiguous", "tools")
+#: Parts that are calls of tools: LangChain has these beside the content too.
+_CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
+_NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
 class SanitizeFirst(Runnable[Any, Any]):
@@ -172,7 +185,7 @@ class Converse(Runnable[Any, Any]):
         self.model, self.conversation = model, conversation
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Returns the reply, restored.
+        """Returns the reply, restored; its ``response_metadata["textveil"]`` says what could not be.
 
         Args:
             input: A text, or messages in any form that LangChain takes: all so far, or the new ones alone.
@@ -183,34 +196,125 @@ class Converse(Runnable[Any, Any]):
             TracingRefused: A run around this one is traced.
             InputError: Messages or the reply have a shape that is not known.
         """
-        return self._restored(self.model.invoke(self._outgoing(input, config), config, **kwargs))
+        return restored(self.conversation, self.model.invoke(self._outgoing(input, config), config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Does what ``invoke`` does."""
-        return self._restored(await self.model.ainvoke(self._outgoing(input, config), config, **kwargs))
+        return restored(self.conversation, await self.model.ainvoke(self._outgoing(input, config), config, **kwargs))
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
-        """Yields pieces of the reply's text, restored; calls of tools as the model writes them."""
-        stream = self.conversation.stream()
-        for chunk in self.model.stream(self._outgoing(input, config), config, **kwargs):
-            if not isinstance(chunk.content, str):
-                raise InputError("a reply that is streamed has parts that are not text: use invoke")
-            yield chunk.model_copy(update={"content": stream.feed(chunk.content)})
-        yield AIMessageChunk(content=stream.close())
+        """Yields pieces of the reply, restored; the last one has the calls of tools."""
+        sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
+        for chunk in self.model.stream(sent, config, **kwargs):
+            yield pieces.feed(chunk)
+        yield pieces.close()
+
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[AIMessageChunk]:
+        """Does what ``stream`` does."""
+        sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
+        async for chunk in self.model.astream(sent, config, **kwargs):
+            yield pieces.feed(chunk)
+        yield pieces.close()
 
     def _outgoing(self, given: Any, config: RunnableConfig | None) -> list[Any]:
         _refuse_traced(config)
         messages = given.to_messages() if hasattr(given, "to_messages") else given
-        messages = convert_to_openai_messages([messages] if isinstance(messages, str) else messages)
-        return convert_to_messages(self.conversation.outgoing([*in_order(messages, "messages")]))
-
-    def _restored(self, reply: AIMessage) -> AIMessage:
-        (message,) = convert_to_messages([self.conversation.incoming(convert_to_openai_messages(reply)).reply])
-        kept = {name: getattr(reply, name) for name in ("id", "response_metadata", "usage_metadata")}
-        return message.model_copy(update=kept)  # pyright: ignore[reportReturnType]
+        return outgoing(self.conversation, [messages] if isinstance(messages, str) else in_order(messages, "messages"))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+
+def outgoing(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
+    """Returns messages in any form that LangChain takes as they may go out.
+
+    Raises:
+        InputError: A message has a shape that is not known.
+    """
+    said = [_without_calls(message) for message in convert_to_messages(messages)]
+    return convert_to_messages(conversation.outgoing([*convert_to_openai_messages(said)]))
+
+
+def _without_calls(message: BaseMessage) -> BaseMessage:
+    if not isinstance(message, AIMessage) or isinstance(message.content, str):
+        return message
+    parts = [part for part in message.content if isinstance(part, str) or part.get("type") not in _CALLS]
+    return message.model_copy(update={"content": parts})
+
+
+def restored(conversation: Conversation, reply: AIMessage) -> AIMessage:
+    """Returns a reply with the words of the user; its ``response_metadata["textveil"]`` says what could not be."""
+    found = conversation.incoming(convert_to_openai_messages(reply))
+    (message,) = convert_to_messages([found.reply])
+    kept = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
+    told = {**reply.response_metadata, "textveil": {name: list(getattr(found, name)) for name in _STAYED}}
+    return message.model_copy(update={**kept, "response_metadata": told})  # pyright: ignore[reportReturnType]
+
+
+class Pieces:
+    """Restores a reply that comes in chunks: texts as they come, calls of tools at the end.
+
+    Args:
+        conversation: What restores, after the messages were sent: it finds what had gone out by now.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation, self._stream = conversation, conversation.stream()
+        self._calls = AIMessageChunk(content="")
+        self._part: dict[str, Any] | None = None
+        self._id: str | None = None
+        self._told: dict[str, list[str]] = {name: [] for name in _STAYED}
+
+    def feed(self, chunk: AIMessage) -> AIMessageChunk:
+        """Returns what is decided once a chunk has come, or the whole reply of a model that does not stream."""
+        if not isinstance(chunk, AIMessageChunk):
+            chunk = AIMessageChunk(**chunk.model_dump(exclude={"type"}))
+        self._calls += AIMessageChunk(content="", tool_call_chunks=chunk.tool_call_chunks)
+        self._id = self._id or chunk.id
+        content: Any = chunk.content
+        content = (
+            self._stream.feed(content)
+            if isinstance(content, str)
+            else [*chain.from_iterable(map(self._parts, content))]
+        )
+        return chunk.model_copy(update={**_NO_CALLS, "content": content})
+
+    def close(self) -> AIMessageChunk:
+        """Returns the rest of the text, all calls of tools, and what could not be restored."""
+        content: Any = self._rest() if self._part is None else [{**self._part, "text": self._rest()}]
+        calls = self._calls + AIMessageChunk(content="", chunk_position="last")
+        whole = restored(self._conversation, AIMessage(content="", tool_calls=calls.tool_calls))
+        self._told["tools"] = whole.response_metadata["textveil"]["tools"]
+        return AIMessageChunk(
+            content=content,
+            id=self._id,
+            tool_calls=whole.tool_calls,
+            invalid_tool_calls=calls.invalid_tool_calls,
+            response_metadata={"textveil": self._told},
+            chunk_position="last",
+        )
+
+    def _parts(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """What becomes of a part; what is held back of another one comes before it."""
+        part = {"type": "text", "text": part} if isinstance(part, str) else part
+        if part.get("type") in _CALLS:
+            return
+        if self._part is not None and part.get("index") != self._part.get("index") and (rest := self._rest()):
+            yield {**self._part, "text": rest}
+        if part.get("type") == "text":
+            self._part = part
+            part = {**part, "text": self._stream.feed(part.get("text") or "")}
+        yield part
+
+    def _rest(self) -> str:
+        rest = self._stream.close()
+        if self._stream.incoming is not None:
+            self._told["unplaced"] += self._stream.incoming.unplaced
+            self._told["ambiguous"] += self._stream.incoming.ambiguous
+        self._stream = self._conversation.stream()
+        return rest
 
 
 def _refuse_traced(config: RunnableConfig | None) -> None:

@@ -7,12 +7,21 @@
 Only what Presidio finds is drawn. All other words stay as they are, and which spans were found shows. So the bound is
 of the found words alone, between texts in which the same spans are found. To have every word drawn, sanitize the whole
 text with ``Sanitizer`` instead.
+
+With a ``Conversation`` what was found becomes names and numbers that Presidio's other engine puts back:
+
+    settings = {"DEFAULT": OperatorConfig("textveil", {"conversation": Conversation()})}
+    sent = engine.anonymize(text, found, settings)
+    back = DeanonymizeEngine()
+    back.add_deanonymizer(TextveilRestore)
+    back.deanonymize(sent.text, sent.items, settings)
 """
 
 import re
 from typing import Any
 
-from textveil.errors import ExtraMissing
+from textveil import Conversation
+from textveil.errors import ExtraMissing, OptionError
 from textveil.text.segmentation import apply_case, case_pattern
 
 from textveil_cli.integrations.rewriter import Rewriter
@@ -38,6 +47,17 @@ _MEMBERS = {
 }
 
 
+#: What an entity is called in a conversation, and the kinds that its own string may say instead.
+_CALLED = {
+    "PERSON": ("person", frozenset(("person", "title"))),
+    "LOCATION": ("city", frozenset(("city", "country", "state", "place", "street", "number", "id"))),
+    "NRP": ("group", frozenset(("group",))),
+    "ORGANIZATION": ("organization", frozenset(("organization", "acronym", "number"))),
+}
+#: Of other entities but times no word stays.
+_AS_READ = "DATE_TIME"
+
+
 class TextveilOperator(Operator):
     """Replaces a found span by a draw: names by names, numbers by numbers, other words by words.
 
@@ -46,7 +66,7 @@ class TextveilOperator(Operator):
 
     Its parameters are the arguments of ``Rewriter``. Inside a span no word stays visible unless ``protect`` says so: a
     detector that finds *Will* means the name. With ``protect="names"`` no word of the entities above stays; common
-    words of others do.
+    words of others do. The parameter ``conversation`` is a ``Conversation``, and stands for all others.
 
     Privacy:
         Each span is a document of its own. Its length in words, its punctuation, case and kinds show, as in any
@@ -55,6 +75,8 @@ class TextveilOperator(Operator):
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """Returns what stands for a span."""
+        if (conversation := _conversation(params)) is not None:
+            return conversation.outgoing_text(text, _called(text, (params or {}).get("entity_type", "")))
         rewriter = _rewriter(params)
         members = _MEMBERS.get((params or {}).get("entity_type", ""))
         return rewriter(text if members is None else _of_the_kind(text, members, rewriter))
@@ -65,7 +87,8 @@ class TextveilOperator(Operator):
         Raises:
             OptionError, BundleError: As ``Rewriter``.
         """
-        _rewriter(params)
+        if _conversation(params) is None:
+            _rewriter(params)
 
     def operator_name(self) -> str:
         """Returns the name for ``OperatorConfig``."""
@@ -74,6 +97,51 @@ class TextveilOperator(Operator):
     def operator_type(self) -> OperatorType:
         """Returns that it anonymizes."""
         return OperatorType.Anonymize
+
+
+class TextveilRestore(TextveilOperator):
+    """Puts back what ``TextveilOperator`` replaced under the same ``conversation``, its only parameter.
+
+    An entity may be a whole reply of a model, in which names and numbers of the text are quoted or inflected.
+    """
+
+    def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
+        """Returns a text with the words that were replaced."""
+        conversation = _conversation(params)
+        assert conversation is not None  # the engine calls validate first
+        return conversation.incoming(text).reply
+
+    def validate(self, params: dict[str, Any] | None = None) -> None:
+        """Checks the parameters.
+
+        Raises:
+            OptionError: There is no conversation, or something besides.
+        """
+        if _conversation(params) is None:
+            raise OptionError('to restore, give the conversation that replaced: {"conversation": ...}')
+
+    def operator_type(self) -> OperatorType:
+        """Returns that it puts back."""
+        return OperatorType.Deanonymize
+
+
+def _conversation(params: dict[str, Any] | None) -> Conversation | None:
+    """The conversation among parameters, if there is one."""
+    given = {name: value for name, value in (params or {}).items() if name != "entity_type"}
+    found = given.pop("conversation", None)
+    if found is not None and (given or not isinstance(found, Conversation)):
+        raise OptionError("the parameter conversation is a Conversation, which has its own options: give no others")
+    return found
+
+
+def _called(text: str, entity: str) -> str | None:
+    """What a span is called for its entity, if its own string does not say what fits."""
+    if entity == _AS_READ:
+        return None
+    kind, fitting = _CALLED.get(entity, ("word", None))
+    read = {what for piece, what in Rewriter(protect="names").preview(text) if any(map(str.isalnum, piece))}
+    fits = read and "visible" not in read and (fitting is None or read <= fitting)
+    return None if fits else kind
 
 
 def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str:

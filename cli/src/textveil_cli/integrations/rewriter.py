@@ -52,7 +52,7 @@ class Rewriter:
         pins: Any = {name: value for name, value in settings.items() if name in Pins.__annotations__}
         options: Any = {name: value for name, value in settings.items() if name not in pins}
         self._options: Options = options
-        self._sanitizer = _sanitizer(self._folder, **pins)
+        self._sanitizer = loaded(self._folder, **pins)
         self._sanitizer.terms(**self._options)  # options are checked before there is any text
 
     def __call__(self, text: str) -> str:
@@ -130,13 +130,14 @@ def _is_missing(cell: Any) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _sanitizer(
+def loaded(
     folder: str | None,
     expect_id: str | None = None,
     maker: str | None = None,
     max_bytes: int = MAX_BUNDLE_BYTES,
     pinned: bool | None = None,
 ) -> Sanitizer:
+    """Returns the sanitizer of a bundle, the same one for all who ask."""
     sanitizer = Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, pinned=pinned))
 
@@ -145,5 +146,5 @@ def _again(folder: str | None, pins: Pins, pinned: bool, options: Options) -> Re
     """Opens the same bundle. It is pinned so that it is the same; statements say whether its user pinned it."""
     again = object.__new__(Rewriter)
     again._folder, again._options = folder, options
-    again._sanitizer = _sanitizer(folder, **pins, pinned=pinned)
+    again._sanitizer = loaded(folder, **pins, pinned=pinned)
     return again

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Collection
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from textveil.ledger.keys import read_key, tag
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
+from textveil.text.names.kinds import CALLED_BY_OTHERS, called
+from textveil.text.names.read import Read
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Sanitizer
@@ -132,14 +135,24 @@ class Conversation:
         rewrites = Messages(self._rewritten, self._written_by_the_model, self._pass_through)
         return [json.loads(self._once(message, rewrites.item)) for message in messages]
 
-    def outgoing_text(self, text: str) -> str:
+    def outgoing_text(self, text: str, kind: str | None = None) -> str:
         """Returns a text as it may go out; one that went out before as it did.
+
+        Args:
+            text: The text.
+            kind: What a detector says that all of it is: ``person``, ``city``, ``organization``, ``group`` or ``word``.
+                It becomes one, also where the rung would show it.
 
         Raises:
             InputError: It is not a string.
+            OptionError: The kind is none of these.
         """
         require_string(text)
-        return json.loads(self._once(text, self._rewritten))
+        if kind is None or not text.strip():
+            return json.loads(self._once(text, self._rewritten))
+        if kind not in CALLED_BY_OTHERS:
+            raise OptionError(f"a text is called one of {', '.join(sorted(CALLED_BY_OTHERS))}")
+        return json.loads(self._once([kind, text], lambda _: self._written(Read([called(kind, text)], 0))))
 
     def incoming(self, reply: Any) -> Incoming:
         """Returns a reply with the words of the user.
@@ -251,10 +264,17 @@ class Conversation:
     def _rewritten(self, text: str) -> str:
         if self._rewrite is not None:
             return self._rewrite(text)
-        pieces = self._running.rewrite(self._reader.read([text])[0])
+        return self._written(self._reader.read([text])[0])
+
+    def _written(self, read: Read) -> str:
+        pieces = self._running.rewrite(read)
         self._found += pairs(pieces)
         written = "".join(piece.output for piece in pieces)
-        return written if self._plan.also is None else hide(written, self._plan.also)
+        if self._plan.also is None:
+            return written
+        ends = [*accumulate(len(piece.output) for piece in pieces)]
+        kept = [(end - len(piece.output), end) for piece, end in zip(pieces, ends, strict=True) if piece.mention]
+        return hide(written, self._plan.also, kept)
 
     def _remember(self, restored: Any, reply: Any, used: list[Pair]) -> None:
         self._said[self._tag("reply", restored)] = dumped(reply), used

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from small_names import write_names
-from textveil import Sanitizer
+from textveil import Conversation, Sanitizer
 from textveil.errors import DetectorFailed, OptionError
 from textveil.text.names.also import HIDDEN, hide
 
@@ -35,6 +35,22 @@ def sanitizer(folder: Path, also: Callable) -> Sanitizer:
 )
 def test_what_is_found_is_hidden(spans: list, expected: str) -> None:
     assert hide("one two three", lambda text: spans) == expected
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([(0, 26)], f"{HIDDEN} Anna Novak {HIDDEN} Berlin"),
+        ([(0, 14)], f"{HIDDEN} Anna Novak at Berlin"),
+        ([(4, 14)], "ask Anna Novak at Berlin"),
+        ([(4, 16)], f"ask Anna Novak {HIDDEN}t Berlin"),
+        ([(6, 7), (20, 22)], "ask Anna Novak at Berlin"),
+        ([(0, 3)], f"{HIDDEN} Anna Novak at Berlin"),
+    ],
+)
+def test_surrogates_that_are_to_come_back_stay(spans: list, expected: str) -> None:
+    text, kept = "ask Anna Novak at Berlin", [(4, 8), (9, 14), (18, 24)]
+    assert hide(text, lambda text: [(a, min(b, len(text))) for a, b in spans], kept) == expected
 
 
 @pytest.mark.parametrize("spans", [[(0, 99)], [(-1, 2)], [(2, 1)], [(0, 1.0)], [(True, 2)], [(1,)], ["ab"], None, 7])
@@ -67,6 +83,13 @@ def test_a_detector_sees_outputs_alone(folder: Path) -> None:
     assert not any(SECRET in one for one in seen)
     assert result.text == HIDDEN + seen[0][2:]
     assert result.statement.to_dict()["also"] is True
+
+
+def test_in_a_conversation_a_detector_hides_what_the_rung_shows(folder: Path) -> None:
+    talk = Conversation(sanitizer(folder, lambda text: [(0, len(text))]))
+    sent = talk.outgoing_text(f"we saw {SECRET}")
+    assert sent.startswith(f"{HIDDEN} ")
+    assert talk.incoming(sent).reply == f"{HIDDEN} {SECRET}"
 
 
 def test_other_rungs_take_no_detector(folder: Path) -> None:

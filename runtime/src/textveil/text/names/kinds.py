@@ -11,7 +11,7 @@ from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
 from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL
-from textveil.text.segmentation import UPPER
+from textveil.text.segmentation import UPPER, case_pattern, key
 
 #: Lists of whole names, in order: the first that has a run names its kind.
 _WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
@@ -28,6 +28,8 @@ _LONGEST_ACRONYM = 5
 #: A shorter common word in capitals is taken for an acronym too, as in "WHO".
 _SHORTEST_WORD = 4
 _BETWEEN = re.compile(r"[^0-9]+")
+#: Kinds that somebody else may say a text is of.
+CALLED_BY_OTHERS = frozenset(("person", "city", "organization", "group", "word"))
 
 
 class Part(NamedTuple):
@@ -62,6 +64,15 @@ class Mention(NamedTuple):
     def equal(self) -> tuple[tuple[str, ...], ...]:
         """What mentions have in common that are written by one tag: all parts, in order."""
         return tuple(part[:3] for part in self.parts)
+
+
+def called(kind: str, text: str) -> Mention:
+    """Returns a text that is not blank as one mention of a kind of ``CALLED_BY_OTHERS``, whatever it is."""
+    words = text.split() if kind == "person" else [text]
+    kinds = ["given"] * (len(words) - 1) + ["family"] if kind == "person" else [kind]
+    parts = tuple(Part(kind, "", key(word), word) for kind, word in zip(kinds, words, strict=True))
+    case = case_pattern(text)
+    return Mention(kind if len(parts) > 1 else kinds[0], case, parts, Slot(kind, case, "", (), text), text)
 
 
 class Kinds:

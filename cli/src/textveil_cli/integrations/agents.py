@@ -1,0 +1,182 @@
+"""For LangChain's agents: a middleware under which the model gets surrogates, and everyone else the user's words.
+
+    agent = create_agent("openai:gpt-5.5", tools, middleware=[ConverseMiddleware(restore_tools={"send_email"})])
+
+The state of the agent, its tools and whoever streams it have the words of the user. Only what goes to the model, and
+what comes from it, is under a mapping.
+"""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from functools import partial
+from threading import Lock
+from typing import Annotated, Any, NotRequired
+from uuid import uuid4
+
+from textveil import Conversation, Sanitizer
+from textveil.errors import ExtraMissing, TracingRefused
+
+try:
+    from langchain.agents.middleware.types import (  # pyright: ignore[reportMissingImports] - not in requirements-dev.txt
+        AgentMiddleware,
+        AgentState,
+        ModelRequest,
+        PrivateStateAttr,
+    )
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.runnables.config import ensure_config
+    from langgraph.constants import TAG_NOSTREAM  # pyright: ignore[reportMissingImports]
+except ImportError as error:
+    raise ExtraMissing.of("agents", "langchain") from error
+
+from textveil_cli.integrations.langchain import Pieces, outgoing, restored
+from textveil_cli.integrations.rewriter import loaded
+
+#: Packages whose handlers only hand on what the caller streams, but for the tracer that sends runs away.
+_HANDS_ON = ("langgraph.", "langchain_core.")
+_SENDS = "langchain_core.tracers.langchain"
+
+
+class _State(AgentState[Any]):
+    """The state of an agent, with what tells its conversation: drawn at its first run, and nobody's input."""
+
+    textveil_conversation: NotRequired[Annotated[str, PrivateStateAttr]]  # pyright: ignore[reportInvalidTypeForm]
+
+
+class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Rewrites what an agent sends to its model, and restores what comes back, streams too.
+
+    A thread of the agent is a conversation. Put it last: other middleware then works on the words of the user. Each
+    that asks a model of its own sends these words to it: give it ``Converse`` in place of a model, or leave it out.
+
+    Args:
+        sanitizer: What rewrites; the built-in English bundle if left out.
+        pass_through: As for ``Conversation``: ``{"system"}`` lets your own instructions out as they are.
+        restore_tools: Tools that are called with the user's words, and schemas of structured replies. All others are
+            called with surrogates.
+        traced: Handlers of the agent may have the text. LangSmith is one, and gets it with the agent's input.
+        most: How many conversations are kept in memory. One that was forgotten goes on under another mapping.
+        options: As for ``Conversation``.
+
+    Raises:
+        OptionError: As ``Conversation``.
+
+    Privacy:
+        See ``Conversation``. Descriptions of tools and schemas go out as they are. The state has the words of the user,
+        and so has a checkpointer.
+    """
+
+    state_schema = _State
+
+    def __init__(
+        self,
+        sanitizer: Sanitizer | None = None,
+        *,
+        pass_through: Collection[str] = (),
+        restore_tools: Collection[str] = (),
+        traced: bool = False,
+        most: int = 1000,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        sanitizer = loaded(None) if sanitizer is None else sanitizer
+        sides: Any = {"pass_through": pass_through, "restore_tools": restore_tools}
+        self._new = partial(Conversation, sanitizer, **sides, **options)
+        self._new()  # options are checked before there is any text
+        self._traced, self._most, self._lock = traced, most, Lock()
+        self._kept: OrderedDict[str, tuple[Conversation, Lock]] = OrderedDict()
+
+    def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Begins a conversation where a thread begins.
+
+        Raises:
+            TracingRefused: The agent is traced.
+        """
+        handlers = getattr(ensure_config().get("callbacks"), "handlers", ())
+        where = {type(handler).__module__ for handler in handlers}
+        if not self._traced and not all(name.startswith(_HANDS_ON) and name != _SENDS for name in where):
+            raise TracingRefused("a tracer of the agent has the text already: trace without it, or say traced=True")
+        return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
+        """Calls the model with surrogates, and returns its reply with the words of the user.
+
+        Raises:
+            InputError: A message has a shape that is not known. Nothing goes out.
+        """
+        return handler(self._converses(request))
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
+        """Does what ``wrap_model_call`` does."""
+        return await handler(self._converses(request))
+
+    def _converses(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        name = request.state["textveil_conversation"]
+        with self._lock:
+            conversation, lock = self._kept.pop(name, None) or (self._new(), Lock())
+            self._kept[name] = conversation, lock
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        profile = request.model.profile
+        return request.override(
+            model=_Model(inner=request.model, talk=conversation.exchange(), lock=lock, profile=profile)
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class _Model(BaseChatModel):
+    """A model for the agent that asks another one: what the other one is told and says is not streamed.
+
+    It is never in a cache, which would have the words of the user.
+    """
+
+    inner: Any
+    talk: Any
+    lock: Any
+    cache: Any = False
+
+    @property
+    def _llm_type(self) -> str:
+        return "textveil"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, Any]:
+        """Returns the same over a model with tools."""
+        return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
+
+    def _sent(self, messages: list[BaseMessage]) -> list[BaseMessage]:
+        with self.lock:
+            return outgoing(self.talk, messages)
+
+    def _result(self, reply: Any) -> ChatResult:
+        with self.lock:
+            return ChatResult(generations=[ChatGeneration(message=restored(self.talk, reply))])
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        return self._result(self.inner.invoke(self._sent(messages), _quiet(), stop=stop, **kwargs))
+
+    async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        return self._result(await self.inner.ainvoke(self._sent(messages), _quiet(), stop=stop, **kwargs))
+
+    def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
+        sent, pieces = self._sent(messages), Pieces(self.talk)
+        for chunk in self.inner.stream(sent, _quiet(), stop=stop, **kwargs):
+            yield ChatGenerationChunk(message=pieces.feed(chunk))
+        yield ChatGenerationChunk(message=pieces.close())
+
+    async def _astream(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        sent, pieces = self._sent(messages), Pieces(self.talk)
+        async for chunk in self.inner.astream(sent, _quiet(), stop=stop, **kwargs):
+            yield ChatGenerationChunk(message=pieces.feed(chunk))
+        yield ChatGenerationChunk(message=pieces.close())
+
+
+def _quiet() -> RunnableConfig:
+    """For a run that is not streamed: what it says are surrogates."""
+    return {"tags": [TAG_NOSTREAM]}
