@@ -69,7 +69,7 @@ def test_kinds_are_found(word: str, name: str | None) -> None:
 
 
 def test_strings_are_found_by_shape_and_words_by_list_only() -> None:
-    kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog"), frozenset({"dog"}), ("cat",))])
+    kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog\tcapitalized"), ("cat",))])
     assert kinds.of_string("a4") is None
     assert [kinds.of_word("cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
     assert [kinds.of_word("dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
@@ -86,9 +86,9 @@ def test_kinds_that_do_not_go_together_are_refused() -> None:
 
 def test_a_file_is_read() -> None:
     assert read_kind("x", None, "a\nb\tmember-only\nc\tcapitalized\nd\tcapitalized,member-only\n") == Kind(
-        "x", None, ("a", "b", "c", "d"), frozenset({"c", "d"}), ("a", "c")
+        "x", None, ("a", "b\tmember-only", "c\tcapitalized", "d\tcapitalized,member-only"), ("a", "c")
     )
-    assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), frozenset(), ("5", "12"))
+    assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), ("5", "12"))
 
 
 @pytest.mark.parametrize(
