@@ -154,7 +154,7 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
     if "staircase" in parts and tokens != "word":
         raise BundleDamaged(f"{LAW}: the staircase is for words")
     santext = _santext(contents, law) if "santext" in parts else SanTextPart()
-    staircase = open_staircase(contents, law) if "staircase" in parts else StaircasePart()
+    staircase = open_staircase(contents, law, checked=opened.is_builtin) if "staircase" in parts else StaircasePart()
     names = open_names(contents, law["names"]) if "names" in law else NamesPart()
     law_identity = opened.manifest["files"][LAW]["sha256"]
     certificate = _read_certificate(contents, law_identity)

@@ -4,6 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lists import small_kinds
+from textveil.bundle.defaults import DEFAULT_BUNDLE
+from textveil.bundle.lists import read_list
+from textveil.bundle.open import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, is_string, key, segments
 from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
@@ -89,6 +93,15 @@ def test_a_file_is_read() -> None:
         "x", None, ("a", "b\tmember-only", "c\tcapitalized", "d\tcapitalized,member-only"), ("a", "c")
     )
     assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), ("5", "12"))
+
+
+def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats() -> None:
+    bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
+    assert bundle.is_builtin
+    assert bundle.skeleton is not None
+    for kind in bundle.skeleton.kinds:
+        content = read_list({"list": kind.utf_8}, "list")
+        assert read_kind(kind.name, kind.shape, content) == read_kind(kind.name, kind.shape, content, checked=True)
 
 
 @pytest.mark.parametrize(
