@@ -63,7 +63,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         labels: Certified epsilon by level and mechanism; ``None`` before certification.
     """
 
-    KIND: ClassVar = "text"
+    KIND: ClassVar[str] = "text"
 
     law_identity: str
     tokens: str

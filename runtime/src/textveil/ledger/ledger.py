@@ -75,8 +75,8 @@ class Ledger:
         memo_key: str | Path | None = None,
         wait_s: float = WAIT_S,
     ) -> None:
-        self.path = Path(os.path.realpath(path))
-        self.key_path = key_path_of(self.path, key)
+        self.path: Path = Path(os.path.realpath(path))
+        self.key_path: Path = key_path_of(self.path, key)
         self._wait_s = wait_s
         self._verified: rows.Verified = {}
         self._charging: Waiting[list[list[Posted] | BudgetError]] = Waiting(self._transaction)
@@ -87,7 +87,7 @@ class Ledger:
                     f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
                 )
         refuse_own_files(self.path, self.key_path, None if memo_key is None else Path(memo_key))
-        self.created = begin(self.path, self.key_path, wait_s)
+        self.created: bool = begin(self.path, self.key_path, wait_s)
         with transaction(self.path, wait_s=wait_s) as connection:
             device_check, memo_check = rows.checks(connection)
             self._tags = Tags(

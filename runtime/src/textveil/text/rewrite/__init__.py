@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.text.rewrite.context import Layout, draw_before
@@ -11,4 +11,4 @@ if TYPE_CHECKING:
 
 __all__ = ["DrawPlan", "Layout", "Plan", "Rewriter", "Words", "draw_before"]
 
-__getattr__ = lazy_names(__name__, __all__, "plan", "rewriter", "context")
+__getattr__: Find = lazy_names(__name__, __all__, "plan", "rewriter", "context")

@@ -102,7 +102,7 @@ class Kinds:
     """
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
-        self.kinds = tuple(kinds)
+        self.kinds: tuple[Kind, ...] = tuple(kinds)
         shapes = [kind.shape for kind in kinds if kind.shape is not None]
         if len({kind.name for kind in kinds}) < len(kinds) or len(set(shapes)) < len(shapes):
             raise BundleDamaged("a kind is there twice")
