@@ -4,8 +4,9 @@
 
 Every line of FILE is a document. Rows: ``Sanitizer.sanitize`` and ``sanitize_batch`` in this process; the service asked
 for nothing (``/health``, the limit of HTTP and the clients alone); the service with one document a request and one
-client; with 4 clients, for the time that ``--seconds`` names; with 100 documents a request. Other rows have a tenth of
-that time, 12 seconds at most.
+client; with 4 clients, for the time that ``--seconds`` names; with 100 documents a request; with 64 clients, without a
+ledger and with one in the working directory; bare flushes there, five of which are the limit of one client of a ledger.
+Other rows have a tenth of that time, 12 seconds at most.
 
 Service and clients share the processor's cores, so the service alone could do more. Times of a request are seen by the
 client. Memory is that of the service: after the row, and the most it ever had.
@@ -15,14 +16,17 @@ import argparse
 import http.client
 import itertools
 import json
+import os
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +53,13 @@ class Client:
 
 
 @contextmanager
-def service() -> Iterator[tuple[int, int]]:
+def service(*options: str) -> Iterator[tuple[int, int]]:
     """The command, on a free port: the port and the process."""
-    command = [sys.executable, "-m", "textveil", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "textveil", "serve", "--port", "0", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        found = re.search(r":(\d+);", process.stderr.readline())  # type: ignore[union-attr]
+        said = iter(process.stderr)  # type: ignore[arg-type]
+        found = next((found for line in said if (found := re.search(r":(\d+);", line))), None)
         if found is None:
             sys.exit("the service did not start")
         yield int(found[1]), process.pid
@@ -77,6 +82,12 @@ def memory_mb(process: int, what: str) -> float:
     """Resident memory: ``VmRSS`` now, ``VmHWM`` at most."""
     found = re.search(rf"^{what}:\s*(\d+) kB$", Path(f"/proc/{process}/status").read_text(), re.M)
     return int(found[1]) / 1024 if found else 0.0
+
+
+def flush(file: FileIO) -> None:
+    """Writes a little, and waits until it is on the disk: a charge is five of these."""
+    file.write(bytes(4096))
+    os.fsync(file.fileno())
 
 
 def row(name: str, times: list[float], seconds: float, texts: int, process: int | None) -> list[Any]:
@@ -109,40 +120,35 @@ def main() -> None:
             row(f"API, {BATCH} documents a call", many, short, BATCH, None),
         ]
 
-    def of_service(name: str, ask: Callable[[Client], Any], clients: int, seconds: float, count: int) -> list[Any]:
+    def of_service(
+        name: str, clients: int = 1, seconds: float = short, count: int = 1, path: str = "/sanitize"
+    ) -> None:
+        """Adds the row of some clients of the service that runs."""
+
+        def ask(client: Client) -> Any:
+            if not count:
+                return client.ask("GET", path)
+            return client.ask("POST", path, {"text": next(texts)} if count == 1 else {"texts": next(several)})
+
         with ThreadPoolExecutor(clients) as pool:
             found = pool.map(
                 lambda client: repeat(lambda: ask(client), seconds), [Client(port) for _ in range(clients)]
             )
             times = list(itertools.chain.from_iterable(found))
-        return row(name, times, seconds, count, process)
+        rows.append(row(name, times, seconds, count, process))
 
     rows = of_api()
     with service() as (port, process):
-        rows += [
-            of_service("limit: /health", lambda client: client.ask("GET", "/health"), 1, short, 0),
-            of_service(
-                "service, one document, 1 client",
-                lambda client: client.ask("POST", "/sanitize", {"text": next(texts)}),
-                1,
-                short,
-                1,
-            ),
-            of_service(
-                "service, one document, 4 clients",
-                lambda client: client.ask("POST", "/sanitize", {"text": next(texts)}),
-                4,
-                options.seconds,
-                1,
-            ),
-            of_service(
-                f"service, {BATCH} documents, 1 client",
-                lambda client: client.ask("POST", "/sanitize", {"texts": next(several)}),
-                1,
-                short,
-                BATCH,
-            ),
-        ]
+        of_service("limit: /health", count=0, path="/health")
+        of_service("service, one document, 1 client")
+        of_service("service, one document, 4 clients", 4, options.seconds)
+        of_service(f"service, {BATCH} documents, 1 client", count=BATCH)
+        of_service("service, one document, 64 clients", 64)
+    with tempfile.TemporaryDirectory(dir=Path()) as folder, (Path(folder) / "flushed").open("wb", 0) as flushed:
+        rows.append(row("limit: a flush of this disk", repeat(lambda: flush(flushed), short), short, 0, None))
+        with service("--ledger", f"{folder}/ledger") as (port, process):
+            of_service("with a ledger, 1 client")
+            of_service("with a ledger, 64 clients", 64)
     print(f"{len(lines):,} documents of {words:.1f} words on average; 4 clients for {options.seconds:g} seconds")
     columns = ["what", "requests", "requests/s", "documents/s", "p50 ms", "p99 ms", "resident MB", "most MB"]
     report("serve", columns, rows)

@@ -242,8 +242,11 @@ class BudgetError(LedgerError, code="budget"):
         scope: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.spent, self.budget, self.scope = spent, budget, scope
-        self.spent_delta, self.budget_delta = spent_delta, budget_delta
+        self.spent: Decimal | None = spent
+        self.budget: Decimal | None = budget
+        self.spent_delta: Decimal | None = spent_delta
+        self.budget_delta: Decimal | None = budget_delta
+        self.scope: str | None = scope
 
     def worded(self, message: str) -> "BudgetError":
         """Returns the same refusal with another message."""

@@ -4,8 +4,11 @@ from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
 
+#: The ``__getattr__`` of a module.
+Find = Callable[[str], Any]
 
-def lazy_names(package: str, names: Collection[str], *modules: str) -> Callable[[str], Any]:
+
+def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:
     """Returns the ``__getattr__`` of a package whose names are imported when they are first asked for.
 
     Args:

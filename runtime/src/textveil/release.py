@@ -56,7 +56,12 @@ class Loss:
     def __lt__(self, other: object) -> bool:
         raise MixedKinds("losses have no order: ask whether one covers the other")
 
-    __le__ = __gt__ = __ge__ = __lt__
+    __le__ = __lt__
+
+    def __gt__(self, other: object) -> bool:
+        return self < other
+
+    __ge__ = __gt__
 
     def __float__(self) -> float:
         raise MixedKinds(f"this is an epsilon for {self.about}: a bare number does not say so")

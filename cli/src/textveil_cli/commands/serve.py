@@ -1,6 +1,6 @@
 """``textveil serve``: the sanitizer and an encoder for programs of this device, behind HTTP."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -86,6 +86,8 @@ def serve(
     address.refuse_overwriting(ledger, bundle.bundle)
     limits, where = Limits(body_bytes=body_bytes, seconds=seconds), address.address()
     charges = ledger.opened(scope_per_request=scope_per_request)
+    if charges is not None:
+        limits = replace(limits, threads=limits.charged_threads)
     sanitizer = bundle.sanitizer()
     releases = _releases(sanitizer, options, encoder, charges, scope_per_request)
     how.say_of_allowed(sanitizer, options, quiet=False)

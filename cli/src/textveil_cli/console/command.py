@@ -28,11 +28,34 @@ class GivenAgain(Exception):
         self.ctx, self.param = ctx, param
 
 
+def _of_its_type(option: Any) -> Any:
+    """Returns what turns the value of an option into one of its type, without typer where it is one already.
+
+    typer from 0.29 on asks pydantic about every option, given or not; to import it takes longer than a sentence.
+    """
+    of_typer, is_list = option.process_value, option.multiple or option.nargs == -1
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if option.required or not (value is None or type(value) is option.type_descriptor.annotation):
+            return of_typer(ctx, value)
+        value = () if is_list and value is None else value
+        return value if option.callback is None else option.callback(ctx, option, value)
+
+    return process_value
+
+
 class _Once:
     """Refuses an option that is given twice and has one value: the last would win.
 
     A list of values may go on, and a flag that only switches something on may be repeated.
     """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found = cast(Any, super()).get_params(ctx)
+        for option in found:
+            if hasattr(option, "type_descriptor") and "process_value" not in vars(option):
+                option.process_value = _of_its_type(option)
+        return found
 
     def make_parser(self, ctx: Any) -> Any:
         parser = cast(Any, super()).make_parser(ctx)

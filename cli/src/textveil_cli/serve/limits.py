@@ -15,7 +15,8 @@ class Limits:
         idle_seconds: How long a connection stays open without a request.
         connections: Open connections; above it the answer is 503.
         threads: How many short requests are worked on at a time; the others wait. Long ones are worked on one at a time
-            beside them, so no short request waits for a long one.
+            beside them, so no short request waits for a long one. Where a ledger is kept, those that wait for the disk
+            share its flushes: there ``charged_threads``.
         short_characters: A request with more characters of text is a long one.
     """
 
@@ -26,4 +27,5 @@ class Limits:
     idle_seconds: float = 10
     connections: int = 256
     threads: int = 2
+    charged_threads: int = 64
     short_characters: int = 1 << 14

@@ -5,7 +5,7 @@ Names of files are in the module ``textveil.bundle.layout``, for who writes bund
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
@@ -49,7 +49,7 @@ __all__ = [
     "unique_keys",
 ]
 
-__getattr__ = lazy_names(
+__getattr__: Find = lazy_names(
     __name__,
     __all__,
     # Those first that import the least: whoever opens a text imports no vectors.

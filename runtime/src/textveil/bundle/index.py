@@ -78,7 +78,7 @@ class IndexBundle(Opened):
         sentences: Public sentences of each code, as many of one as of another; empty if the bundle has none.
     """
 
-    KIND: ClassVar = "index"
+    KIND: ClassVar[str] = "index"
 
     codes_are: str
     labels: tuple[str, ...]

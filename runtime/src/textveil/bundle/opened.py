@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
+
 #: Most bytes of all files of a bundle together, where the caller names no other number.
 MAX_BUNDLE_BYTES = 256_000_000
 
@@ -47,6 +49,11 @@ class Opened:
     manifest: dict[str, Any]
     max_bytes: int
     pinned: bool
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether it is the built-in bundle: the tests of this package have looked at each entry of its lists."""
+        return self.identity == DEFAULT_BUNDLE_ID
 
     @property
     def same(self) -> Pins:

@@ -62,7 +62,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         labels: Certified epsilon by level and mechanism; ``None`` before certification.
     """
 
-    KIND: ClassVar = "text"
+    KIND: ClassVar[str] = "text"
 
     law_identity: str
     tokens: str
@@ -153,7 +153,7 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
     if "staircase" in parts and tokens != "word":
         raise BundleDamaged(f"{LAW}: the staircase is for words")
     santext = _santext(contents, law) if "santext" in parts else SanTextPart()
-    staircase = open_staircase(contents, law) if "staircase" in parts else StaircasePart()
+    staircase = open_staircase(contents, law, checked=opened.is_builtin) if "staircase" in parts else StaircasePart()
     names = open_names(contents, law["names"]) if "names" in law else NamesPart()
     law_identity = opened.manifest["files"][LAW]["sha256"]
     certificate = _read_certificate(contents, law_identity)

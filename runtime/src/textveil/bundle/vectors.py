@@ -59,7 +59,7 @@ class VectorBundle(Opened):
         default_level: The one that is meant where no epsilon is given.
     """
 
-    KIND: ClassVar = "vectors"
+    KIND: ClassVar[str] = "vectors"
 
     extractor: OnnxParts
     outline: Outline

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.conversation.conversation import Conversation
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Conversation", "Incoming", "ReplyStream"]
 
-__getattr__ = lazy_names(__name__, __all__, "incoming", "conversation")
+__getattr__: Find = lazy_names(__name__, __all__, "incoming", "conversation")

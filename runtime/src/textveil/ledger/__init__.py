@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.ledger.account import Account, Budget
@@ -32,4 +32,4 @@ __all__ = [
     "text_source",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "account", "entry", "keys", "receipt", "sources", "ledger")
+__getattr__: Find = lazy_names(__name__, __all__, "account", "entry", "keys", "receipt", "sources", "ledger")

@@ -33,6 +33,7 @@ from textveil.ledger.sources import (
     whole_calls,
 )
 from textveil.ledger.tags import Tags
+from textveil.ledger.waiting import Waiting
 from textveil.sequences import in_order
 
 if TYPE_CHECKING:
@@ -74,10 +75,11 @@ class Ledger:
         memo_key: str | Path | None = None,
         wait_s: float = WAIT_S,
     ) -> None:
-        self.path = Path(os.path.realpath(path))
-        self.key_path = key_path_of(self.path, key)
+        self.path: Path = Path(os.path.realpath(path))
+        self.key_path: Path = key_path_of(self.path, key)
         self._wait_s = wait_s
         self._verified: rows.Verified = {}
+        self._charging: Waiting[list[list[Posted] | BudgetError]] = Waiting(self._transaction)
         if memo_key is not None:
             require_cryptography("a memo")
             if lies_in(memo_key, self.path.parent):
@@ -85,7 +87,7 @@ class Ledger:
                     f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
                 )
         refuse_own_files(self.path, self.key_path, None if memo_key is None else Path(memo_key))
-        self.created = begin(self.path, self.key_path, wait_s)
+        self.created: bool = begin(self.path, self.key_path, wait_s)
         with transaction(self.path, wait_s=wait_s) as connection:
             device_check, memo_check = rows.checks(connection)
             self._tags = Tags(
@@ -238,7 +240,7 @@ class Ledger:
         """Charges draws in one transaction, each group of them as a whole or not at all.
 
         For many draws of which each may leave or not. Where a budget does not cover a group, its error stands in place
-        of what became of it, and nothing of it is charged.
+        of what became of it, and nothing of it is charged. Threads that charge at the same time share a transaction.
 
         Args:
             groups: The draws.
@@ -253,8 +255,9 @@ class Ledger:
             raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
         if not any(groups):
             return [[] for _ in groups]
-        with self._transaction() as connection:
-            return post_groups(connection, self._tags, groups, budget, self._verified, together=together)
+        return self._charging.written(
+            lambda connection: post_groups(connection, self._tags, groups, budget, self._verified, together=together)
+        )
 
     def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
         """Returns what the memo has for some scopes and places of whole calls; ``None`` where it has nothing."""

@@ -6,7 +6,7 @@ The mechanisms themselves are in ``textveil.mechanisms.staircase``, ``textveil.m
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.mechanisms.channel import Channel, ScoreChannel
@@ -40,7 +40,7 @@ __all__ = [
     "uniform_below",
 ]
 
-__getattr__ = lazy_names(
+__getattr__: Find = lazy_names(
     __name__,
     __all__,
     "channel",

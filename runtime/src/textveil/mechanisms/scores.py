@@ -59,12 +59,13 @@ class MetricScores(Scores):
     """
 
     def __init__(self, metric: Metric) -> None:
-        self.metric, self.symbols = metric, len(metric.rows) - 1
+        self.metric: Metric = metric
+        self.symbols: int = len(metric.rows) - 1
         # No squared distance is larger: twice the longest row, squared, and the coordinate of <unk>.
         parts = np.array_split(metric.rows, 64)
         longest = max(int((part.astype(np.int64) ** 2).sum(axis=1).max(initial=0)) for part in parts)
         largest = 4 * longest + metric.unknown_extra
-        self.largest = int(metric.scores(np.array([largest], dtype=np.int64))[0])
+        self.largest: int = int(metric.scores(np.array([largest], dtype=np.int64))[0])
         # Squared distances are integers: where there are not too many, a look-up replaces a root for every pair.
         self._of_squared = None
         if largest < _LOOK_UP:

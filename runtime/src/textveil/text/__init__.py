@@ -6,7 +6,7 @@ is divided is in ``textveil.text.segmentation``, and what restores a rewritten o
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.text.level_summary import LevelSummary, summaries
@@ -50,7 +50,7 @@ __all__ = [
     "summaries",
 ]
 
-__getattr__ = lazy_names(
+__getattr__: Find = lazy_names(
     __name__,
     __all__,
     # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.

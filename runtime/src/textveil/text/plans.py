@@ -25,7 +25,13 @@ class Plans:
 
     def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
         self._bundle, self._also = bundle, also
-        self._staircase = StaircasePlans(bundle) if bundle.staircase is not None else None
+        if bundle.staircase is not None and not bundle.is_builtin:  # what its lists hold is looked at once
+            _ = self.staircase
+
+    @cached_property
+    def staircase(self) -> StaircasePlans:
+        """Makes plans of the staircase."""
+        return StaircasePlans(self._bundle)
 
     @cached_property
     def everything(self) -> "TokenPlans":
@@ -57,7 +63,7 @@ class Plans:
             raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
         if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.everything.plan(found)
-        return (self._staircase or StaircasePlans(self._bundle)).plan(found)
+        return self.staircase.plan(found)
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:

@@ -40,7 +40,8 @@ class StaircasePlans:
         self.bundle = bundle
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)
-        self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.content) for kind in bundle.skeleton.kinds])
+        known, kinds = bundle.is_builtin, bundle.skeleton.kinds
+        self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.content, checked=known) for kind in kinds])
         self._words = Words.of(bundle.vocabulary, self.rule(protect="all").lists)
 
     def rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> SkeletonRule:

@@ -40,7 +40,7 @@ class TokenPlans:
     def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
         printed = bundle.vocabulary
-        self.rule = EverythingRule(bundle.ids)
+        self.rule: EverythingRule | EveryPieceRule = EverythingRule(bundle.ids)
         if bundle.tokens == "wordpiece":
             self.rule = EveryPieceRule.of(bundle.vocabulary, bundle.ids)
             printed = [symbol.removeprefix("##") for symbol in printed]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder, VectorRelease
@@ -31,7 +31,7 @@ __all__ = [
     "words_of",
 ]
 
-__getattr__ = lazy_names(
+__getattr__: Find = lazy_names(
     __name__,
     __all__,
     "encoder",

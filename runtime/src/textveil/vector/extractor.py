@@ -93,7 +93,7 @@ class OnnxExtractor:
     def __init__(self, parts: OnnxParts, threads: int = 1) -> None:
         self._parts = parts
         self._pieces = WordPiece(parts.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=parts.lowercase)
-        self.session = OnnxSession(parts.model, threads)
+        self.session: OnnxSession = OnnxSession(parts.model, threads)
         # The longest input, of the last piece there is: a model too small for either fails now and not on some text.
         longest = [parts.vocabulary[FIRST], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
         if self.session.run(longest).shape != (1, parts.dimension):

@@ -4,6 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lists import small_kinds
+from textveil.bundle.defaults import DEFAULT_BUNDLE
+from textveil.bundle.lists import read_list
+from textveil.bundle.open import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, is_string, key, segments
 from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
@@ -69,7 +73,7 @@ def test_kinds_are_found(word: str, name: str | None) -> None:
 
 
 def test_strings_are_found_by_shape_and_words_by_list_only() -> None:
-    kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog"), frozenset({"dog"}), ("cat",))])
+    kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog\tcapitalized"), ("cat",))])
     assert kinds.of_string("a4") is None
     assert [kinds.of_word("cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
     assert [kinds.of_word("dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
@@ -86,9 +90,18 @@ def test_kinds_that_do_not_go_together_are_refused() -> None:
 
 def test_a_file_is_read() -> None:
     assert read_kind("x", None, "a\nb\tmember-only\nc\tcapitalized\nd\tcapitalized,member-only\n") == Kind(
-        "x", None, ("a", "b", "c", "d"), frozenset({"c", "d"}), ("a", "c")
+        "x", None, ("a", "b\tmember-only", "c\tcapitalized", "d\tcapitalized,member-only"), ("a", "c")
     )
-    assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), frozenset(), ("5", "12"))
+    assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), ("5", "12"))
+
+
+def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats() -> None:
+    bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
+    assert bundle.is_builtin
+    assert bundle.skeleton is not None
+    for kind in bundle.skeleton.kinds:
+        content = read_list({"list": kind.utf_8}, "list")
+        assert read_kind(kind.name, kind.shape, content) == read_kind(kind.name, kind.shape, content, checked=True)
 
 
 @pytest.mark.parametrize(

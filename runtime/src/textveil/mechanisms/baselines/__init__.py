@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
@@ -36,4 +36,4 @@ __all__ = [
     "rounding_slack",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "fbdd", "randomized_response", "santext", "santext_plus", "table")
+__getattr__: Find = lazy_names(__name__, __all__, "fbdd", "randomized_response", "santext", "santext_plus", "table")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters, WordDropout
@@ -17,4 +17,4 @@ __all__ = [
     "WordDropout",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "parameters", "vector")
+__getattr__: Find = lazy_names(__name__, __all__, "parameters", "vector")

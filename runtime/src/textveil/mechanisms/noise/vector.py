@@ -109,7 +109,7 @@ class Releaser:
             OptionError: See ``noise_for``.
         """
         self.parameters = parameters
-        self.noise = noise_for(parameters)
+        self.noise: Noise = noise_for(parameters)
 
     def quantize(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
         """Brings vectors into the ball, in steps. Whatever comes in, what comes out lies in the ball.

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.mechanisms.staircase.channel import StaircaseChannel, staircase_channel
@@ -24,4 +24,4 @@ __all__ = [
     "staircase_channel",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "tables", "staircase", "slots", "index", "channel")
+__getattr__: Find = lazy_names(__name__, __all__, "tables", "staircase", "slots", "index", "channel")

@@ -57,7 +57,7 @@ class Places(Words):
         super().__init__(words, spelled[::2], capitals=capitals)
         self._spelled, self._special, self._breaks = spelled, special, breaks
         self._begin = 0  # the first word since the last slot
-        self.shown = len(words)
+        self.shown: int = len(words)
 
     def entries(self) -> list[Entry]:
         """Returns what is shown, and the slots, in turn."""

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.text.rewrite.plan import Plan, Words
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["DrawPlan", "Plan", "Rewriter", "Words"]
 
-__getattr__ = lazy_names(__name__, __all__, "plan", "rewriter")
+__getattr__: Find = lazy_names(__name__, __all__, "plan", "rewriter")

@@ -60,8 +60,8 @@ class Segments:
         self._keeps_case = plan.keeps_case
         self._consistent = plan.terms.consistent
         self._unknown = plan.bundle.symbols
-        self.numbers = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
-        self.entries = array("q", [GAP, GAP])
+        self.numbers: defaultdict[str, int] = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
+        self.entries: array[int] = array("q", [GAP, GAP])
         self._rows = array("q", [AS_IT_IS, 0, LOWER, -1, 0] * (VISIBLE + 1))
         self.ranges: list[tuple[int, int]] = []
         self.gaps: list[bool] = []
@@ -190,7 +190,7 @@ class Reader:
         self._begin()
 
     def _begin(self) -> None:
-        self.segments = Segments(self._plan)
+        self.segments: Segments = Segments(self._plan)
         #: Number of each piece. A string is one that is not cut, and has a blank at its end here: no other piece has.
         self._numbers = defaultdict(count().__next__)
         self._inside = array("q")  # the segments of all pieces, each piece with a blank after it

@@ -42,7 +42,8 @@ class LongDocument:
     def __init__(self, plan: Plan, texts: Sequence[str]) -> None:
         self._plan, self._texts = plan, texts
         self._open, self._lower = Open(), _lower_alone(plan, texts) if plan.terms.consistent else None
-        self.tokens, self.mapping = 0, Restorer()
+        self.tokens: int = 0
+        self.mapping: Restorer = Restorer()
 
     def rewrite(self) -> list[str]:
         """Draws all texts, once.

@@ -65,18 +65,25 @@ class Reading:
         carried: Carried = NOTHING,
         sizes: Sequence[int] | None = None,
     ) -> None:
-        self.plan, self.known, self.carried = plan, known, carried
-        self.segments, self.ends = cut
+        self.plan: Plan = plan
+        self.known: Segments = known
+        self.carried: Carried = carried
+        self.segments: Integers = cut[0]
+        self.ends: Integers = cut[1]
         self._entries = np.array(known.entries)[self.segments]
         single = np.flatnonzero(self._entries > VISIBLE)
         several, rows = self._special()
-        self.singles = len(single)
-        self.part_of = np.concatenate([single, several])
+        self.singles: int = len(single)
+        self.part_of: Integers = np.concatenate([single, several])
         self._rows = np.concatenate([self._entries[single], rows])
-        self.roles, self.indices, cases, self.identities = (column[self._rows] for column in known.rows.T[:-1])
-        self.cases = cases if plan.keeps_case else np.full_like(cases, LOWER)
-        self.document = self.text_of_segments[self.part_of]
-        self.documents = len(self.ends)
+        columns: list[Integers] = [column[self._rows] for column in known.rows.T[:-1]]
+        self.roles: Integers
+        self.indices: Integers
+        self.identities: Integers
+        self.roles, self.indices, cases, self.identities = columns
+        self.cases: Integers = cases if plan.keeps_case else np.full_like(cases, LOWER)
+        self.document: Integers = self.text_of_segments[self.part_of]
+        self.documents: int = len(self.ends)
         if sizes is not None:
             self.document = np.repeat(np.arange(len(sizes)), sizes)[self.document]
             self.documents = len(sizes)

@@ -38,7 +38,7 @@ class NumberGroup:
         self._text, self._after = text, after
         self._only: Span | None = None  # the first number
         self._joined: _Joined | None = None  # once there are two
-        self.end = after
+        self.end: int = after
 
     def goes_on_to(self, start: int) -> bool:
         """Tells whether a number that starts there belongs to this group; the first one always does."""

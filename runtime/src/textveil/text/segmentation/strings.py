@@ -84,15 +84,15 @@ class _Patterns:
     """The patterns of one engine."""
 
     def __init__(self, compile: Any, c: Classes) -> None:
-        self.trigger = compile(_trigger(c))
-        self.emoticon = compile(f"[:;]{_emoticon(c)}")
+        self.trigger: Any = compile(_trigger(c))
+        self.emoticon: Any = compile(f"[:;]{_emoticon(c)}")
         # A part of a run: plain characters, and then what reaches over a break.
-        self.run = compile(rf"[^{c.blank}{HARD}{SOFT}]*+(?:[(\[{{]{_glued(c)}|)")
-        self.url = compile(f"[^{c.blank}{HARD}]*+")
+        self.run: Any = compile(rf"[^{c.blank}{HARD}{SOFT}]*+(?:[(\[{{]{_glued(c)}|)")
+        self.url: Any = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
-        self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
+        self.segment: Any = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
         #: Words, and each mark between them.
-        self.word_or_mark = compile(f"{word(c)}|[^{c.letter}{c.blank}]")
+        self.word_or_mark: Any = compile(f"{word(c)}|[^{c.letter}{c.blank}]")
 
 
 #: Texts, their segments were there no strings, and what begins at each trigger: versions of Python misread patterns.

@@ -5,7 +5,7 @@ The rules that draw everything are imported when they are asked for: the stairca
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import Find, lazy_names
 from textveil.text.skeleton.function_words import SkeletonRule, denied_keys, function_words
 from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind
 from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Rule, Token, sentence_start
@@ -32,4 +32,4 @@ __all__ = [
     "sentence_start",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "everything")
+__getattr__: Find = lazy_names(__name__, __all__, "everything")

@@ -9,21 +9,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
 
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, strings
 
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
-_CAPITALIZED, _MEMBER_ONLY, _UNKNOWN = 1, 2, -1
-#: What stands after an entry, and the bits that it sets.
-_MARKS = {
-    "": 0,
-    f"\t{CAPITALIZED}": _CAPITALIZED,
-    f"\t{MEMBER_ONLY}": _MEMBER_ONLY,
-    f"\t{CAPITALIZED},{MEMBER_ONLY}": _CAPITALIZED | _MEMBER_ONLY,
-}
+#: What stands after an entry: nothing, or that it is a member only, no output; and the same of a member in Title case
+#: and ALL CAPS only.
+_ANY_CASE = ("", f"\t{MEMBER_ONLY}")
+_NO_OUTPUT = (f"\t{MEMBER_ONLY}", f",{MEMBER_ONLY}")
+_MARKS = (*_ANY_CASE, f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
 
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
 _BLOCK = 1 << 8
@@ -84,15 +80,13 @@ class Kind:
     Attributes:
         name: Its name, as it is printed.
         shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
-        members: Folded words of the list.
-        capitalized: Those that are members in Title case and ALL CAPS only.
+        lines: Folded words of the list, each with its marks after it.
         outputs: Folded outputs, each drawn with the same probability.
     """
 
     name: str
     shape: str | None
-    members: tuple[str, ...]
-    capitalized: frozenset[str]
+    lines: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
@@ -108,20 +102,16 @@ class Kinds:
     """
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
-        self.kinds = tuple(kinds)
+        self.kinds: tuple[Kind, ...] = tuple(kinds)
         shapes = [kind.shape for kind in kinds if kind.shape is not None]
         if len({kind.name for kind in kinds}) < len(kinds) or len(set(shapes)) < len(shapes):
             raise BundleDamaged("a kind is there twice")
         if shapes and set(shapes) != SHAPES.keys():
             raise BundleDamaged("the kinds by shape are not those of the format")
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
-        differing = frozenset[str]().union(*(kind.capitalized for kind in kinds))
-        self._of_word: dict[str, int] = {}
-        #: Of words that some list has with a capital only: their kind in lower case.
-        self._of_lower: dict[str, int | None] = dict.fromkeys(differing)
+        self._of_line: dict[str, int] = {}
         for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
-            self._of_word.update(dict.fromkeys(kind.members, index))
-            self._of_lower.update(dict.fromkeys(differing.intersection(kind.members) - kind.capitalized, index))
+            self._of_line.update(dict.fromkeys(kind.lines, index))
 
     def of_string(self, string: str) -> int | None:
         """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
@@ -129,18 +119,19 @@ class Kinds:
 
     def of_word(self, key: str, case: int) -> int | None:
         """Returns the index of the first kind that lists a word, or ``None``."""
-        if case == LOWER and key in self._of_lower:
-            return self._of_lower[key]
-        return self._of_word.get(key)
+        listed = (self._of_line.get(key + mark) for mark in (_ANY_CASE if case == LOWER else _MARKS))
+        return min((index for index in listed if index is not None), default=None)
 
 
-def read_kind(name: str, shape: str | None, text: str) -> Kind:
+def read_kind(name: str, shape: str | None, text: str, *, checked: bool = False) -> Kind:
     """Reads the content of ``kind.NAME.txt``.
 
     Args:
         name: Name of the kind.
         shape: Its shape, ``None`` for a kind by list.
         text: The file: an entry a line, after a tab its marks.
+        checked: Whether its entries were looked at before. The lists of the built-in bundle were, by the tests of this
+            package; its hash tells that they are these.
 
     Raises:
         BundleDamaged: There is no output, an entry is there twice or is not what the kind can hold, or a mark or the
@@ -149,12 +140,23 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
     if shape is not None and shape not in SHAPES:
         raise BundleDamaged("a kind has an unknown shape")
     # All lines at once: a bundle has tens of thousands of them, and every start reads them.
-    lines = text.removesuffix("\n").split("\n")
-    entries = tuple([line.partition("\t")[0] for line in lines])
-    known = _MARKS if shape is None else {"": 0}
-    marks = [known.get(line[len(entry) :], _UNKNOWN) for line, entry in zip(lines, entries, strict=True)]
-    if _UNKNOWN in marks:
-        raise BundleDamaged(f"line {marks.index(_UNKNOWN) + 1} of a kind has an unknown mark")
+    lines = tuple(text.removesuffix("\n").split("\n"))
+    if not checked:
+        _check(lines, shape)
+    if shape is not None:
+        return Kind(name, shape, (), lines)
+    outputs = tuple([line.partition("\t")[0] for line in lines if not line.endswith(_NO_OUTPUT)])
+    if not outputs:
+        raise BundleDamaged("a kind has no outputs")
+    return Kind(name, None, lines, outputs)
+
+
+def _check(lines: Sequence[str], shape: str | None) -> None:
+    entries = [line.partition("\t")[0] for line in lines]
+    known = _MARKS if shape is None else ("",)
+    for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
+        if line[len(entry) :] not in known:
+            raise BundleDamaged(f"line {number} of a kind has an unknown mark")
     wrong = _first_wrong(entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
         first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
@@ -163,12 +165,6 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
         raise BundleDamaged(
             f"line {wrong + 1} of a kind is there twice or is not an entry of it (entries are in lower case)"
         )
-    outputs = tuple(compress(entries, [not mark & _MEMBER_ONLY for mark in marks]))
-    if not outputs:
-        raise BundleDamaged("a kind has no outputs")
-    if shape is not None:
-        return Kind(name, shape, (), frozenset(), outputs)
-    return Kind(name, None, entries, frozenset(compress(entries, [mark & _CAPITALIZED for mark in marks])), outputs)
 
 
 def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
