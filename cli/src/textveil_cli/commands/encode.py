@@ -88,6 +88,7 @@ def encode(
     output says so. It is not a paraphrase: do not take it for what the author said.
     """
     paths = inputs.paths
+    table = table.of(paths)
     selection = table.selection()
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")

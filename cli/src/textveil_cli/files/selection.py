@@ -57,11 +57,11 @@ class Selection:
         if self.format == "lines" and self.columns:
             raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
         if self.format != "lines" and not self.columns:
-            raise OptionError(f"{what} is needed: what is to be rewritten; all else is copied as it is")
+            raise OptionError(f"{what} NAME is needed for a table: which texts to rewrite. If it is plain text: --plain")
         if len(set(self.columns)) < len(self.columns):
-            raise OptionError(f"{what}: one is given twice")
+            raise OptionError(f"{what}: a name is given twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
-            raise OptionError("--document is line or file for plain text, and cell or row for tables")
+            raise OptionError("--document is line or file for plain text, cell or row for tables")
         if self.format == "lines" and self.scope_column is not None:
             raise OptionError("--scope-column is for tables")
         if self.format == "parquet" and self.document == "key":
@@ -71,7 +71,7 @@ class Selection:
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
-            raise OptionError("--delimiter is one ASCII character, and no quote or line end")
+            raise OptionError("--delimiter is one ASCII character: not a quote, not a line end")
         if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
             raise OptionError("--encoding is for --csv and --tsv")
         if self.allow_missing and self.format != "jsonl":

@@ -1,14 +1,19 @@
 """What is read and where it goes: inputs, columns and keys of tables, a run over many files, and the output."""
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
-from textveil.errors import OptionError
+from textveil.errors import InputError, OptionError
+
+from textveil_cli.console import named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textveil import PrivacyStatement
 
     from textveil_cli.files import Selection
@@ -38,12 +43,16 @@ class InputOptions:
         """What is read: files, standard input if none are named; nothing where there is a text.
 
         Raises:
+            InputError: A file is not there: known before the first of them is read.
             OptionError: There is a text, and there are files.
         """
         if self.text is None:
+            for path, name in named(self.files or []):
+                if path != "-" and not os.path.exists(path):
+                    raise InputError(f"{name}: no such file (a text itself goes after --text)")
             return self.files or ["-"]
         if self.files:
-            raise OptionError("--text and files exclude each other")
+            raise OptionError("give --text or files, not both")
         return []
 
 
@@ -75,7 +84,7 @@ class TableOptions:
     """The format of the files, and which of it is text."""
 
     heading: ClassVar[str] = "Tables"
-    csv: Annotated[bool, typer.Option("--csv", help="The files are CSV; --column says which texts.")] = False
+    csv: Annotated[bool, typer.Option("--csv", help="The files are CSV, as their ending .csv says too; --column says which texts.")] = False
     tsv: Annotated[bool, typer.Option("--tsv", help="The files are TSV.")] = False
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")] = False
     parquet: Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")] = False
@@ -108,8 +117,24 @@ class TableOptions:
         flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
         given = [name for name, flag in flags.items() if flag]
         if len(given) > 1:
-            raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
+            raise OptionError("say one of --csv, --tsv, --jsonl, --parquet and --plain")
         return given[0] if given else None
+
+    def of(self, paths: "Sequence[str]") -> "TableOptions":
+        """Returns these options for some files: without a format, it is the one that their names end with.
+
+        Raises:
+            OptionError: They end with several, and plain text would be read as a table, or a table as plain text.
+        """
+        if self.format is not None or not any(map(os.path.isfile, paths)):
+            return self
+        from textveil_cli.files import format_of
+
+        found = {format_of(path) for path in paths}
+        if len(found) > 1:
+            raise OptionError("the files are of several formats: name those of one, or say --plain")
+        (format_name,) = found
+        return self if format_name == "lines" else replace(self, **{format_name: True})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -119,9 +144,9 @@ class TableOptions:
             OptionError: One is given where the other belongs.
         """
         if self.format == "jsonl" and self.column:
-            raise OptionError("--column is for --csv, --tsv and --parquet; of JSON lines say --key")
+            raise OptionError("JSON lines have keys: say --key, not --column")
         if self.format not in (None, "jsonl", "lines") and self.key:
-            raise OptionError("--key is for --jsonl; of other tables say --column")
+            raise OptionError("this table has columns: say --column; --key is for JSON lines")
         return (*(self.column or ()), *(self.key or ()))
 
     def selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "Selection":
@@ -184,7 +209,7 @@ class RowOptions:
             OptionError: It does not go with the other options.
         """
         if self.document_key is not None and self.document is not None:
-            raise OptionError("--document and --document-key exclude each other")
+            raise OptionError("give --document or --document-key, not both")
         if (self.document_key is not None or self.document == "row") and not consistent:
             raise OptionError(
                 "--document row and --document-key are for --consistent: other draws look at no other cell"
