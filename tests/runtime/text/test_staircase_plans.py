@@ -53,7 +53,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"replacement_probability": 1}, "the staircase does not take replacement_probability"),
     ({"case": "upper"}, "case must be one of carry, drop"),
     ({"deny": "doctor"}, "deny takes a collection of words"),
-    ({"epsilon": "much"}, "epsilon is missing or not a number"),
+    ({"epsilon": "much"}, "epsilon is not a number"),
 ]
 
 
@@ -68,7 +68,7 @@ def test_wrong_options_are_refused_in_one_line(small: Sanitizer, options: dict[s
 def test_an_unknown_level_lists_those_there_are(small: Sanitizer, options: dict[str, Any]) -> None:
     with pytest.raises(UnknownLevel) as refused:
         small.terms(**options)
-    assert str(refused.value) == "no such level; the staircase has the epsilons 6, 8.5"
+    assert str(refused.value) == "no such level; epsilon is one of 6, 8.5"
 
 
 def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 import typer
-from textveil.errors import OptionError, OutputError, TextveilError
+from textveil.errors import OptionError, OutputError, TextveilError, UnknownLevel
 
 from textveil_cli.console.lines import say
 
@@ -22,6 +22,7 @@ _USAGE = {
     "MissingParameter": "is missing",
     "BadOptionUsage": "takes no value",
     "BadArgumentUsage": "wrong number of arguments",
+    "BadParameter": "",  # what it takes is said
     "GivenAgain": "is given more than once",
 }
 
@@ -45,8 +46,9 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except TextveilError as error:
-        page = f" (see {_page(command, name, arguments)})" if isinstance(error, OptionError) else ""
-        return _fail(f"{name}: {error.code}: {error}{page}", 1)
+        page = _page(command, name, arguments) if isinstance(error, OptionError) else ""
+        page = f"{name} levels" if page and isinstance(error, UnknownLevel) and name == "textveil" else page
+        return _fail(f"{name}: {error.code}: {error}{page and f' (see {page})'}", 1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `textveil ... | head` ends quietly
@@ -90,23 +92,24 @@ def _usage(error: Any, name: str) -> str:
     if meant:
         return f"{said}: did you mean {' or '.join(meant)}?"
     if said == "unknown command" and name == "textveil":
-        return f'{said}; to rewrite a text: textveil sanitize --text "...", or textveil sanitize FILE'
+        return f'{said}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
     if "BadOptionUsage" in kinds and said == _USAGE["BadOptionUsage"]:  # of an option of ours
         return f"{error.option_name} {'needs a value' if 'requires' in error.message else said}"
     parameter = getattr(error, "param", None)
     if parameter is None:
         return said
     named = parameter.metavar if parameter.param_type_name == "argument" else None
-    return f"{named or max(parameter.opts, key=len)} {said or _wanted(parameter.type)}"
+    return f"{named or max(parameter.opts, key=len)} {said or _wanted(parameter)}"
 
 
-def _wanted(kind: Any) -> str:
-    """What values an option takes."""
+def _wanted(option: Any) -> str:
+    """What values an option takes; typer knows it by its own description since 0.29, and by click's type before."""
+    kind = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(kind, "choices", None)
     if choices:
         return f"takes {', '.join(choices[:-1])} or {choices[-1]}"
-    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
-    number = "a whole number" if "integer" in kind.name else "a number"
+    low, high = (getattr(option, bound, getattr(kind, bound, None)) for bound in ("min", "max"))
+    number = "a whole number" if "int" in repr(getattr(kind, "annotation", kind)).lower() else "a number"
     return f"takes {number}" + (f", at least {low}" if low is not None else "") + (f", at most {high}" if high else "")
 
 

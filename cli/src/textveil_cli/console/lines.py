@@ -110,7 +110,8 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        raise InputError(f"{name}: cannot be read: {os.strerror(error.errno or 0)}") from error
+        hint = " (a text itself goes after --text)" if name.startswith("input ") and "," not in name else ""
+        raise InputError(f"{name}: cannot be read: {os.strerror(error.errno or 0)}{hint}") from error
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):

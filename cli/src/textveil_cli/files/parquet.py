@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
 
 from textveil_cli.files.rows import Bad, Drawn, Group, Withheld
-from textveil_cli.files.selection import Selection
+from textveil_cli.files.selection import Selection, closest
 
 _BATCH_BYTES = 8_000_000
 _BATCH_ROWS = 65_536
@@ -179,7 +179,8 @@ class ParquetTable:
         """The place of a column that is there once."""
         found = self.schema.get_all_field_indices(column)
         if len(found) != 1:
-            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file")
+            hint = "" if found else closest(column, self.schema.names)
+            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file{hint}")
         return found[0]
 
     def _scopes_of(self, batch: Any) -> list[str | None]:

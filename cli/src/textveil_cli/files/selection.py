@@ -1,7 +1,9 @@
 """What of a file is rewritten: its format, the columns or keys, and which cells are one document."""
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from textveil.errors import OptionError
 
@@ -18,6 +20,11 @@ _ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
 MAX_FIELD = 16_000_000
 #: Most cells of a row, and values of a JSON line: each is an object in memory.
 MAX_CELLS = 1 << 16
+
+
+def closest(typed: str, names: Sequence[str]) -> str:
+    """Asks whether a column that there is was meant by one that there is not, if it is spelled nearly like it."""
+    return "".join(f"; did you mean {name}?" for name in get_close_matches(typed, names, 1) if name.isprintable())
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Selection:
         if self.format == "lines" and self.columns:
             raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
         if self.format != "lines" and not self.columns:
-            raise OptionError(f"{what} NAME is needed for a table: which texts to rewrite. If it is plain text: --plain")
+            raise OptionError(f"a table needs {what} NAME: which texts to rewrite (--plain if it is plain text)")
         if len(set(self.columns)) < len(self.columns):
             raise OptionError(f"{what}: a name is given twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from textveil.errors import InputError, OptionError, OutputError
 
-from textveil_cli.console import printable
+from textveil_cli.console import named, printable
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import PACKED
 
@@ -67,7 +67,7 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
     found: list[tuple[Path | None, str]] = []
     left_out = 0
     several = len(inputs) > 1
-    for number, given in enumerate(inputs, 1):
+    for number, (given, shown) in enumerate(named(inputs), 1):
         name = f"input {number} of {len(inputs)}"
         if given == "-":
             found.append((None, "standard input"))
@@ -83,7 +83,7 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
         elif os.path.exists(given):
             found.append((Path(given), os.path.basename(given)))
         else:  # what is not there may be a text where a path belongs, and is not named
-            raise InputError(f"{name}: no such file")
+            raise InputError(f"{shown}: no such file")
     folder = output if output is not None and (several or os.path.isdir(output)) else None
     _check(found, folder, output, several)
     files = [
@@ -144,7 +144,7 @@ def _refuse_inside(given: str, output: Path | None) -> None:
     if output is not None:
         inside, outside = os.path.realpath(output), os.path.realpath(given)
         if os.path.commonpath([inside, outside]) == outside:
-            raise OutputError("the output folder is an input folder or is inside one: name another with -o")
+            raise OutputError("the output folder is in an input folder, or is that folder: name another with -o")
 
 
 def _size(path: Path | None) -> int:

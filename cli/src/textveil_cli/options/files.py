@@ -4,12 +4,10 @@ import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
-from textveil.errors import InputError, OptionError
-
-from textveil_cli.console import named
+from textveil.errors import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,16 +41,12 @@ class InputOptions:
         """What is read: files, standard input if none are named; nothing where there is a text.
 
         Raises:
-            InputError: A file is not there: known before the first of them is read.
             OptionError: There is a text, and there are files.
         """
         if self.text is None:
-            for path, name in named(self.files or []):
-                if path != "-" and not os.path.exists(path):
-                    raise InputError(f"{name}: no such file (a text itself goes after --text)")
             return self.files or ["-"]
         if self.files:
-            raise OptionError("give --text or files, not both")
+            raise OptionError("--text and files exclude each other")
         return []
 
 
@@ -84,7 +78,9 @@ class TableOptions:
     """The format of the files, and which of it is text."""
 
     heading: ClassVar[str] = "Tables"
-    csv: Annotated[bool, typer.Option("--csv", help="The files are CSV, as their ending .csv says too; --column says which texts.")] = False
+    csv: Annotated[
+        bool, typer.Option("--csv", help="The files are CSV; the ending .csv says so too. --column says which texts.")
+    ] = False
     tsv: Annotated[bool, typer.Option("--tsv", help="The files are TSV.")] = False
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")] = False
     parquet: Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")] = False
@@ -117,7 +113,7 @@ class TableOptions:
         flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
         given = [name for name, flag in flags.items() if flag]
         if len(given) > 1:
-            raise OptionError("say one of --csv, --tsv, --jsonl, --parquet and --plain")
+            raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
         return given[0] if given else None
 
     def of(self, paths: "Sequence[str]") -> "TableOptions":
@@ -126,7 +122,7 @@ class TableOptions:
         Raises:
             OptionError: They end with several, and plain text would be read as a table, or a table as plain text.
         """
-        if self.format is not None or not any(map(os.path.isfile, paths)):
+        if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
             return self
         from textveil_cli.files import format_of
 
@@ -183,7 +179,7 @@ class RowOptions:
 
     heading: ClassVar[str] = "Documents"
     document: Annotated[
-        str | None,
+        Literal["line", "file", "cell", "row"] | None,
         typer.Option(
             help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
             "or row. Say it with --consistent."
@@ -209,7 +205,7 @@ class RowOptions:
             OptionError: It does not go with the other options.
         """
         if self.document_key is not None and self.document is not None:
-            raise OptionError("give --document or --document-key, not both")
+            raise OptionError("--document and --document-key exclude each other")
         if (self.document_key is not None or self.document == "row") and not consistent:
             raise OptionError(
                 "--document row and --document-key are for --consistent: other draws look at no other cell"

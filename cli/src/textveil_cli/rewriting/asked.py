@@ -79,7 +79,7 @@ class Asked:
         if self.keep_mapping is not None and not self.how.consistent:
             raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
         if self.keep_mapping is not None and self.ledger.memo:
-            raise OptionError("give --keep-mapping or --memo, not both: a memo stores no mapping")
+            raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
         if self.is_over_files and self.keep_mapping is not None:
             raise OptionError("--keep-mapping is for one document, not for folders or tables")
         if self.is_over_files and self.ledger.memo:
