@@ -91,7 +91,7 @@ def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert unpacked == b"id,note\n" + rows.replace(b"the doctor", b"zz zz")
     for damaged in (path.read_bytes()[:-9], b"id,note\n"):
         path.write_bytes(damaged)
-        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: no zstd file, or a damaged one\n"
+        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: not a zstd file, or a damaged one\n"
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     assert ".zst needs zstandard: pip install 'textveil-cli[zstd]'" in tables(path, "-o", out).message
 
@@ -102,7 +102,7 @@ def test_damaged_gzip_files(tables: Callable, tmp_path: Path) -> None:
     for damaged in (good[:-9], TABLE, good[:20] + b"\0\0\0" + good[23:]):
         path.write_bytes(damaged)
         ran = tables(path, "-o", tmp_path / "out.csv")
-        assert ran.message == "textveil: input: t.csv.gz: no gzip file, or a damaged one\n"
+        assert ran.message == "textveil: input: t.csv.gz: not a gzip file, or a damaged one\n"
     assert not (tmp_path / "out.csv").exists()
 
 

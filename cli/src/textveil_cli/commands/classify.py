@@ -10,7 +10,7 @@ from textveil.errors import InputError, OptionError
 from textveil.vector import IndexEncoder
 
 from textveil_cli.collector import Decision, IndexServer, VectorClassifier
-from textveil_cli.console import lines_of
+from textveil_cli.console import lines_of, named
 from textveil_cli.options import EncoderOptions
 from textveil_cli.rewriting.encoding import COMMENT
 from textveil_cli.show.counts import show_counts
@@ -49,7 +49,7 @@ def classify(
     else:
         opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
     if file != "-" and not os.path.exists(file):
-        raise InputError("FILE: there is no such file")
+        raise InputError(f"{next(named([file]))[1]}: no such file")
     every = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
     numbered = ((number, line) for number, line in every if not line.startswith(COMMENT))
     if isinstance(opened_bundle, VectorBundle):

@@ -181,7 +181,7 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
                 yield lines, ended, consumed
                 del lines
             if bad is not None:
-                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint}")
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint or ' (save it as UTF-8)'}")
             offset = consumed
         if not chunk:
             return

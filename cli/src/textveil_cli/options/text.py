@@ -152,7 +152,7 @@ class ShownOptions:
     ] = None
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", metavar="KIND", help="names: show this kind, as preview calls it; repeatable."),
+        typer.Option("--keep", metavar="KIND", help="names: show this kind, such as city or date; preview names them."),
     ] = None
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="KIND", help="names: write this kind as tags; repeatable.")
