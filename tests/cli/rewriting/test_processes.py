@@ -29,7 +29,7 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
     assert len(ran.text.split()) == 9
     assert ran.text.endswith(".\n")
     assert re.fullmatch(
-        r"textveil: Shown: function words\. Replaced: names, numbers\. 4 other words drawn at 10 nats each\. "
+        r"textveil: Shown: function words\. Replaced: listed names, numbers\. 4 other words drawn at 10 nats each\. "
         r"The text as a whole is not protected\.\n",
         ran.message,
     )

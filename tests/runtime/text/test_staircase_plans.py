@@ -190,19 +190,19 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
 @pytest.mark.parametrize(
     ("options", "tokens", "line"),
     [
-        ({}, 4, "Shown: function words. Replaced: names, numbers. 4 other words drawn at 8.5 nats each."),
-        ({"protect": "all"}, 9, "Shown: punctuation. Replaced: names, numbers. 9 other words drawn at 8.5 nats each."),
-        ({"level": "strong"}, 1, "Shown: function words. Replaced: names, numbers. 1 other word drawn at 6 nats."),
-        ({}, 0, "Shown: function words. Replaced: names, numbers. 0 other words drawn at 8.5 nats each."),
+        ({}, 4, "Shown: function words. Replaced: listed names, numbers. 4 other words drawn at 8.5 nats each."),
+        ({"protect": "all"}, 9, "Shown: punctuation. Replaced: listed names, numbers. 9 other words drawn at 8.5 nats each."),
+        ({"level": "strong"}, 1, "Shown: function words. Replaced: listed names, numbers. 1 other word drawn at 6 nats."),
+        ({}, 0, "Shown: function words. Replaced: listed names, numbers. 0 other words drawn at 8.5 nats each."),
         (
             {"consistent": True},
             1200,
-            "Shown: function words. Replaced: names, numbers. 1,200 other distinct words drawn at 8.5 nats each.",
+            "Shown: function words. Replaced: listed names, numbers. 1,200 other distinct words drawn at 8.5 nats each.",
         ),
         (
             {"protect": "all", "sanitize_punctuation": True},
             2,
-            "Shown: the number and order of words. Replaced: names, numbers, punctuation. "
+            "Shown: the number and order of words. Replaced: listed names, numbers, punctuation. "
             "2 other words drawn at 8.5 nats each.",
         ),
     ],
