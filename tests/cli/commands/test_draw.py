@@ -98,8 +98,8 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
 
 
 REFUSED = {
-    "": "draw: 0 words of the list are in the vocabulary and not denied; with fewer than 100",
-    "\n".join(WORDS[:99]): "draw: 99 words of the list",
+    "": "draw needs at least 100 words of the vocabulary that are not denied, and has 0: ",
+    "\n".join(WORDS[:99]): "draw needs at least 100 words of the vocabulary that are not denied, and has 99: ",
     "\n".join([*WORDS, "a b"]): "draw: not one word of two or more letters, in lower case: entry 121 of the list",
     "\n".join([*WORDS, WORDS[0]]): "draw: there before: entry 121 of the list",
 }
@@ -119,11 +119,12 @@ def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, lis
         "textveil: input: --draw: no readable UTF-8 file there\n"
     )
     assert here("sanitize", "--draw", listed, "--text", TEXT).message == (
-        "textveil: option: draw: that is for protect names\n"
+        "textveil: option: draw: only with protect names (see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")
     assert rewrite("-b", bundle, "--draw", listed, "--text", TEXT).message == (
-        "textveil: unknown-mechanism: this bundle carries the lists of the rung names only; the built-in one has it\n"
+        "textveil: unknown-mechanism: this bundle carries the lists of the rung names only; the built-in one has it "
+        "(see textveil sanitize --help)\n"
     )
     ran = rewrite("--draw", listed, "-o", listed, "--text", TEXT)
     assert (ran.code, listed.stat().st_size > 0) == (1, True)

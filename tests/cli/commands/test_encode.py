@@ -50,8 +50,8 @@ def test_files_and_json(encode: Callable, note: Path) -> None:
         assert document["statement"]["word_dropout"] == "0.3"
         assert document["statement"] == documents[0]["statement"]
     assert [line.split(";")[0] for line in ran.message.splitlines()] == [
-        "textveil: input 1 of 2: 3 documents",
-        "textveil: input 2 of 2: 3 documents",
+        "textveil: input 1 of 2, note.txt: 3 documents",
+        "textveil: input 2 of 2, note.txt: 3 documents",
     ]
     assert "for two texts that differ in one token (word dropout 0.3)" in ran.message
 
@@ -68,7 +68,7 @@ def test_an_output_file(encode: Callable, note: Path, tmp_path: Path) -> None:
 def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     ran = encode(tmp_path / "empty")
-    assert (ran.code, ran.out, ran.message) == (0, b"", "textveil: input 1 of 1: no documents\n")
+    assert (ran.code, ran.out, ran.message) == (0, b"", "textveil: empty: no documents\n")
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
         (["--word-dropout", "1"], "option", "word dropout"),
         (["--word-dropout", "x"], "option", "word dropout"),
         (["--expect-id", "x"], "bundle-identity", "another identity"),
-        (["--bundle", "nowhere"], "bundle-not-found", "no bundle"),
+        (["--bundle", "nowhere"], "bundle-not-found", "there is no folder of that name"),
         (["--text", "x", "file"], "option", "exclude each other"),
-        (["missing.txt"], "input", "input 1 of 1: no readable file there"),
+        (["missing.txt"], "input", "missing.txt: cannot be read: No such file or directory"),
     ],
 )
 def test_named_errors(encode: Callable, arguments: list[str], code: str, expected: str) -> None:

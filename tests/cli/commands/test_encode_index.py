@@ -97,7 +97,7 @@ def test_info_and_verify(run: Callable, index_bundle: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [("--word-dropout", "0.1"), ("--channel", SECRET), ("-e", "9"), ("--expect-id", "0" * 64)],
+    [("--word-dropout", "0.1"), ("-e", "9"), ("--expect-id", "0" * 64)],
 )
 def test_options_that_do_not_fit_are_errors(run: Callable, index_bundle: Path, wrong: tuple[str, str]) -> None:
     code, out, err = run("encode", "-b", index_bundle, "--text", "goal", *wrong)

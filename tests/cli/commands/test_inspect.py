@@ -105,7 +105,9 @@ def test_inspect_lists_all_there_is(here: Callable, tiny_path: Path) -> None:
 def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> None:
     ran = here("inspect", "-b", tiny_path, word)
     assert ran.code == 1
-    assert re.fullmatch(r"textveil: option: one word is needed, and this is \d tokens\n", ran.message)
+    assert re.fullmatch(
+        r"textveil: option: one word is needed, and this is \d tokens \(see textveil inspect --help\)\n", ran.message
+    )
 
 
 def test_inspect_of_a_wordpiece_bundle(here: Callable, pieces: Sanitizer) -> None:

@@ -110,7 +110,7 @@ def test_any_bytes_in_any_portions(tmp_path: Path, content: bytes, read_bytes: i
     assert texts == documents
     assert written == "\n".join(documents).encode() + (b"\n" if text.endswith("\n") else b"")
     said = None if error is None else error.partition(" (UTF-16, or no text")[0]
-    assert said == (None if bad is None else f"input 1: not UTF-8 at byte {bad}")
+    assert said == (None if bad is None else f"input 1: not UTF-8 at byte {bad} (save it as UTF-8)")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])

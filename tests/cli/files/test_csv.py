@@ -136,9 +136,9 @@ def test_columns_by_number() -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        (b"id,note\n", ("text",), "t.csv: --column 1 of 1 is not in the header"),
-        (b"id,note\n", ("note", "text"), "t.csv: --column 2 of 2 is not in the header"),
-        (b"id,note,note\n", ("note",), "t.csv: --column 1 of 1 is twice in the header"),
+        (b"id,note\n", ("text",), "t.csv: --column is not in the header; --no-header if there is none"),
+        (b"id,note\n", ("note", "text"), "t.csv: --column 2 of 2 is not in the header; --no-header if there is none"),
+        (b"id,note,note\n", ("note",), "t.csv: --column is twice in the header"),
         (b"", ("note",), "t.csv: the file is empty, and has no header"),
         (b'id,note\n1,"a\n2,b\n', ("note",), "t.csv, row 1: a quote is not closed"),
         (b'id,"note"x\n', ("note",), "t.csv, the header: something follows a closing quote"),

@@ -68,7 +68,7 @@ def test_several_files_and_one_file_into_a_folder(tables: Callable, folder: Path
     (tmp_path / "one").mkdir()
     assert tables(folder / "a.csv", "-o", tmp_path / "one").code == 0
     assert files_in(tmp_path / "one") == ["a.csv", RECORD]
-    assert "several files need a folder" in tables(folder / "a.csv", folder / "B.CSV").message
+    assert "several files, need -o FOLDER" in tables(folder / "a.csv", folder / "B.CSV").message
     same = tables(folder / "a.csv", folder / "a.csv", "-o", tmp_path / "same")
     assert "two inputs have the same name" in same.message
 
@@ -91,7 +91,7 @@ def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert unpacked == b"id,note\n" + rows.replace(b"the doctor", b"zz zz")
     for damaged in (path.read_bytes()[:-9], b"id,note\n"):
         path.write_bytes(damaged)
-        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: no zstd file, or a damaged one\n"
+        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: not a zstd file, or a damaged one\n"
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     assert ".zst needs zstandard: pip install 'textveil-cli[zstd]'" in tables(path, "-o", out).message
 
@@ -102,7 +102,7 @@ def test_damaged_gzip_files(tables: Callable, tmp_path: Path) -> None:
     for damaged in (good[:-9], TABLE, good[:20] + b"\0\0\0" + good[23:]):
         path.write_bytes(damaged)
         ran = tables(path, "-o", tmp_path / "out.csv")
-        assert ran.message == "textveil: input: t.csv.gz: no gzip file, or a damaged one\n"
+        assert ran.message == "textveil: input: t.csv.gz: not a gzip file, or a damaged one\n"
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -168,7 +168,7 @@ def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp
     assert "the record of the output folder is damaged" in tables(folder, "-o", out, "--resume").message
     (out / RECORD).unlink()
     assert "no record to go on with" in tables(folder, "-o", out, "--resume").message
-    assert "--resume is for an output folder" in tables(folder / "a.csv", "--resume").message
+    assert "--resume needs -o FOLDER" in tables(folder / "a.csv", "--resume").message
 
 
 def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path, tmp_path: Path) -> None:
@@ -285,7 +285,8 @@ def test_ctrl_c_in_the_middle(tiny_path: Path, folder: Path, tmp_path: Path, wor
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(TIMEOUT) == 130
-        assert process.stderr.read() == b""
+        said = b"what is finished is in out, and the same command with --resume goes on"
+        assert process.stderr.read() == b"textveil: interrupted: " + said + b"\n"
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", RECORD]
 
 
@@ -301,6 +302,6 @@ def test_a_full_disk(forked: Callable, tiny_path: Path, tmp_path: Path) -> None:
     )
     ran = forked("sanitize", "--bundle", tiny_path, "--csv", "-c", "note", path, "-o", out, before=limit)
     assert ran.code == 1
-    assert ran.message == "textveil: output: the output file cannot be written: File too large\n"
+    assert ran.message == "textveil: output: 'out.csv' cannot be written: File too large\n"
     assert not out.exists()
     assert files_in(tmp_path) == ["t.csv"]

@@ -73,20 +73,20 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ('{"a": 1}', "a key is not text"),
-        ('{"a": {"b": "x"}}', "a key is not text"),
-        ('{"a": ["x"]}', "a key is not text"),
-        ('{"b": "x"}', "a key is missing (--allow-missing passes such rows)"),
+        ('{"a": 1}', "the value at a key is not a text"),
+        ('{"a": {"b": "x"}}', "the value at a key is not a text"),
+        ('{"a": ["x"]}', "the value at a key is not a text"),
+        ('{"b": "x"}', "a --key is missing (--allow-missing passes such rows)"),
         ('{"a": "x", "a": "y"}', "a key is there twice"),
-        ('{"a": "x"', "no JSON object"),
-        ('{"a": "x",}', "no JSON object"),
-        ('{"a": "x" "b": 1}', "no JSON object"),
-        ('{"a": "x\ty"}', "no JSON object"),
-        ('{"b": nope, "a": "x"}', "no JSON object"),
+        ('{"a": "x"', "not a whole JSON object"),
+        ('{"a": "x",}', "not a whole JSON object"),
+        ('{"a": "x" "b": 1}', "not a whole JSON object"),
+        ('{"a": "x\ty"}', "not a whole JSON object"),
+        ('{"b": nope, "a": "x"}', "not a whole JSON object"),
         ('{"a": "x"} {"a": "y"}', "something follows the JSON object"),
-        ('["x"]', "a list stands where a key names an object: say [] after its name"),
-        ('"x"', "a key goes into what is not an object or a list"),
-        ("x", "a key goes into what is not an object or a list"),
+        ('["x"]', "a list stands where a key names an object: write [] after its name"),
+        ('"x"', "a key leads into a value that is not an object or a list"),
+        ("x", "a key leads into a value that is not an object or a list"),
         ('{"b": ' + "[" * 100_000 + "]" * 100_000 + ', "a": "x"}', "lists in lists, too deep"),
     ],
 )
@@ -107,8 +107,8 @@ def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, r
 
 def test_a_list_of_objects_where_an_object_is_named() -> None:
     row = b'{"m": [{"c": "x"}]}\n'
-    assert shout(row, "m.c")[1][0].reason == "a list stands where a key names an object: say [] after its name"
-    assert shout(b'{"m": {"c": "x"}}\n', "m[].c")[1][0].reason == "a key says [] of what is not a list"
+    assert shout(row, "m.c")[1][0].reason == "a list stands where a key names an object: write [] after its name"
+    assert shout(b'{"m": {"c": "x"}}\n', "m[].c")[1][0].reason == "a key has [] where there is no list"
 
 
 def test_bytes_that_are_not_text() -> None:
@@ -174,5 +174,6 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     ran = here("sanitize", "--bundle", flat_bundle, "--jsonl", "--key", "messages.content", path)
     assert ran.code == 1
     assert ran.message == (
-        "textveil: bad-row: t.jsonl, row 1 (line 1): a list stands where a key names an object: say [] after its name\n"
+        "textveil: bad-row: t.jsonl, row 1 (line 1): "
+        "a list stands where a key names an object: write [] after its name\n"
     )

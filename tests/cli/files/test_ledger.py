@@ -234,8 +234,8 @@ def test_what_does_not_go_together(tables: Callable, people: Path, options: list
 
 def test_a_scope_column_needs_a_ledger_and_a_table(here: Callable, bundle: Path, people: Path) -> None:
     run = ("sanitize", "-b", bundle, people, "--scope-column", "who")
-    assert "go with --ledger" in here(*run, "--csv", "-c", "note").message
-    assert "--scope-column is for tables" in here(*run).message
+    assert "--scope-column needs --ledger FILE" in here(*run, "--csv", "-c", "note").message
+    assert "--scope-column is for tables" in here(*run, "--plain").message
 
 
 def test_a_folder_of_plain_text_is_charged(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:

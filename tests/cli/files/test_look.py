@@ -81,27 +81,27 @@ def test_the_command_refuses_and_can_be_told_to(cli: Callable, tmp_path: Path, n
     ran = cli(path)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message == (
-        "textveil: looks-structured: input 1 of 1: looks like CSV, of which all would be rewritten: "
+        "textveil: looks-structured: t.txt: looks like CSV, of which all would be rewritten: "
         "say --csv --column NAME, or --plain for plain text\n"
     )
     assert cli("--plain", path).out.count(b"\n") == 2
-    assert "input 2 of 2: looks like CSV" in cli(note, path).message
+    assert "input 2 of 2, t.txt: looks like CSV" in cli(note, path).message
     table = tmp_path / "t.csv"
     table.write_bytes(b"the doctor\n")
-    assert "input 1 of 1: looks like CSV" in cli(table).message
+    assert "a table needs --column NAME" in cli(table).message
     assert cli("--text", '{"a": 1}').code == 0, "a text is a text"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--csv", "t.csv"], "--column is needed"),
-        (["--jsonl", "t.csv"], "--key is needed"),
+        (["--csv", "t.csv"], "a table needs --column NAME"),
+        (["--jsonl", "t.csv"], "a table needs --key NAME"),
         (["--csv", "--jsonl", "-c", "a", "t.csv"], "exclude each other"),
-        (["--csv", "--key", "a", "t.csv"], "--key is for --jsonl"),
-        (["--jsonl", "-c", "a", "t.csv"], "--column is for --csv"),
+        (["--csv", "--key", "a", "t.csv"], "--key is for JSON lines"),
+        (["--jsonl", "-c", "a", "t.csv"], "say --key, not --column"),
         (["-c", "a", "t.txt"], "--column and --key are for tables"),
-        (["--csv", "-c", "a", "-c", "a", "t.csv"], "one is given twice"),
+        (["--csv", "-c", "a", "-c", "a", "t.csv"], "a name is given twice"),
         (["--csv", "-c", "a", "--document", "line", "t.csv"], "--document is cell or row"),
         (["--document", "row", "t.txt"], "--document is line or file"),
         (["--csv", "-c", "a", "--document", "row", "t.csv"], "are for --consistent"),
@@ -115,8 +115,8 @@ def test_the_command_refuses_and_can_be_told_to(cli: Callable, tmp_path: Path, n
         (["--csv", "-c", "a", "--allow-missing", "t.csv"], "--allow-missing is for --jsonl"),
         (["--csv", "-c", "a", "--max-field", "many", "t.csv"], "--max-field is a number of bytes"),
         (["--csv", "-c", "a", "--max-field", "0", "t.csv"], "--max-field is a number of bytes"),
-        (["--csv", "-c", "a", "--json", "t.csv"], "it needs -o"),
-        (["--csv", "-c", "a", "t.csv"], "no readable file there"),
+        (["--csv", "-c", "a", "--json", "t.csv"], "the rows need -o"),
+        (["--csv", "-c", "a", "t.csv"], "t.csv: no such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

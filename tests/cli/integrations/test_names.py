@@ -21,7 +21,7 @@ def test_a_rewriter_and_its_pickle() -> None:
         assert one("a zorblax") == "a zorblax"
         assert "zorblax" not in repr(one)
     assert Rewriter(protect="names").results([TEXT])[0].statement.to_dict()["nats"] is None
-    with pytest.raises(OptionError, match="there is no such kind"):
+    with pytest.raises(OptionError, match="no such kind"):
         Rewriter(protect="names", keep=[SECRET])
 
 

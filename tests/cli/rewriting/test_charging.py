@@ -121,9 +121,9 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--scope", "secret"], "go with --ledger"),
-        (["--budget", "5"], "go with --ledger"),
-        (["--memo"], "go with --ledger"),
+        (["--scope", "secret"], "needs --ledger FILE"),
+        (["--budget", "5"], "needs --ledger FILE"),
+        (["--memo"], "needs --ledger FILE"),
         (["--ledger", "L", "--memo"], "--memo and --memo-key go together"),
         (["--ledger", "L", "--memo-key", "K"], "--memo and --memo-key go together"),
         (["--ledger", "L", "--budget-delta", "0.1"], "--budget-delta goes with --budget"),
@@ -163,7 +163,7 @@ def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) ->
     assert len(here("ledger", "show", path, "--scope", "a").text.splitlines()) == 2
     assert json.loads(here("ledger", "show", path, "--scope", "b", "--json").text)[0]["nats"] == "25.5"
     assert here("ledger", "show", path, "--scope", "secret").message == (
-        "textveil: option: the ledger has no scope of that name\n"
+        "textveil: option: the ledger has no scope of that name (see textveil ledger show --help)\n"
     )
 
 
@@ -196,7 +196,7 @@ def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HE
 def test_a_ledger_that_is_not_there_is_not_made(here: HERE, path: Path, command: str) -> None:
     options = {"rotate": ["--yes"], "delete": ["--outputs", "--yes"]}.get(command, [])
     ran = here("ledger", command, path, *options)
-    assert ran.message == "textveil: ledger: there is no ledger\n"
+    assert ran.message == "textveil: ledger: there is no ledger there: the first release with --ledger makes it\n"
     assert list(path.parent.iterdir()) == []
 
 
@@ -217,7 +217,7 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
     output.write_text("another")
     for options, message in [
         (["--output", output], "receipt: the receipt is of another output"),
-        (["--output", tmp_path / "none"], "input: --output: no readable file there"),
+        (["--output", tmp_path / "none"], "input: --output: cannot be read: No such file or directory"),
         (["--signed-by", "0" * 64], "receipt: the receipt is signed with another key"),
         (["--expect-id", "0" * 64], "bundle-identity: the receipt is of another bundle"),
     ]:

@@ -127,5 +127,7 @@ def test_several_documents_are_refused_before_any_is_drawn(
     for inputs in ([path, path], ["--document", "line", lines]):
         ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", tmp_path / "m", *inputs)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.endswith("one document: give one line, one --text, or --document file\n")
+        assert ran.message.endswith(
+            "one document: give one line, one --text, or --document file (see textveil sanitize --help)\n"
+        )
         assert not (tmp_path / "m").exists()

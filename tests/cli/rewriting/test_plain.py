@@ -24,9 +24,9 @@ def test_files(cli: Callable, note: Path, tmp_path: Path) -> None:
     assert re.fullmatch(rb"(\S+ \S+, \S+\.\n\n\S+ \S+\n)\S+ \S+\n(\S+ \S+, \S+\.\n\n\S+ \S+\n)", ran.out)
     said = ran.message.splitlines()
     assert [line.split(".")[0] for line in said] == [
-        "textveil: input 1 of 3: 3 documents",
-        "textveil: input 2 of 3: 1 document",
-        "textveil: input 3 of 3: 3 documents",
+        "textveil: input 1 of 3, note",
+        "textveil: input 2 of 3, other",
+        "textveil: input 3 of 3, note",
     ]
 
 
@@ -36,7 +36,7 @@ def test_a_dash_is_standard_input(command: Callable, tiny_path: Path, note: Path
     assert ran.code == 0
     assert ran.out.count(b"\n") == 4
     assert "standard input: 1 document" in ran.message
-    assert "input 1 of 2: 3 documents" in ran.message
+    assert "input 1 of 2, note.txt: 3 documents" in ran.message
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_empty_inputs(cli: Callable, tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")
     ran = cli(empty)
-    assert (ran.code, ran.out, ran.message) == (0, b"", "textveil: input 1 of 1: no documents\n")
+    assert (ran.code, ran.out, ran.message) == (0, b"", "textveil: empty.txt: no documents\n")
 
 
 def test_quiet(cli: Callable, note: Path) -> None:
@@ -77,20 +77,28 @@ def test_bad_bytes_are_named_and_earlier_lines_stay(cli: Callable, tmp_path: Pat
     ran = cli(path)
     assert ran.code == 1
     assert re.fullmatch(rb"\S+ \S+\n\S+\n", ran.out)
-    assert ran.message == "textveil: input: input 1 of 1: not UTF-8 at byte 21\n"
+    assert ran.message == "textveil: input: bad.txt: not UTF-8 at byte 21 (save it as UTF-8)\n"
     ran = cli("--json", path)
     assert [json.loads(line)["statement"]["tokens"] for line in ran.text.splitlines()] == [2, 1]
 
 
-@pytest.mark.parametrize("name", ["missing.txt", "drawer", "missing/x", "note.txt/x", "x" * 300, "new\nline"])
+@pytest.mark.parametrize("name", ["missing.txt", "missing/x", "note.txt/x", "x" * 300, "new\nline"])
 def test_inputs_that_cannot_be_read(cli: Callable, tmp_path: Path, note: Path, name: str) -> None:
-    (tmp_path / "drawer").mkdir()
+    """What ends like a file is named; what may be a text is not."""
     ran = cli(note, tmp_path / name)
     assert ran.code == 1
     assert ran.out.count(b"\n") == 3
-    said = "a folder; give the files that are in it" if name == "drawer" else "no readable file there"
-    assert f"textveil: input: input 2 of 2: {said}" in ran.message
-    assert name not in ran.message
+    shown = name == "missing.txt"
+    assert f"textveil: input: input 2 of 2{', missing.txt' if shown else ''}: cannot be read: " in ran.message
+    assert ("(a text itself goes after --text)" in ran.message) != shown
+    assert shown or f"2 of 2, {name}" not in ran.message
+
+
+def test_a_folder_needs_a_place_for_its_outputs(cli: Callable, tmp_path: Path, note: Path) -> None:
+    (tmp_path / "drawer").mkdir()
+    ran = cli(note, tmp_path / "drawer")
+    assert (ran.code, ran.out) == (1, b"")
+    assert "need -o FOLDER" in ran.message
 
 
 @pytest.mark.slow
@@ -165,11 +173,10 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         ),
         (["--epsilon", "17"], "unknown-level", "low (4), high (16)"),
         (["--epsilon", "canary"], "option", "not a number"),
-        (["--mechanism", "canary"], "unknown-mechanism", "there are staircase, santext, santext+, random, krr"),
-        (["--mechanism", ""], "unknown-mechanism", "there are"),
+        (["--mechanism", "canary"], "usage", "takes staircase, santext+, santext, fbdd, krr or random"),
         (["--mechanism", "krr"], "option", "--epsilon is needed with --mechanism krr"),
         (["--mechanism", "random", "--level", "low"], "option", "random has no levels"),
-        (["--case", "canary"], "option", "carry, drop"),
+        (["--case", "canary"], "usage", "--case takes carry or drop"),
         (["-p", "canary"], "option", "not a number"),
         (["-p", "0"], "option", "above 0"),
         (["-p", "1.1"], "option", "at most 1"),
@@ -177,15 +184,15 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         (["--mechanism", "santext", "-p", "0.3"], "option", "santext+ alone"),
         (["--deny", "canary.txt"], "input", "--deny"),
         (["--expect-id", "canary"], "bundle-identity", "another identity: "),
-        (["--bundle", "canary"], "bundle-not-found", "no bundle"),
-        (["--bundle", "canary" * 1000], "bundle-not-found", "no bundle"),
+        (["--bundle", "canary"], "bundle-not-found", "there is no folder of that name"),
+        (["--bundle", "canary" * 1000], "bundle-not-found", "there is no folder of that name"),
     ],
 )
 def test_named_errors(cli: Callable, arguments: list[str], code: str, expected: str) -> None:
-    """Exit code 1, one line with the stable code, the value not repeated, nothing on standard output."""
+    """Exit code 1, or 2 of wrong usage; one line with the stable code; the value not repeated; no output."""
     for given_text in (["--text", "the doctor"], ["--text", ""]):
         ran = cli(*given_text, *arguments)
-        assert ran.code == 1
+        assert ran.code == 1 + (code == "usage")
         assert ran.out == b""
         assert ran.message.startswith(f"textveil: {code}: ")
         assert ran.message.count("\n") == 1

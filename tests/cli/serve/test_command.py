@@ -178,20 +178,24 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
-        (["--host", "example.org"], 1, "textveil: serve: the host must be an IP address, or localhost\n"),
+        (
+            ["--host", "0.0.0.0"],
+            1,
+            "textveil: serve: others can reach this --host: give --token-file, --tls-",
+        ),
+        (["--host", "example.org"], 1, "textveil: serve: --host takes an IP address, or localhost\n"),
         (["--level", "nothing"], 1, "textveil: unknown-level: "),
-        (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: the rung names does not take epsilon "),
-        (["--protect", "names", "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
-        (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
-        (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),
+        (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: protect names does not take epsilon "),
+        (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
+        (["--scope-per-request"], 1, "textveil: option: --scope-per-request needs --ledger FILE"),
+        (["--memo"], 1, "textveil: option: --memo needs --ledger FILE"),
         (
             ["--encoder-epsilon", "4"],
             1,
-            "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder\n",
+            "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder",
         ),
-        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder\n"),
-        (["--port", "70000"], 2, "textveil: usage: --port: a value is not valid"),
+        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
+        (["--port", "70000"], 2, "textveil: usage: --port takes a whole number, at least 0, at most 65535 "),
     ],
 )
 def test_wrong_usage_is_one_line(forked: Callable, arguments: list[str], code: int, message: str) -> None:

@@ -52,7 +52,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"replacement_probability": 1}, "the staircase does not take replacement_probability"),
     ({"case": "upper"}, "case must be one of carry, drop"),
     ({"deny": "doctor"}, "deny takes a collection of words"),
-    ({"epsilon": "much"}, "epsilon is missing or not a number"),
+    ({"epsilon": "much"}, "epsilon is not a number"),
 ]
 
 
@@ -67,7 +67,7 @@ def test_wrong_options_are_refused_in_one_line(small: Sanitizer, options: dict[s
 def test_an_unknown_level_lists_those_there_are(small: Sanitizer, options: dict[str, Any]) -> None:
     with pytest.raises(UnknownLevel) as refused:
         small.terms(**options)
-    assert str(refused.value) == "no such level; the staircase has the epsilons 6, 8.5"
+    assert str(refused.value) == "no such level; epsilon is one of 6, 8.5"
 
 
 def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:
@@ -180,19 +180,19 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
 @pytest.mark.parametrize(
     ("options", "tokens", "line"),
     [
-        ({}, 4, "Shown: function words. Replaced: names, numbers. 4 other words drawn at 8.5 nats each."),
-        ({"protect": "all"}, 9, "Shown: punctuation. Replaced: names, numbers. 9 other words drawn at 8.5 nats each."),
-        ({"level": "strong"}, 1, "Shown: function words. Replaced: names, numbers. 1 other word drawn at 6 nats."),
-        ({}, 0, "Shown: function words. Replaced: names, numbers. 0 other words drawn at 8.5 nats each."),
+        ({}, 4, "Shown: function words. Replaced: listed names, numbers. 4 other words drawn at 8.5 nats each."),
+        ({"protect": "all"}, 9, "Shown: punctuation. Replaced: listed names, numbers. 9 other words drawn at 8.5 nats each."),
+        ({"level": "strong"}, 1, "Shown: function words. Replaced: listed names, numbers. 1 other word drawn at 6 nats."),
+        ({}, 0, "Shown: function words. Replaced: listed names, numbers. 0 other words drawn at 8.5 nats each."),
         (
             {"consistent": True},
             1200,
-            "Shown: function words. Replaced: names, numbers. 1,200 other distinct words drawn at 8.5 nats each.",
+            "Shown: function words. Replaced: listed names, numbers. 1,200 other distinct words drawn at 8.5 nats each.",
         ),
         (
             {"protect": "all", "sanitize_punctuation": True},
             2,
-            "Shown: the number and order of words. Replaced: names, numbers, punctuation. "
+            "Shown: the number and order of words. Replaced: listed names, numbers, punctuation. "
             "2 other words drawn at 8.5 nats each.",
         ),
     ],

@@ -69,7 +69,7 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "2", "2", "3"]
     assert err.startswith(
-        "textveil-train: 1 copy. Shown: function words. Replaced: names, numbers. 3 other words drawn "
+        "textveil-train: 1 copy. Shown: function words. Replaced: listed names, numbers. 3 other words drawn "
     )
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "10", 3)

@@ -1,15 +1,16 @@
 """``textveil classify``: what a server does with what devices send."""
 
 import json
+import os
 from typing import Annotated
 
 import typer
 from textveil.bundle import IndexBundle, VectorBundle, open_bundle
-from textveil.errors import OptionError
+from textveil.errors import InputError, OptionError
 from textveil.vector import IndexEncoder
 
 from textveil_cli.collector import Decision, IndexServer, VectorClassifier
-from textveil_cli.console import lines_of
+from textveil_cli.console import lines_of, named
 from textveil_cli.options import EncoderOptions
 from textveil_cli.rewriting.encoding import COMMENT
 from textveil_cli.show.counts import show_counts
@@ -47,6 +48,8 @@ def classify(
         opened_bundle = IndexEncoder.load(**pins).bundle
     else:
         opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
+    if file != "-" and not os.path.exists(file):
+        raise InputError(f"{next(named([file]))[1]}: no such file")
     every = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
     numbered = ((number, line) for number, line in every if not line.startswith(COMMENT))
     if isinstance(opened_bundle, VectorBundle):

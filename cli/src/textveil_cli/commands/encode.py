@@ -1,7 +1,7 @@
 """``textveil encode``: lines of text in, one noisy vector or one index for each out."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
@@ -37,8 +37,8 @@ class ReleaseOptions:
         ),
     ] = "0"
     channel: Annotated[
-        str | None,
-        typer.Option(help="Of a bundle that releases an index: counts or accuracy; the bundle's default if left out."),
+        Literal["counts", "accuracy"] | None,
+        typer.Option(help="Of a bundle that releases an index; the bundle's default if left out."),
     ] = None
 
     as_text: Annotated[
@@ -88,6 +88,7 @@ def encode(
     output says so. It is not a paraphrase: do not take it for what the author said.
     """
     paths = inputs.paths
+    table = table.of(paths)
     selection = table.selection()
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")

@@ -56,7 +56,8 @@ def preview(
 
 
 def _texts(inputs: InputOptions, table: TableOptions) -> list[str]:
-    paths, selection = inputs.paths, table.selection()
+    paths = inputs.paths
+    selection = table.of(paths).selection()
     if inputs.text is not None:
         if selection.format != "lines":
             raise OptionError("--text and tables exclude each other")

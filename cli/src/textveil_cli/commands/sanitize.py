@@ -12,6 +12,7 @@ def sanitize(asked: Asked) -> None:
     standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
     Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
     """
+    asked = asked.settled()
     asked.check()
     options, sanitizer = asked.how.options(), asked.bundle.sanitizer()
     sanitizer.terms(**options)  # options are checked before any file is touched

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from textveil_cli.console.groups import grouped
+from textveil_cli.console.lines import say
 
 #: How all our applications are set up.
 SETTINGS: dict[str, Any] = {
@@ -79,7 +81,16 @@ def _has_one_value(option: Any) -> bool:
 
 
 class Command(_Once, TyperCommand):
-    """A command whose help has its options under the headings of their groups."""
+    """A command whose help has its options under the headings of their groups, and that says what Ctrl-C left."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command. Interrupted, it says what was kept: what it has noted itself, or what its options tell."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            kept = "; ".join(getattr(interrupt, "__notes__", ())) or _kept(ctx.params)
+            say(f"{ctx.find_root().info_name}: interrupted{kept and ': '}{kept}")
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes arguments, then options without a group, then each group."""
@@ -94,6 +105,17 @@ class Command(_Once, TyperCommand):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
+
+
+def _kept(options: dict[str, Any]) -> str:
+    """What an interrupted command has left, told from its options."""
+    output = options.get("output")
+    said = ["what was drawn is charged"] if options.get("ledger") else []
+    if output is not None and "resume" in options and Path(output).is_dir():
+        said.append(f"what is finished is in {Path(output).name}, and the same command with --resume goes on")
+    elif "output" in options:
+        said.append("what was printed stands" if output is None else f"nothing was written to {Path(output).name}")
+    return "; ".join(said)
 
 
 class _Imported(Mapping[str, Any]):

@@ -12,18 +12,18 @@ from difflib import SequenceMatcher
 from typing import Any
 
 import typer
-from textveil.errors import OutputError, TextveilError
+from textveil.errors import OptionError, OutputError, TextveilError, UnknownLevel
 
 from textveil_cli.console.lines import say
 
 _USAGE = {
     "NoSuchOption": "unknown option",
     "NoSuchCommand": "unknown command",
-    "MissingParameter": "something is missing",
-    "BadOptionUsage": "an option has no value, or one too many",
-    "BadParameter": "a value is not valid",
+    "MissingParameter": "is missing",
+    "BadOptionUsage": "takes no value",
     "BadArgumentUsage": "wrong number of arguments",
-    "GivenAgain": "given more than once",
+    "BadParameter": "",  # what it takes is said
+    "GivenAgain": "is given more than once",
 }
 
 
@@ -39,13 +39,16 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         arguments: The command line; ``sys.argv`` if left out.
     """
     _clean_up_when_terminated()
+    command = typer.main.get_command(app)
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
+        code = command.main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except TextveilError as error:
-        return _fail(f"{name}: {error.code}: {error}", 1)
+        page = _page(command, name, arguments) if isinstance(error, OptionError) else ""
+        page = f"{name} levels" if page and isinstance(error, UnknownLevel) and name == "textveil" else page
+        return _fail(f"{name}: {error.code}: {error}{page and f' (see {page})'}", 1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `textveil ... | head` ends quietly
@@ -62,15 +65,23 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             return _fail(error.ctx.get_help(), 2)  # type: ignore[attr-defined]
         if getattr(error, "exit_code", None) == 2:
-            # A path of our own words: a command that there is not is not in it. Some errors do not know where they are.
-            command = getattr(getattr(error, "ctx", None), "command_path", name)
-            return _fail(f"{name}: usage: {_usage(error)} (see {command} --help)", 2)
+            return _fail(f"{name}: usage: {_usage(error, name)} (see {_page(command, name, arguments)})", 2)
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}"
         return _fail(f"{name}: internal: {where}; please report this", 1)
 
 
-def _usage(error: Any) -> str:
+def _page(command: Any, name: str, arguments: list[str] | None) -> str:
+    """The help of the command that was typed, in our own words: one that does not exist is not in it."""
+    for word in sys.argv[1:] if arguments is None else arguments:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        name += f" {word}"
+    return f"{name} --help"
+
+
+def _usage(error: Any, name: str) -> str:
     """What is wrong, in our words. Typer has brought its own click since 0.26, so types are known by name."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
@@ -80,11 +91,26 @@ def _usage(error: Any) -> str:
     meant = _meant(error)
     if meant:
         return f"{said}: did you mean {' or '.join(meant)}?"
+    if said == "unknown command" and name == "textveil":
+        return f'{said}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
+    if "BadOptionUsage" in kinds and said == _USAGE["BadOptionUsage"]:  # of an option of ours
+        return f"{error.option_name} {'needs a value' if 'requires' in error.message else said}"
     parameter = getattr(error, "param", None)
     if parameter is None:
         return said
     named = parameter.metavar if parameter.param_type_name == "argument" else None
-    return f"{named or max(parameter.opts, key=len)}: {said}"
+    return f"{named or max(parameter.opts, key=len)} {said or _wanted(parameter)}"
+
+
+def _wanted(option: Any) -> str:
+    """What values an option takes; typer knows it by its own description since 0.29, and by click's type before."""
+    kind = getattr(option, "type_descriptor", None) or option.type
+    choices = getattr(kind, "choices", None)
+    if choices:
+        return f"takes {', '.join(choices[:-1])} or {choices[-1]}"
+    low, high = (getattr(option, bound, getattr(kind, bound, None)) for bound in ("min", "max"))
+    number = "a whole number" if "int" in repr(getattr(kind, "annotation", kind)).lower() else "a number"
+    return f"takes {number}" + (f", at least {low}" if low is not None else "") + (f", at most {high}" if high else "")
 
 
 def _meant(error: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,8 @@ Lines = tuple[list[str], bool, int]
 
 #: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
 _READ_BYTES = 1 << 20
+#: What a file is called that holds texts, and hardly any text.
+_FILE = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|pq|gz|zst)", re.I)
 
 
 def say(message: str) -> None:
@@ -65,10 +68,22 @@ def output_to(path: Path | None, *, private: bool = False) -> AbstractContextMan
     return atomic_output(path, private=private)
 
 
+def printable(name: str) -> str:
+    """Returns a file's name as one line can have it."""
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
 def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields inputs, each with what errors call it."""
+    """Yields inputs, each with what messages call it.
+
+    This is the last part of the path if there is such a file, or if it ends like one: a text that was typed where a
+    file belongs is told by its place alone.
+    """
     for number, path in enumerate(paths, 1):
-        yield path, "standard input" if path == "-" else f"input {number} of {len(paths)}"
+        file = os.path.basename(os.path.normpath(path))
+        shown = printable(file) if os.path.exists(path) or _FILE.fullmatch(file) else ""
+        place = "" if shown and len(paths) == 1 else f"input {number} of {len(paths)}"
+        yield path, "standard input" if path == "-" else place + (", " if place and shown else "") + shown
 
 
 @contextmanager
@@ -95,11 +110,12 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        raise InputError(f"{name}: no readable file there (to give a text itself, use --text)") from error
+        hint = " (a text itself goes after --text)" if name.startswith("input ") and "," not in name else ""
+        raise InputError(f"{name}: cannot be read: {os.strerror(error.errno or 0)}{hint}") from error
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise InputError(f"{name}: a folder; give the files that are in it")
+            raise InputError(f"{name}: a folder; name the files in it")
         yield descriptor, status.st_size
     finally:
         with suppress(OSError):
@@ -165,7 +181,7 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
                 yield lines, ended, consumed
                 del lines
             if bad is not None:
-                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint}")
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint or ' (save it as UTF-8)'}")
             offset = consumed
         if not chunk:
             return

@@ -26,7 +26,7 @@ def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[Lines
         TextveilError: The file cannot be read.
     """
     if len(selection.columns) != 1:
-        raise OptionError("name one --column or --key: each row gives one line")
+        raise OptionError("give one --column or --key: each row gives one line")
     if selection.format == "parquet":
         with open(file.descriptor, "rb", closefd=False) as whole:
             for block in ParquetTable(whole, name, selection).blocks():

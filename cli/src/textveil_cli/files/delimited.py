@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from textveil.errors import ColumnError, FieldTooLong, InputError
 
 from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
-from textveil_cli.files.selection import MAX_CELLS, Selection
+from textveil_cli.files.selection import MAX_CELLS, Selection, closest
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # A quoted cell is one part in quotes after the other, without a blank; most have one. Those with very many, for which
@@ -171,8 +171,9 @@ class DelimitedLayout:
         names = [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names]
         if not self._selection.header:
             names = [str(number) for number, _ in enumerate(cells, 1)]
+        given = len(self._selection.columns)
         self._places = sorted(
-            self._place(names, column, f"--column {number} of {len(self._selection.columns)}")
+            self._place(names, column, "--column" + (f" {number} of {given}" if given > 1 else ""))
             for number, column in enumerate(self._selection.columns, 1)
         )
         if self._selection.document_key is not None:
@@ -184,7 +185,10 @@ class DelimitedLayout:
         found = [place for place, name in enumerate(names) if name == column]
         if len(found) != 1:
             where = "header" if self._selection.header else "first row"
-            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the {where}")
+            hint = closest(column, names) or "; --no-header if there is none" if not found and where == "header" else ""
+            if not found and len(names) == 1:
+                hint = ": the first row is one cell, so look at --delimiter, --csv and --tsv"
+            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the {where}{hint}")
         return found[0]
 
     def _text(self, cell: bytes) -> str:

@@ -22,6 +22,10 @@ _NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
 _read = json.JSONDecoder(parse_int=float).raw_decode
 
 
+#: Why a row is bad that is cut off, or something else than JSON.
+_BROKEN = "not a whole JSON object"
+
+
 def parse_key(key: str) -> tuple[str | None, ...]:
     """Returns the steps of a key: ``messages[].content`` is ``("messages", EACH, "content")``.
 
@@ -41,7 +45,7 @@ def parse_key(key: str) -> tuple[str | None, ...]:
             at += 1
         elif key[at] != "[":
             break
-    raise OptionError("--key: names with dots between them, and [] after that of a list: messages[].content")
+    raise OptionError("--key is names with dots between them, and [] after the name of a list: messages[].content")
 
 
 class JsonLinesLayout:
@@ -64,7 +68,7 @@ class JsonLinesLayout:
                 node = node.setdefault(step, {})
         leaves = sum(1 for _ in _leaves(self._tree))
         if leaves < len(self._paths):
-            raise OptionError("--key: one is a part of another, or twice there")
+            raise OptionError("--key: one is given twice, or is a part of another")
         self._document_key = None if selection.document_key is None else parse_key(selection.document_key)
         self._scope = None if selection.scope_column is None else parse_key(selection.scope_column)
         self._line = self._row = 0
@@ -112,9 +116,10 @@ class JsonLinesLayout:
         except UnicodeDecodeError:
             return Bad(self._row, self._line, "not UTF-8", line)
         except _Unfit as unfit:
-            return Bad(self._row, self._line, str(unfit), line)
+            cut_off = line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
+            return Bad(self._row, self._line, _BROKEN if cut_off else str(unfit), line)
         except (ValueError, IndexError):
-            return Bad(self._row, self._line, "no JSON object", line)
+            return Bad(self._row, self._line, _BROKEN, line)
         except RecursionError:
             return Bad(self._row, self._line, "lists in lists, too deep", line)
         self._met = self._met or cut.met
@@ -184,19 +189,19 @@ class _Cut:
         if not node:
             self.met = True
             if text[at] != '"':
-                raise _Unfit("a key is not text")
+                raise _Unfit("the value at a key is not a text")
             found, end = _read(text, at)
             self.strings.append((at, end, found))
             return end
         if text[at] == "{":
             if EACH in node:
-                raise _Unfit("a key says [] of what is not a list")
+                raise _Unfit("a key has [] where there is no list")
             return self._members(node, at)
         if text[at] == "[":
             if EACH not in node:
-                raise _Unfit("a list stands where a key names an object: say [] after its name")
+                raise _Unfit("a list stands where a key names an object: write [] after its name")
             return self._items(node[EACH], at)
-        raise _Unfit("a key goes into what is not an object or a list")
+        raise _Unfit("a key leads into a value that is not an object or a list")
 
     def _members(self, node: Node, at: int) -> int:
         text, left = self._text, set(node)
@@ -218,7 +223,7 @@ class _Cut:
                 _, at = _read(text, at)
             at = self._next(at, "}")
         if left and not self._allow_missing:
-            raise _Unfit("a key is missing (--allow-missing passes such rows)")
+            raise _Unfit("a --key is missing (--allow-missing passes such rows)")
         return at + 1
 
     def _items(self, node: Node, at: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
 
 from textveil_cli.files.rows import Bad, Drawn, Group, Withheld
-from textveil_cli.files.selection import Selection
+from textveil_cli.files.selection import Selection, closest
 
 _BATCH_BYTES = 8_000_000
 _BATCH_ROWS = 65_536
@@ -102,7 +102,7 @@ class ParquetTable:
             self._file = parquet.ParquetFile(file, pre_buffer=False)
             self.schema = self._file.schema_arrow
         except (pyarrow.ArrowException, OSError, ValueError):
-            raise InputError(f"{name}: no Parquet file, or a damaged one") from None
+            raise InputError(f"{name}: not a Parquet file, or a damaged one") from None
         self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
         self._scope = None if selection.scope_column is None else self._one(selection.scope_column, "--scope-column")
         metadata = self._file.metadata
@@ -167,7 +167,7 @@ class ParquetTable:
         return {column.path_in_schema: _CODECS.get(column.compression, "snappy") for column in columns}
 
     def _place(self, pyarrow: Any, number: int) -> int:
-        option = f"--column {number} of {len(self._selection.columns)}"
+        option = "--column" + (f" {number} of {given}" if (given := len(self._selection.columns)) > 1 else "")
         found = self._one(self._selection.columns[number - 1], option)
         kind = self.schema.field(found).type
         kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
@@ -179,7 +179,8 @@ class ParquetTable:
         """The place of a column that is there once."""
         found = self.schema.get_all_field_indices(column)
         if len(found) != 1:
-            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file")
+            hint = "" if found else closest(column, self.schema.names)
+            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file{hint}")
         return found[0]
 
     def _scopes_of(self, batch: Any) -> list[str | None]:

@@ -1,7 +1,9 @@
 """What of a file is rewritten: its format, the columns or keys, and which cells are one document."""
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from textveil.errors import OptionError
 
@@ -18,6 +20,11 @@ _ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
 MAX_FIELD = 16_000_000
 #: Most cells of a row, and values of a JSON line: each is an object in memory.
 MAX_CELLS = 1 << 16
+
+
+def closest(typed: str, names: Sequence[str]) -> str:
+    """Asks whether a column that there is was meant by one that there is not, if it is spelled nearly like it."""
+    return "".join(f"; did you mean {name}?" for name in get_close_matches(typed, names, 1) if name.isprintable())
 
 
 @dataclass(frozen=True)
@@ -57,11 +64,11 @@ class Selection:
         if self.format == "lines" and self.columns:
             raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
         if self.format != "lines" and not self.columns:
-            raise OptionError(f"{what} is needed: what is to be rewritten; all else is copied as it is")
+            raise OptionError(f"a table needs {what} NAME: which texts to rewrite (--plain if it is plain text)")
         if len(set(self.columns)) < len(self.columns):
-            raise OptionError(f"{what}: one is given twice")
+            raise OptionError(f"{what}: a name is given twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
-            raise OptionError("--document is line or file for plain text, and cell or row for tables")
+            raise OptionError("--document is line or file for plain text, cell or row for tables")
         if self.format == "lines" and self.scope_column is not None:
             raise OptionError("--scope-column is for tables")
         if self.format == "parquet" and self.document == "key":
@@ -71,7 +78,7 @@ class Selection:
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
-            raise OptionError("--delimiter is one ASCII character, and no quote or line end")
+            raise OptionError("--delimiter is one ASCII character: not a quote, not a line end")
         if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
             raise OptionError("--encoding is for --csv and --tsv")
         if self.allow_missing and self.format != "jsonl":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textveil.errors import InputError, OptionError, OutputError
 
+from textveil_cli.console import named, printable
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import PACKED
 
@@ -66,7 +67,7 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
     found: list[tuple[Path | None, str]] = []
     left_out = 0
     several = len(inputs) > 1
-    for number, given in enumerate(inputs, 1):
+    for number, (given, shown) in enumerate(named(inputs), 1):
         name = f"input {number} of {len(inputs)}"
         if given == "-":
             found.append((None, "standard input"))
@@ -82,24 +83,24 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
         elif os.path.exists(given):
             found.append((Path(given), os.path.basename(given)))
         else:  # what is not there may be a text where a path belongs, and is not named
-            raise InputError(f"{name}: no readable file there")
+            raise InputError(f"{shown}: no such file")
     folder = output if output is not None and (several or os.path.isdir(output)) else None
     _check(found, folder, output, several)
     files = [
-        Source(path, _printable(name), output if folder is None else folder / name, _size(path)) for path, name in found
+        Source(path, printable(name), output if folder is None else folder / name, _size(path)) for path, name in found
     ]
     return Sources(tuple(files), folder, left_out)
 
 
 def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Path | None, several: bool) -> None:
     if several and output is None:
-        raise OptionError("several files need a folder to go to: -o FOLDER")
+        raise OptionError("a folder, or several files, need -o FOLDER for their outputs")
     if folder is None:
         return
     if any(path is None for path, _ in found):
-        raise OptionError("standard input does not go into a folder")
+        raise OptionError("standard input has no name in a folder: give -o FILE")
     if folder.exists() and not folder.is_dir():
-        raise OutputError("the output of several files is a folder, and there is a file")
+        raise OutputError(f"{printable(folder.name)}: a file; several outputs need -o FOLDER")
     names = [os.path.normcase(name) for _, name in found]
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
@@ -114,7 +115,7 @@ def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) 
         here = (status.st_dev, status.st_ino)
         if here in above:
             raise InputError(
-                f"{name}, {_printable(os.path.relpath(folder, top))}: a link leads back into its own folder"
+                f"{name}, {printable(os.path.relpath(folder, top))}: a link leads back into its own folder"
             )
         entries = sorted(entry for entry in os.listdir(folder) if not entry.startswith("."))
     except OSError as error:
@@ -125,6 +126,11 @@ def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) 
             yield from _walk(path, top, (*above, here), name)
         else:
             yield path
+
+
+def format_of(path: str) -> str:
+    """Returns the format that the name of a file ends with; lines for all else."""
+    return next((name for name in FORMATS if _ends(path, name)), "lines")
 
 
 def _ends(path: str, format_name: str) -> bool:
@@ -138,7 +144,7 @@ def _refuse_inside(given: str, output: Path | None) -> None:
     if output is not None:
         inside, outside = os.path.realpath(output), os.path.realpath(given)
         if os.path.commonpath([inside, outside]) == outside:
-            raise OutputError("the output folder is in an input folder, or is it")
+            raise OutputError("the output folder is in an input folder, or is that folder: name another with -o")
 
 
 def _size(path: Path | None) -> int:
@@ -147,8 +153,3 @@ def _size(path: Path | None) -> int:
     except OSError:
         return 0
     return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
-
-
-def _printable(name: str) -> str:
-    """A file's name as one line can have it."""
-    return "".join(character if character.isprintable() else "?" for character in name)

@@ -82,7 +82,7 @@ class Reading:
                 try:
                     chunk = file.read(_READ_BYTES)
                 except (EOFError, zlib.error, gzip.BadGzipFile):
-                    raise InputError(f"{self._name}: no gzip file, or a damaged one") from None
+                    raise InputError(f"{self._name}: not a gzip file, or a damaged one") from None
                 if not chunk:
                     return
                 yield chunk
@@ -96,13 +96,13 @@ class Reading:
                 try:
                     unpacked = unpacker.decompress(chunk)
                 except zstandard.ZstdError:
-                    raise InputError(f"{self._name}: no zstd file, or a damaged one") from None
+                    raise InputError(f"{self._name}: not a zstd file, or a damaged one") from None
                 if unpacked:
                     yield unpacked
                 chunk = unpacker.unused_data
                 unpacker = None if unpacker.eof else unpacker
         if unpacker is not None:
-            raise InputError(f"{self._name}: no zstd file, or a damaged one")
+            raise InputError(f"{self._name}: not a zstd file, or a damaged one")
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:

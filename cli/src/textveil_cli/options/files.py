@@ -1,14 +1,17 @@
 """What is read and where it goes: inputs, columns and keys of tables, a run over many files, and the output."""
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textveil import PrivacyStatement
 
     from textveil_cli.files import Selection
@@ -75,7 +78,9 @@ class TableOptions:
     """The format of the files, and which of it is text."""
 
     heading: ClassVar[str] = "Tables"
-    csv: Annotated[bool, typer.Option("--csv", help="The files are CSV; --column says which texts.")] = False
+    csv: Annotated[
+        bool, typer.Option("--csv", help="The files are CSV; the ending .csv says so too. --column says which texts.")
+    ] = False
     tsv: Annotated[bool, typer.Option("--tsv", help="The files are TSV.")] = False
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")] = False
     parquet: Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")] = False
@@ -111,6 +116,22 @@ class TableOptions:
             raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
         return given[0] if given else None
 
+    def of(self, paths: "Sequence[str]") -> "TableOptions":
+        """Returns these options for some files: without a format, it is the one that their names end with.
+
+        Raises:
+            OptionError: They end with several, and plain text would be read as a table, or a table as plain text.
+        """
+        if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
+            return self
+        from textveil_cli.files import format_of
+
+        found = {format_of(path) for path in paths}
+        if len(found) > 1:
+            raise OptionError("the files are of several formats: name those of one, or say --plain")
+        (format_name,) = found
+        return self if format_name == "lines" else replace(self, **{format_name: True})
+
     @property
     def columns(self) -> tuple[str, ...]:
         """What is text: keys of JSON lines, columns of other formats.
@@ -119,9 +140,9 @@ class TableOptions:
             OptionError: One is given where the other belongs.
         """
         if self.format == "jsonl" and self.column:
-            raise OptionError("--column is for --csv, --tsv and --parquet; of JSON lines say --key")
+            raise OptionError("JSON lines have keys: say --key, not --column")
         if self.format not in (None, "jsonl", "lines") and self.key:
-            raise OptionError("--key is for --jsonl; of other tables say --column")
+            raise OptionError("this table has columns: say --column; --key is for JSON lines")
         return (*(self.column or ()), *(self.key or ()))
 
     def selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "Selection":
@@ -158,7 +179,7 @@ class RowOptions:
 
     heading: ClassVar[str] = "Documents"
     document: Annotated[
-        str | None,
+        Literal["line", "file", "cell", "row"] | None,
         typer.Option(
             help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
             "or row. Say it with --consistent."

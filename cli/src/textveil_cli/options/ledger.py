@@ -61,9 +61,10 @@ class LedgerOptions:
             LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
         """
         if self.ledger is None:
-            given = (scope_column, self.ledger_key, self.scope, self.budget, self.budget_delta, self.memo_key)
-            if self.memo or scope_per_request or any(option is not None for option in given):
-                raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
+            mine = {**vars(self), "scope_column": scope_column, "scope_per_request": scope_per_request}
+            for name, value in mine.items():
+                if value:
+                    raise OptionError(f"--{name.replace('_', '-')} needs --ledger FILE")
             return None
         if self.memo != (self.memo_key is not None):
             raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")

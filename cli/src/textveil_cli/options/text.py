@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, Pins
@@ -100,19 +100,17 @@ class LevelOptions:
 
     heading: ClassVar[str] = "Mechanism and level"
     mechanism: Annotated[
-        str | None,
-        typer.Option(
-            "--mechanism",
-            "-m",
-            help="staircase, santext+, santext, fbdd, krr or random; the bundle's default if left out.",
-        ),
+        Literal["staircase", "santext+", "santext", "fbdd", "krr", "random"] | None,
+        typer.Option("--mechanism", "-m", help="The bundle's default if left out."),
     ] = None
     epsilon: Annotated[
         str | None,
         typer.Option(
             "--epsilon",
             "-e",
-            help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd.",
+            autocompletion=lambda: ["4", "6", "8", "10", "12"],
+            help="Privacy level by its epsilon, as textveil levels lists it: 4, 6, 8, 10 or 12 in the built-in bundle; "
+            "any number for krr and fbdd.",
         ),
     ] = None
     level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name in the bundle.")] = None
@@ -140,21 +138,21 @@ class ShownOptions:
 
     heading: ClassVar[str] = "What stays visible"
     protect: Annotated[
-        str | None,
+        Literal["names", "words", "all"] | None,
         typer.Option(
             help="words (the built-in bundle's default) shows function words, all draws them too. Names and numbers "
             "become others of their kind. names shows common words, and replaces all others.",
         ),
     ] = None
     style: Annotated[
-        str | None,
+        Literal["surrogate", "tag"] | None,
         typer.Option(
             help="names: surrogate (the default) writes others of a kind for what is replaced, tag writes [city 1]."
         ),
     ] = None
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", metavar="KIND", help="names: show this kind, as preview calls it; repeatable."),
+        typer.Option("--keep", metavar="KIND", help="names: show this kind, such as city or date; preview names them."),
     ] = None
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="KIND", help="names: write this kind as tags; repeatable.")
@@ -230,7 +228,8 @@ class DrawOptions:
         typer.Option("--split", help="With --consistent: release a longer document in parts instead of refusing it."),
     ] = False
     case: Annotated[
-        str | None, typer.Option("--case", help="carry (the default) the case pattern of each word over, or drop it.")
+        Literal["carry", "drop"] | None,
+        typer.Option("--case", help="Carry (the default) the case pattern of each word over, or drop it."),
     ] = None
 
     def given(self) -> dict[str, Any]:

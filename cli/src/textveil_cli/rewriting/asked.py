@@ -65,8 +65,11 @@ class Asked:
             return True
         from textveil_cli.files import packed_as
 
-        paths, output = self.inputs.paths, self.output.output
-        return any(map(packed_as, paths)) or (output is not None and any(map(os.path.isdir, paths)))
+        return any(packed_as(path) or os.path.isdir(path) for path in self.inputs.paths)
+
+    def settled(self) -> "Asked":
+        """Returns the same with the format that the files' names end with, if none is asked for."""
+        return replace(self, table=self.table.of(self.inputs.paths))
 
     def check(self) -> None:
         """Raises ``OptionError`` for options that do not go together."""
@@ -74,13 +77,13 @@ class Asked:
         if self.rows.document not in known:
             raise OptionError(f"--document is {known[1]} or {known[2]}")
         if self.keep_mapping is not None and not self.how.consistent:
-            raise OptionError("--keep-mapping goes with --consistent")
+            raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
         if self.keep_mapping is not None and self.ledger.memo:
             raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
         if self.is_over_files and self.keep_mapping is not None:
-            raise OptionError("--keep-mapping is for one document, and not for folders or tables")
+            raise OptionError("--keep-mapping is for one document, not for folders or tables")
         if self.is_over_files and self.ledger.memo:
-            raise OptionError("--memo is for plain text: it gives a whole call again, and files are drawn in parts")
+            raise OptionError("--memo is for plain text: it stores one whole output, and files are drawn in parts")
         for option, value in (("--document-key", self.rows.document_key), ("--scope-column", self.rows.scope_column)):
             if value is not None and not self.is_over_files:
                 raise OptionError(f"{option} is for tables")

@@ -71,10 +71,10 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
 def _find(asked: Asked, selection: Selection) -> Sources:
     """Finds the files of the run, and the places of their outputs."""
     if asked.output.as_json and asked.output.output is None:
-        raise OptionError("--json is the statement of the run here: it needs -o, since rows are on standard output")
+        raise OptionError("--json prints the statement of the run here, so the rows need -o")
     sources = find_sources(asked.inputs.paths, selection.format, asked.output.output)
     if asked.run.resume and sources.folder is None:
-        raise OptionError("--resume is for an output folder")
+        raise OptionError("--resume needs -o FOLDER, the output folder of the run that was interrupted")
     if sources.folder is not None and asked.receipt.receipt is not None:
         raise OptionError("--receipt is of one output: a folder has several")
     return sources

@@ -57,12 +57,12 @@ class Address:
         """
         address = self.ip
         if (self.certificate is None) != (self.key is None):
-            raise ServeError("a TLS certificate and its key go together")
+            raise ServeError("give --tls-certificate and --tls-key together")
         if not address.is_loopback:
             if self.token_file is None or self.certificate is None:
-                raise ServeError("off the loopback address a token and TLS are needed, both")
+                raise ServeError("others can reach this --host: give --token-file, --tls-certificate and --tls-key")
             if address.is_unspecified and not self.names:
-                raise ServeError("say by which name clients call this host")
+                raise ServeError("say by which name clients call this host: --name")
         own = {"localhost", "127.0.0.1", "[::1]"} if address.is_loopback else set[str]()
         shown = {f"[{address}]" if address.version == 6 else str(address)}
         hosts = frozenset(name.lower() for name in own | shown | set(self.names))
@@ -78,7 +78,7 @@ class Address:
         try:
             return ip_address("127.0.0.1" if self.host == "localhost" else self.host)
         except ValueError:
-            raise ServeError("the host must be an IP address, or localhost") from None
+            raise ServeError("--host takes an IP address, or localhost") from None
 
     def bind(self) -> socket.socket:
         """Returns a socket that listens there.
@@ -95,7 +95,7 @@ class Address:
             bound.listen(_BACKLOG)
         except (OSError, OverflowError):
             bound.close()
-            raise ServeError("this address cannot be listened on: the port is taken, or is not this device's") from None
+            raise ServeError("the --port is taken, or the --host is not an address of this device") from None
         return bound
 
     def tls(self) -> ssl.SSLContext | None:

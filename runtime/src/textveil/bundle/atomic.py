@@ -4,6 +4,7 @@ Everything is written beside its place, without a name where the system can do t
 flushed to the disk, and renamed. What a killed process left is removed when the same user writes there again.
 """
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -96,9 +97,16 @@ def atomic_bytes(
         if private:  # what is of no use without it may be written as soon as this returns
             _flush(path.parent)
     except OSError as error:
-        raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
+        raise OutputError(_unwritten(path, error)) from error
     finally:
         _let_go(temporary, claimed)
+
+
+def _unwritten(path: Path, error: OSError) -> str:
+    """Why a path cannot be written, named by its last part."""
+    gone = error.errno == errno.ENOENT and not path.parent.exists()
+    why = "its folder does not exist" if gone else os.strerror(error.errno or 0)
+    return f"{path.name or str(path)!r} cannot be written: {why}"
 
 
 def _open_temporary(path: Path) -> tuple[int, Path | None]:
@@ -154,7 +162,7 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
             if claimed is not None:
                 os.close(claimed)
     except OSError as error:
-        raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
+        raise OutputError(_unwritten(path, error)) from error
 
 
 def _refuse(path: Path, replace: bool) -> None:

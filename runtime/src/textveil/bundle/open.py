@@ -104,7 +104,8 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError):  # a name too long, or with a NUL
         found = False
     if not found:
-        raise BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)")
+        there = f"{path.name!r} is not a bundle" if os.path.exists(path) else "there is no folder of that name"
+        raise BundleNotFound(f"{there}: a bundle is a folder with a manifest.json")
     content = read_file(path / MANIFEST, MAX_JSON_BYTES)
     manifest = parse_json(content, MANIFEST)
     name, version = manifest.get("format"), manifest.get("format_version")

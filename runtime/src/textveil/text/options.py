@@ -135,5 +135,5 @@ def number(epsilon: float | str | None) -> Decimal:
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite():
-        raise OptionError("epsilon is missing or not a number")
+        raise OptionError("epsilon is not a number")
     return value

@@ -58,7 +58,7 @@ class Plans:
         if found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase":
             return self.names.plan(found)
         if own := sorted(OF_NAMES.intersection(found)):
-            raise OptionError(f"{', '.join(own)}: that is for protect names")
+            raise OptionError(f"{', '.join(own)}: only with protect names")
         if self._also is not None:
             raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
         if found.get("mechanism", self._bundle.default_mechanism) != "staircase":

@@ -268,7 +268,7 @@ class MentionPromise:
             shown = "function words"
         else:
             shown = _ORDER if terms.sanitize_punctuation else "punctuation"
-        replaced = "names, numbers" + (", punctuation" if terms.sanitize_punctuation else "")
+        replaced = "listed names, numbers" + (", punctuation" if terms.sanitize_punctuation else "")
         words = counted(tokens, "other distinct word" if terms.consistent else "other word")
         return (
             f"Shown: {shown}. Replaced: {replaced}. {words} drawn at "

@@ -132,4 +132,4 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: 
         if name in (None, level.name) and wanted in (None, level.epsilon):
             return level
     there_are = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
-    raise UnknownLevel(f"no such level; the staircase has the epsilons {there_are}")
+    raise UnknownLevel(f"no such level; epsilon is one of {there_are}")

@@ -147,9 +147,9 @@ def text(
     try:
         with progress_bars() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if output is not None:
-            say("textveil-train: interrupted; the attacks that are done are kept, and --attacks does the others")
+            interrupt.add_note("the attacks that are done are kept, and --attacks does the others")
         raise
     print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():

@@ -197,9 +197,9 @@ def encoder(
         if card.sentences is not None:
             contents = with_sentences(contents, card.sentences, "")
         written = write_index(contents, output, force=force)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if kept.folder.exists():
-            say("textveil-train: interrupted; --resume goes on")
+            interrupt.add_note(f"what is finished is in {kept.folder.name}, and the same command with --resume goes on")
         raise
     kept.remove()
     if as_json:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars, say
+from textveil_cli.console import progress_bars
 
 from textveil_training.cli.options import FormatOption, JsonOption, KeyOptions, MachineOptions, given, options_of
 from textveil_training.errors import DataOptionError
@@ -79,9 +79,9 @@ def finetune(
         with progress_bars() as report:
             subject = {"data": task.described(format_name), "release": release}
             record = script.finetune(settings, task, subject, run, report)
-    except KeyboardInterrupt:
-        if settings.tuned:
-            say("textveil-train: interrupted; --resume goes on")
+    except KeyboardInterrupt as interrupt:
+        if not settings.tuned:
+            interrupt.add_note("nothing is kept")
         raise
     print(json.dumps(record["result"]) if as_json else _table(record["result"]))
 

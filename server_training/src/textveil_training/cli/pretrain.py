@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars, say
+from textveil_cli.console import progress_bars
 from textveil_cli.options import BundleOptions, LevelOptions
 from textveil_cli.options import options_of as options_of_text
 
@@ -77,12 +77,8 @@ def pretrain(
     if named or not raw:
         channel = TextChannel(bundle.bundle, pins=bundle.must_be.pins, **options_of_text(level))
     texts = read_texts(sources, text_key)
-    try:
-        with progress_bars() as report:
-            record = train(settings, texts, channel, run, raw=raw, report=report)
-    except KeyboardInterrupt:
-        say("textveil-train: interrupted; --resume goes on")
-        raise
+    with progress_bars() as report:
+        record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
         print(json.dumps(record["result"]) if as_json else _table(record["result"]))
 

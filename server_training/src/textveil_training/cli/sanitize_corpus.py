@@ -86,15 +86,11 @@ def sanitize_corpus(
         how.say_of_allowed(bundle.sanitizer(), options, quiet)
     common: dict[str, Any] = {"options": options, "bundle": bundle.bundle, "resume": resume}
     common |= {"workers": corpus.workers, **bundle.must_be.pins}
-    try:
-        with progress_bars() as report:
-            if ray.ray:
-                record = _on_ray(inputs, output, corpus, ray, common | {"report": report})
-            else:
-                record = _here(inputs, output, corpus, common | {"report": report})
-    except KeyboardInterrupt:
-        say("textveil-train: interrupted; what is finished is kept, and --resume goes on")
-        raise
+    with progress_bars() as report:
+        if ray.ray:
+            record = _on_ray(inputs, output, corpus, ray, common | {"report": report})
+        else:
+            record = _here(inputs, output, corpus, common | {"report": report})
     if as_json:
         print(json.dumps(record, ensure_ascii=False))
     else:

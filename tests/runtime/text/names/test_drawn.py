@@ -29,12 +29,15 @@ REFUSED: list[tuple[Callable[[list[str]], list[str]], str]] = [
     (lambda words: ["the", *words, "and"], "draw: a function word, or a part of HTML: entry 1, 132 of the list"),
     (lambda words: [*words, "quot"], "draw: a function word, or a part of HTML: entry 131 of the list"),
     (lambda words: [*words, "baker", "friday"], "draw: a name too: deny it: entry 131, 132 of the list"),
-    (lambda words: [], f"draw: 0 words of the list are in the vocabulary and not denied; with fewer than {LEAST} it"),
+    (lambda words: [], f"draw needs at least {LEAST} words of the vocabulary that are not denied, and has 0: fewer"),
     (
         lambda words: words[:99],
-        "draw: 99 words of the list are in the vocabulary and not denied; with fewer than",
+        "draw needs at least 100 words of the vocabulary that are not denied, and has 99: fewer would",
     ),
-    (lambda words: [*words[:99], "zorblax"], "draw: 99 words of the list are in the vocabulary and not denied"),
+    (
+        lambda words: [*words[:99], "zorblax"],
+        "draw needs at least 100 words of the vocabulary that are not denied, and has 99",
+    ),
 ]
 
 
@@ -55,12 +58,12 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
 
 @pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "split": True}], ids=str)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="the rung names does not take"):
+    with pytest.raises(OptionError, match="protect names does not take"):
         ENGLISH.terms(**NAMES, **options)
 
 
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="draw: that is for protect names"):
+    with pytest.raises(OptionError, match="draw: only with protect names"):
         ENGLISH.sanitize("he", draw=WORDS)
     with pytest.raises(OptionError, match="draw takes a collection of words"):
         ENGLISH.sanitize("he", draw="zorblax", **NAMES)  # type: ignore[arg-type]

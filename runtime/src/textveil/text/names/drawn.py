@@ -57,8 +57,8 @@ class DrawnWords:
         ids = {word: bundle.ids.get(word, bundle.symbols) for word in entries if word not in denied}
         rows = [id for word, id in ids.items() if id < bundle.symbols and bundle.vocabulary[id] == word]
         if len(rows) < LEAST:
-            what = f"draw: {len(rows):,} words of the list are in the vocabulary and not denied"
-            raise OptionError(f"{what}; with fewer than {LEAST} it tells too much of them: deny them instead")
+            what = f"draw needs at least {LEAST} words of the vocabulary that are not denied, and has {len(rows):,}"
+            raise OptionError(f"{what}: fewer would tell too much of them; use deny instead")
         outputs = np.zeros(bundle.symbols, dtype=np.bool_)
         outputs[rows] = True
         spread = replace(level, share=max(level.share, Fraction(_SPREAD, len(rows))))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -147,7 +148,7 @@ class NamesPlans:
         foreign = sorted(set(given).intersection(_FOREIGN))
         foreign += [] if "draw" in given else [f"{name} without draw" for name in ("epsilon", "level") if name in given]
         if foreign:
-            raise OptionError(f"the rung names does not take {', '.join(foreign)}")
+            raise OptionError(f"protect names does not take {', '.join(foreign)}")
         style = self._style(given)
         allowed, denied = _keys(given.get("allow", ())), _keys(given.get("deny", ()))
         level, drawn, drawing = None, None, None
@@ -199,7 +200,9 @@ class NamesPlans:
     def _named(self, kinds: Collection[str]) -> frozenset[str]:
         known = {CALLED.get(kind, kind) for kind in self._surrogates.kinds}
         if not known.issuperset(kinds):
-            raise OptionError(f"there is no such kind; there are {', '.join(sorted(known))}")
+            close = [found for kind in kinds for found in get_close_matches(str(kind), known - {*kinds}, 1)]
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
+            raise OptionError(f"no such kind; {hint}")
         return frozenset(kinds)
 
 

@@ -109,7 +109,7 @@ class SkeletonRule:
             raise OptionError("one word is needed")
         ((_, token),) = pieces
         if token.role is Role.SHOWN:
-            raise OptionError("this word is a function word: it stays visible (protect all draws it)")
+            raise OptionError("this word is a function word: it stays visible, and protect all draws it")
         return token
 
     def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
