@@ -149,7 +149,6 @@ REFUSED = [
     (["--keep", "zorblax"], "option: there is no such kind; there are account, acronym, age"),
     (["--tag", "given"], "option: there is no such kind; there are "),
     (["--keep", "city", "--drop", "city"], "option: a kind is kept, tagged or dropped: one of them"),
-    (["--level", "strong"], "option: the rung names does not take level without draw\n"),
     (["--epsilon", "8"], "option: the rung names does not take epsilon without draw\n"),
     (["--mechanism", "staircase"], "option: the rung names does not take mechanism"),
     (["--split"], "option: the rung names does not take split"),

@@ -115,7 +115,6 @@ class LevelOptions:
             help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd.",
         ),
     ] = None
-    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name in the bundle.")] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(
