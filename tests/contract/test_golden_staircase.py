@@ -52,7 +52,7 @@ def test_the_document_gives_the_golden_texts(case: dict[str, Any], read: Any) ->
 def test_the_vectors_have_every_option_and_role(read: Any) -> None:
     given = {name for case in TOLD["cases"] for name in case["options"]}
     assert given == {
-        *("level", "protect", "deny", "case", "sanitize_punctuation"),
+        *("epsilon", "protect", "deny", "case", "sanitize_punctuation"),
         *("consistent", "consistent_cap", "split"),
     }
     rule = reader.Skeleton(read, {"protect": "words"})

@@ -32,8 +32,8 @@ from whole_texts import (
     write_bundle,
 )
 
-#: Levels of the two bundles that are used.
-LEVELS = {"toy": ["strong", "usual"], "english": ["4", "10", "12"]}
+#: Epsilons of the two bundles that are used.
+LEVELS = {"toy": ["6", "8.5"], "english": ["4", "10", "12"]}
 
 
 class Pair:
@@ -68,7 +68,7 @@ def one_word(word: int) -> Callable[[], Iterator[int]]:
 
 @pytest.mark.parametrize("number", range(len(OPTIONS)))
 def test_the_toy_bundle_rewrites_as_the_document_says(toy: Pair, number: int) -> None:
-    options = {"level": toy.levels[number % 2], **OPTIONS[number]} | {"level": toy.levels[number % 2]}
+    options = {**OPTIONS[number], "epsilon": toy.levels[number % 2]}
     toy.assert_agreement(TEXTS, options, partial(extreme_words, f"toy {number}"))
 
 
@@ -130,7 +130,7 @@ random_options = st.fixed_dictionaries(
 def test_random_texts_agree(toy: Pair, texts: list[str], options: dict[str, Any], consistent: bool, word: int) -> None:
     stream = one_word(word) if consistent else partial(extreme_words, str(word))
     more = {"consistent": True, "consistent_cap": 1 + word % 4, "split": True} if consistent else {}
-    toy.assert_agreement(texts, {"level": toy.levels[word % 2], **options, **more}, stream)
+    toy.assert_agreement(texts, {"epsilon": toy.levels[word % 2], **options, **more}, stream)
 
 
 @pytest.mark.full
@@ -139,7 +139,9 @@ def test_random_texts_agree(toy: Pair, texts: list[str], options: dict[str, Any]
 def test_random_texts_agree_in_the_english_bundle(
     english: Pair, texts: list[str], options: dict[str, Any], label: int
 ) -> None:
-    english.assert_agreement(texts, {"level": english.levels[label % 3], **options}, partial(extreme_words, str(label)))
+    english.assert_agreement(
+        texts, {"epsilon": english.levels[label % 3], **options}, partial(extreme_words, str(label))
+    )
 
 
 @settings(max_examples=1500)
@@ -217,7 +219,7 @@ def sees_a_fault(pair: Pair, bundle: Any) -> bool:
         (OPTIONS[number], partial(extreme_words, "fault")) for number in (0, 2, 3, 7)
     ]
     for options, stream in ways:
-        every = {**options, "level": "usual"}
+        every = {**options, "epsilon": "8.5"}
         told = by_the_product(pair.opened, TEXTS, every, stream())
         words = stream()
         if reader.rewrite_batch(bundle, TEXTS, every, lambda n, words=words: list(islice(words, n))) != told:

@@ -258,7 +258,9 @@ def _verify_staircase(bundle: TextBundle) -> str:
             slots = plans.slots(level, protect=protect)
             for staircase in {slots.strict, slots.lower}:
                 if largest_losses(staircase_channel(staircase), inputs).max() > float(level.epsilon) + _MARGIN:
-                    raise BundleDamaged(f"level {level.name}: the staircase loses more than the stated epsilon")
+                    raise BundleDamaged(
+                        f"level {level.epsilon.normalize():f}: the staircase loses more than the stated epsilon"
+                    )
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     its_levels = counted(len(bundle.staircase_levels), "level")

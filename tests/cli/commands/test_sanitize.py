@@ -49,7 +49,7 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
 
 
 REFUSED = [
-    (["--level", "x"], "no such level; epsilon is one of 6, 8.5"),
+    (["--epsilon", "7"], "no such level; epsilon is one of 6, 8.5"),
     (["--split"], "a cap and a split belong to consistent draws"),
     (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
     (

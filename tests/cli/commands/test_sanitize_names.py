@@ -149,7 +149,6 @@ REFUSED = [
     (["--keep", "zorblax"], "option: no such kind; there are account, acronym, age"),
     (["--tag", "given"], "option: no such kind; there are "),
     (["--keep", "city", "--drop", "city"], "option: a kind is kept, tagged or dropped: one of them"),
-    (["--level", "strong"], "option: protect names does not take level without draw"),
     (["--epsilon", "8"], "option: protect names does not take epsilon without draw"),
     (["--mechanism", "staircase"], "option: protect names does not take mechanism"),
     (["--split"], "option: protect names does not take split"),

@@ -32,7 +32,7 @@ class Law:
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The mechanism that a request asks for: a level by name or label; or krr with an epsilon."""
+    """The mechanism that a request asks for: a level by its label; or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
@@ -46,7 +46,7 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
         return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
     called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
     check(called or epsilon is None, "no level has this label")
-    named = called[0] if called else options.get("level", bundle.defaults["level"])
+    named = called[0] if called else bundle.defaults["level"]
     laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
     check(laws, "no such level")
     if laws[0]["base"] is not None:
@@ -172,7 +172,7 @@ def sanitize_batch(
 ) -> tuple[list[str], list[int], int]:
     """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
 
-    Options, all of which may be missing: mechanism, level (a name), epsilon (a label, or the epsilon of krr),
+    Options, all of which may be missing: mechanism, epsilon (a label, or the epsilon of krr),
     replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
     Returns the outputs, the numbers of tokens and the number of random words consumed.
     """

@@ -8,6 +8,7 @@ from .bundle import Bundle
 from .draws import draw_slots, uniform_below
 from .files import check
 from .skeleton import MEMBER, MENTION, VISIBLE, Skeleton, Token
+from .staircase import find_level
 
 Words = Callable[[int], list[int]]
 
@@ -60,7 +61,7 @@ def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) 
 def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], words: Words) -> tuple[list, list, int]:
     """Rewrite one batch of texts, each a document, with `words(count)` as the source of random 64-bit words.
 
-    Options are those of `Skeleton`, level (a name), consistent, consistent_cap and split. Where the order of draws
+    Options are those of `Skeleton`, epsilon, consistent, consistent_cap and split. Where the order of draws
     is the reader's own, equal tokens are drawn in the order of the first of them. Returns the outputs, the numbers of
     mentions that are charged, and the number of random words consumed.
     """
@@ -72,7 +73,7 @@ def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], wor
 
     rule, staircase = Skeleton(bundle, options), bundle.staircase
     assert staircase is not None
-    (level,) = (one for one in staircase.levels if one["name"] == options.get("level", staircase.defaults["level"]))
+    level = find_level(staircase, options)
     read = [rule.read(text) for text in texts]
     tokens = [(n, token) for n, items in enumerate(read) for item in items if isinstance(item, list) for token in item]
     consistent, cap = options.get("consistent", False), options.get("consistent_cap", 2000)

@@ -79,6 +79,13 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)
 
 
+def find_level(staircase: Staircase, options: dict[str, Any]) -> dict[str, str]:
+    """The level that a request asks for by its epsilon, or the default."""
+    if "epsilon" not in options:
+        return next(level for level in staircase.levels if level["name"] == staircase.defaults["level"])
+    return next(level for level in staircase.levels if Decimal(level["epsilon"]) == Decimal(str(options["epsilon"])))
+
+
 def factor_of(level: dict[str, str]) -> int:
     """F."""
     return factor_of_epsilon(level["epsilon"])

@@ -127,10 +127,10 @@ def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
 def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> None:
     for name in ("train.tsv", "dev.tsv", "test.tsv"):
         write(SST2, name)
-    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--level", "moderate", *TABLES)
+    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--epsilon", "10", *TABLES)
     assert code == 0
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["mechanism"], statement["level"]) == ("santext", "moderate")
+    assert (statement["mechanism"], statement["level"]) == ("santext", "10")
     assert sorted(path.name for path in Path("out").iterdir()) == ["dev.tsv", "record.json", "train.tsv"]
 
 

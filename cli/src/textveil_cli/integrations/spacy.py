@@ -99,7 +99,6 @@ def make_component(
     max_bytes: int = MAX_BUNDLE_BYTES,
     mechanism: str | None = None,
     epsilon: Any = None,
-    level: str | None = None,
     replacement_probability: Any = None,
     protect: str | None = None,
     consistent: bool | None = None,
@@ -127,8 +126,7 @@ def make_component(
         maker: Public key of the maker who must have signed it.
         max_bytes: Most bytes of all its files together.
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
-        epsilon: Label of a level.
-        level: Name of a level.
+        epsilon: Which level, by its epsilon.
         replacement_probability: SanText+'s ``p``.
         protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document become equal words.

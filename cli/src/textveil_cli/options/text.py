@@ -113,7 +113,6 @@ class LevelOptions:
             "any number for krr and fbdd.",
         ),
     ] = None
-    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name in the bundle.")] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(

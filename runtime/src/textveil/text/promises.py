@@ -141,12 +141,11 @@ class TokenPromise:
         charged = counted(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
-        level = f", level {terms.level}" if terms.level else ""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
         document_extra = f" + {_rounded_up(tokens * self.constant, 1)}" if self.constant else ""
         kept = "; common words that are kept reveal themselves" if self.replacement_probability is not None else ""
         return (
-            f"{terms.mechanism}{level}: {self._loss} per token "
+            f"{terms.mechanism}: {self._loss} per token "
             f"({self._kind(terms)}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
         )
 

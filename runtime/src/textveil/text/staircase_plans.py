@@ -75,7 +75,7 @@ class StaircasePlans:
         if foreign:
             raise OptionError(f"the staircase does not take {', '.join(foreign)}")
         protect = given.get("protect", self.bundle.default_protect)
-        level = find_staircase_level(self.bundle, given.get("epsilon"), given.get("level"))
+        level = find_staircase_level(self.bundle, given.get("epsilon"))
         consistent, split, cap = _consistent(given)
         bare = given.get("sanitize_punctuation", False)
         mechanism = self.slots(level, protect=protect)
@@ -87,7 +87,7 @@ class StaircasePlans:
         )
         terms = Terms(
             mechanism="staircase",
-            level=level.name,
+            level=f"{level.epsilon.normalize():f}",
             promise=promise,
             protect=protect,
             consistent=consistent,
@@ -119,17 +119,17 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     return consistent, split, cap
 
 
-def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
-    """Returns the level with that epsilon and that name; the bundle's default if both are ``None``.
+def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> StaircaseLevel:
+    """Returns the level with that epsilon; the bundle's default if it is ``None``.
 
     Raises:
         UnknownLevel: There is none; the message lists those there are.
     """
-    if epsilon is None and name is None:
-        name = bundle.default_staircase_level
-    wanted = None if epsilon is None else number(epsilon)
+    if epsilon is None:
+        return next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
+    wanted = number(epsilon)
     for level in bundle.staircase_levels:
-        if name in (None, level.name) and wanted in (None, level.epsilon):
+        if wanted == level.epsilon:
             return level
     there_are = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
     raise UnknownLevel(f"no such level; epsilon is one of {there_are}")

@@ -67,7 +67,7 @@ class Terms:
 
     Attributes:
         mechanism: Name of the mechanism.
-        level: Name of the level, or ``None`` for mechanisms that have none.
+        level: The epsilon that its level is called by, as it is typed; ``None`` for mechanisms that have none.
         promise: What it promises of one drawn token.
         protect: The rung of the ladder, ``"words"`` or ``"all"``; ``None`` for mechanisms that draw everything.
         consistent: Whether equal words of a document become equal words.
