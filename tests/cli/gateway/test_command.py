@@ -27,7 +27,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
     ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--no-consistent"], 1, "textveil: option: a conversation has "),
-    ([*UP, "--protect", "words", "--level", "nothing"], 1, "textveil: unknown-level: "),
+    ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
     ([*UP, "--budget", "3"], 1, "textveil: option: --ledger-key, all of --scope and --budget"),
     ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key go together\n"),
