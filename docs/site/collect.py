@@ -19,8 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / ".site" / "pages"
 HTML = ROOT / ".site" / "html"
 DEMO = ROOT / "web" / "demo" / "dist"
-#: Files of this folder, and where the site has them.
-OWN = {Path("docs/site/api.md"): Path("api.md"), Path("docs/site/site.css"): Path("site.css")}
+STYLE = Path("docs/site/site.css")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<to>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -31,11 +30,11 @@ def main() -> None:
     tracked = [Path(name) for name in listed.split("\0") if name]
     pages = {path for path in tracked if path.suffix == ".md" and path.parts[0] != "tests"}
     for path in tracked:
-        to = TARGET / OWN.get(path, path)
+        to = TARGET / path
         to.parent.mkdir(parents=True, exist_ok=True)
         if path in pages:
             to.write_text(linked((ROOT / path).read_text("utf-8"), path, pages), "utf-8")
-        elif path.suffix == ".png" or path in OWN:
+        elif path.suffix == ".png" or path == STYLE:
             shutil.copy(ROOT / path, to)
     if DEMO.is_dir():
         shutil.copytree(DEMO, TARGET / "demo")
