@@ -79,11 +79,13 @@ docs-check:
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
 
-# The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv.
+# The documentation as a site, in .site/html/VERSION; a broken link fails. The first run installs mkdocs into .site/venv,
+# an environment of its own: nothing of this repository is installed or imported. With web/demo built, it is in the site.
 site:
 	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
-	.venv/bin/python docs/site/collect.py
-	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
+	version=$$(.site/venv/bin/python docs/site/collect.py) && \
+	NO_MKDOCS_2_WARNING=1 TEXTVEIL_SITE="textveil $$version" TEXTVEIL_HTML="../../.site/html/$$version" \
+	.site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
 # The bill of materials of the runtime and its command, and the hashes of what they depend on, by tools in an environment
 # of their own. Of the extras, those that are parts of them: a library that textveil is put into is its user's.

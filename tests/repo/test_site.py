@@ -1,5 +1,6 @@
 """The pages of the site: which there are, and where their links lead (``make site`` checks all links)."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -15,8 +16,8 @@ from textveil import errors  # noqa: E402
 def test_every_page_of_the_navigation_is_there() -> None:
     config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
     named = re.findall(r": (\S+\.md)$", config, re.M)
-    assert "api.md" in named
-    assert [name for name in named if name != "api.md" and not (ROOT / name).is_file()] == []
+    assert "docs/site/api.md" in named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_every_guide_is_in_the_navigation() -> None:
@@ -32,6 +33,23 @@ def test_links() -> None:
     assert found == (
         "[a](levels.md#x) `Makefile` `tests` [proofs](proofs/README.md) [gone](gone.md) [w](https://w.org)"
     )
+
+
+def test_versions_stay_beside_each_other(tmp_path: Path) -> None:
+    for name in ("0.9.0", "0.10.0", "assets"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text("") if name != "assets" else None
+    assert collect.list_versions("0.2.0", tmp_path) == "0.2.0"
+    listed = json.loads((tmp_path / "versions.json").read_text())
+    assert [each["version"] for each in listed] == ["0.10.0", "0.9.0", "0.2.0"]
+    assert 'href="0.2.0/index.html"' in (tmp_path / "index.html").read_text()
+    assert collect.version() == textveil.__version__
+
+
+def test_the_page_to_try_is_linked_above_the_first_section() -> None:
+    home = collect.with_demo("# textveil\n\nIt rewrites.\n\n## One\n\n## Two\n")
+    assert home.index("(demo/index.html)") < home.index("## One")
+    assert home.count("demo/index.html") == 1
 
 
 def test_every_public_name_is_in_the_reference() -> None:

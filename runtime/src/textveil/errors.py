@@ -1,8 +1,8 @@
 """Every error a user can meet. One tree, stable codes, one line each.
 
-No message holds a character of the text being protected, nor a word looked up, nor an argument of the command
-line: a position ("token 17 of 40", "input 2", "byte 512") says where, the code says what. A table that was found and
-opened is named by its file's name, and its rows by their numbers.
+No message holds a character of the text being protected, nor a word looked up: a position ("token 17 of 40", "byte
+512") says where, the code says what. A file is named by the last part of its path, if it is there, ends like a file of
+texts, or is one that an option names; a column by its name in the header, if what was typed is spelled nearly like it.
 """
 
 from typing import TYPE_CHECKING, ClassVar

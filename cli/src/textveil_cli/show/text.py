@@ -16,8 +16,8 @@ _BAR_CELLS = 24
 _COLUMNS = (
     "kept: probability that a word comes out as itself: the 5 % quantile of words, the median, the 95 % quantile, and",
     "the most of any word. entropy: min-entropy in nats of what a word may become, median. 1 release, 10 releases: how",
-    "often a sensitive word is guessed from so many independent releases, by who knows this bundle and how common",
-    "words are. A reader who sees the context guesses more. Of santext+, all this is about sensitive words: no level",
+    "often a sensitive word is guessed from so many independent releases, by someone who knows this bundle and how",
+    "common words are. A reader of the context guesses more. Of santext+, all this is about sensitive words: no level",
     "moves the coin that keeps common words, and what it keeps reveals itself.",
 )
 

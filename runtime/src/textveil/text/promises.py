@@ -238,8 +238,8 @@ class MentionPromise:
         """Implements ``Promise.not_protected``."""
         items = [
             f"visible as they are: {', '.join(terms.visible_parts)}",
-            "the bound is about one word, for someone who knows every other word; who only knows the language learns "
-            "about a word from the words around it too",
+            "the bound is about one word, for someone who knows every other word; someone who only knows the language "
+            "learns about a word from the words around it too",
             "the text as a whole: the sum over its mentions bounds next to nothing",
             "roughly what each drawn word means: it is drawn from its neighborhood most of the time",
         ]
