@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 from report import frontier_rows as rows
+from report import readability
 from report.frontier_chart import LINES, accuracy_by_attack
 from report.pages import points, spread, table
 from report.records import Column, read_objects
@@ -109,6 +110,7 @@ def tables(results: Path) -> dict[str, str]:
         "came-out": came_out(found),
         "profile": profile(found),
         "floors": floors(found),
+        "readability": readability.of_all(results),
         "samples": samples(found),
     }
 
