@@ -103,7 +103,8 @@ class Run:
         parts, readings = self._parts(job["task"])
         if row.name in REWRITTEN:
             new = {name: self.releases.rewritten(row, job["task"], name, part.cut) for name, part in parts.items()}
-            read, outputs = ({name: both[n] for name, both in new.items()} for n in range(2))
+            read = {name: reading for name, (reading, _) in new.items()}
+            outputs = {name: words for name, (_, words) in new.items()}
         else:
             release = self.releases.of(row)
             read = self._read(release, parts, readings)

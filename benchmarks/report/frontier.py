@@ -200,8 +200,9 @@ def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, fl
     known = sorted((found.strongest(name).mean(), name) for name in names if len(found.strongest(name)))
     if pd.isna(place) or len(known) < 2 or any(found.scores(name, task).empty for _, name in known):
         return None
-    of = [[(x, value(found.scores(name, task))) for x, name in known] for value in (pd.Series.mean, pd.Series.std)]
-    mean, deviation = (between(line, place) for line in of)
+    scores = [(float(x), found.scores(name, task)) for x, name in known]
+    mean = between([(x, float(each.mean())) for x, each in scores], place)
+    deviation = between([(x, float(each.std())) for x, each in scores], place)
     return None if mean is None or deviation is None else (mean, deviation)
 
 
