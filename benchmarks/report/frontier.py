@@ -16,7 +16,7 @@ from report.frontier_chart import LINES, accuracy_by_attack
 from report.pages import points, spread, table
 from report.records import Column, read_objects
 
-NAME, BEFORE, OF_ATTACK = "frontier.jsonl", "frontier_v3.jsonl", "attack_v4.jsonl"
+NAME, BEFORE = "frontier.jsonl", "frontier_v3.jsonl"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2-whole": "SST-2"}
 ALL = TASKS | {"sick": "SICK, r"}
 ATTACKS = {"bayes": "Bayes", "trigrams": "trigrams", "network": "network", "sum": "the sum"}
@@ -85,16 +85,11 @@ def read(results: Path, name: str = NAME) -> Frontier:
 
 
 def with_attacks(results: Path) -> Frontier:
-    """Returns the records with attacks of other runs, where a row was not attacked in this one.
-
-    What k-RR draws hangs on words, lists and outputs alone, so its attacks are those of english-v3.
-    """
+    """Returns the records with english-v3's attacks on k-RR: what it draws hangs on words, lists and outputs alone."""
     found = read(results).records
+    known = {record["row"] for record in found if record["job"] == "attack"}
     before = [r for r in read(results, BEFORE).records if r["job"] == "attack" and r["row"].startswith("krr")]
-    for others in (read(results, OF_ATTACK).records, before):
-        known = {record["row"] for record in found if record["job"] == "attack"}
-        found = found + [record for record in others if record["row"] not in known]
-    return Frontier(found)
+    return Frontier(found + [record for record in before if record["row"] not in known])
 
 
 def tables(results: Path) -> dict[str, str]:

@@ -115,16 +115,15 @@ def test_a_lead_is_read_between_levels_where_as_many_words_are_named() -> None:
     assert Frontier([]).strongest("shipped-8").empty
 
 
-def test_attacks_of_other_runs_fill_rows_that_were_not_attacked(tmp_path: Path) -> None:
+def test_attacks_of_before_fill_rows_of_k_rr_that_were_not_attacked(tmp_path: Path) -> None:
     def write(name: str, *records: dict[str, Any]) -> None:
         (tmp_path / name).write_text("".join(json.dumps({"quick": False} | record) + "\n" for record in records))
 
-    write("frontier.jsonl", *attacked("shipped-10", 0.5))
-    write("attack_v4.jsonl", *attacked("shipped-10", 0.4), *attacked("shipped-8", 0.3))
-    write("frontier_v3.jsonl", *attacked("krr-seen-8", 0.2), *attacked("seen-8", 0.9))
+    write("frontier.jsonl", *attacked("shipped-10", 0.5), *attacked("krr-seen-10", 0.4))
+    write("frontier_v3.jsonl", *attacked("krr-seen-8", 0.2), *attacked("krr-seen-10", 0.3), *attacked("seen-8", 0.9))
     found = with_attacks(tmp_path)
-    rows_of = {name: found.strongest(name).tolist() for name in ("shipped-10", "shipped-8", "krr-seen-8", "seen-8")}
-    assert rows_of == {"shipped-10": [0.5], "shipped-8": [0.3], "krr-seen-8": [0.2], "seen-8": []}
+    rows_of = {name: found.strongest(name).tolist() for name in ("shipped-10", "krr-seen-8", "krr-seen-10", "seen-8")}
+    assert rows_of == {"shipped-10": [0.5], "krr-seen-8": [0.2], "krr-seen-10": [0.4], "seen-8": []}
 
 
 def test_whole_sentences_leave_out_phrases(tmp_path: Path) -> None:
