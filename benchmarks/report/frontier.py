@@ -1,21 +1,24 @@
 """Tables of docs/results/text.md, from the records of ``benchmarks/frontier/run.py``."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 from report import frontier_rows as rows
+from report import readability
 from report.frontier_chart import LINES, accuracy_by_attack
 from report.pages import points, spread, table
 from report.records import Column, read_objects
 
-NAME = "frontier.jsonl"
-TASKS = {"ag": "AG News", "trec": "TREC", "sst2": "SST-2"}
+NAME, BEFORE = "frontier.jsonl", "frontier_v3.jsonl"
+TASKS = {"ag": "AG News", "trec": "TREC", "sst2-whole": "SST-2"}
+ALL = TASKS | {"sick": "SICK, r"}
 ATTACKS = {"bayes": "Bayes", "trigrams": "trigrams", "network": "network", "sum": "the sum"}
 SPANS = ("persons", "places", "addresses", "organizations")
 _DASH = "-"
@@ -41,7 +44,7 @@ class Frontier:
 
     def unchanged(self, row: str, what: str) -> float | None:
         """Returns the mean share of SST-2's words that come out as they were."""
-        found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2"]
+        found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2-whole" and r["unchanged"]]
         return sum(found) / len(found) if found else None
 
     def named(self, row: str, attack: str, what: str = "content") -> Column:
@@ -53,15 +56,10 @@ class Frontier:
         return pd.Series([value if attack == "closed_form" else value[what] for value in values], dtype=float)
 
     def strongest(self, row: str, what: str = "content") -> Column:
-        """Returns what the attack names that names most; of a row that was not attacked anew, what the one before did.
-
-        That one has one draw.
-        """
+        """Returns what the attack names that names most."""
         found = [self.named(row, attack, what) for attack in ("unchanged", *ATTACKS)]
         if not len(found[0]):
-            before = self.of("attack_before", rows.SAME_ATTACK.get(row, row))
-            shares = [value[what] for record in before for value in record.values() if isinstance(value, dict)]
-            return pd.Series([max(shares)] if shares else [], dtype=float)
+            return found[0]
         return max((shares for shares in found if len(shares)), key=lambda shares: shares.mean())
 
     def spans(self, row: str, kind: str) -> dict[str, float] | None:
@@ -74,45 +72,55 @@ class Frontier:
         return shares | {"known": total["same"] / max(1, total["words"])}
 
 
-def read(results: Path) -> Frontier:
+def read(results: Path, name: str = NAME) -> Frontier:
     """Reads the records; refuses those of ``--quick``, which did not read the test texts.
 
     Raises:
         ValueError: A record is of a quick run.
     """
-    records = [record for _, record in read_objects(results / NAME)]
+    records = [record for _, record in read_objects(results / name)]
     if any(record["quick"] for record in records):
         raise ValueError("records of a quick run are for development, not for the page")
     return Frontier(records)
 
 
+def with_attacks(results: Path) -> Frontier:
+    """Returns the records with english-v3's attacks on k-RR: what it draws hangs on words, lists and outputs alone."""
+    found = read(results).records
+    known = {record["row"] for record in found if record["job"] == "attack"}
+    before = [r for r in read(results, BEFORE).records if r["job"] == "attack" and r["row"].startswith("krr")]
+    return Frontier(found + [record for record in before if record["row"] not in known])
+
+
 def tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page by name."""
-    found = read(results)
+    found = with_attacks(results)
     return {
         "about": about(found),
         "frontier": main_table(found),
-        "equal-attack": equal_attack(found),
+        "leads": leads(found),
         "attacks": attacks(found),
-        "tuned": tuned(found),
+        "tuned": tuned(read(results, BEFORE)),
         "personal": personal(found),
         "came-out": came_out(found),
         "profile": profile(found),
         "floors": floors(found),
+        "readability": readability.of_all(results),
         "samples": samples(found),
     }
 
 
 def pictures(results: Path) -> dict[str, Figure]:
     """Returns the pictures of the page by file name."""
-    found = read(results)
+    found = with_attacks(results)
     lines = []
     for line in LINES:
         places = [(name, found.strongest(name)) for name in line.rows]
-        scores = [(named.mean(), [found.scores(name, task) for task in TASKS]) for name, named in places if len(named)]
-        lines.append((line, scores))
-    heights = {name: [found.scores(name, task).mean() for task in TASKS] for name in ("raw", "delete")}
-    return {"text_frontier.png": accuracy_by_attack(list(TASKS.values()), lines, heights, _finding(found))}
+        scores = [(named.mean(), [found.scores(name, task) for task in ALL]) for name, named in places if len(named)]
+        if scores:
+            lines.append((line, scores))
+    heights = {name: [found.scores(name, task).mean() for task in ALL] for name in ("raw", "delete")}
+    return {"text_frontier.png": accuracy_by_attack(list(ALL.values()), lines, heights, _finding(found))}
 
 
 def _finding(found: Frontier) -> str:
@@ -128,7 +136,7 @@ def about(found: Frontier) -> str:
     """What was measured: the bundle, and how many draws of each task."""
     of_default = [record for record in found.records if record["row"] == rows.DEFAULT]
     bundles = ", ".join(sorted({f"`{record['bundle'][:12]}`" for record in of_default}))
-    draws = [f"{label} {len(found.scores(rows.DEFAULT, task))}" for task, label in (TASKS | {"sick": "SICK"}).items()]
+    draws = [f"{label} {len(found.scores(rows.DEFAULT, task))}" for task, label in ALL.items()]
     personal = sum(record["draws"] for record in found.of("personal", rows.DEFAULT))
     named = len(found.strongest(rows.DEFAULT))
     draws += [f"personal data {personal}", f"attacks up to {named}"]
@@ -137,63 +145,60 @@ def about(found: Frontier) -> str:
 
 def main_table(found: Frontier) -> str:
     """One row a release: what is charged, what is seen, what is learned and what is named."""
-    columns = [
-        "mechanism", "visible", "nats", *TASKS.values(), "SICK, r", "content words out", "all words out",
-        "our strongest attack",
-    ]  # fmt: skip
+    columns = ["mechanism", "visible", "nats", *ALL.values(), "content words out", "all words out",
+               "our strongest attack"]  # fmt: skip
     body = []
     for row in rows.ROWS:
-        scores = [spread(found.scores(row.name, task)) for task in TASKS]
-        pearson = spread(found.scores(row.name, "sick"), shares=False)
-        outs = [points(found.unchanged(row.name, what)) for what in ("content", "words")]
-        attack = spread(found.strongest(row.name)) if row.name != "delete" else _DASH
-        body.append([row.law, row.visible, row.nats, *scores, pearson, *outs, attack])
+        scores = [score(found, row.name, task) for task in ALL]
+        outs = [points(found.unchanged(row.name, what)) or _DASH for what in ("content", "words")]
+        attack = (spread(found.strongest(row.name)) or _DASH) if row.name != "delete" else _DASH
+        body.append([row.law, row.visible, row.nats, *scores, *outs, attack])
     return table(columns, body)
 
 
-def equal_attack(found: Frontier) -> str:
-    """Accuracy of the staircase between its levels, where the strongest attack names what it names of k-RR.
+def score(found: Frontier, row: str, task: str) -> str:
+    """Returns a cell: accuracy in per cent, or SICK's correlation."""
+    return spread(found.scores(row, task), shares=task != "sick") or _DASH
 
-    The last rows suppose an attack on the staircase that is as strong as was asked for.
-    """
-    columns = ["visible", "attack on the staircase", "k-RR at", "content words named",
-               *(f"{task}: k-RR / staircase" for task in TASKS.values())]  # fmt: skip
+
+def leads(found: Frontier) -> str:
+    """Scores of the staircase between its levels, where the strongest attack names what it names of k-RR at 10."""
+    columns = ["task", "visible", "content words named", "k-RR at 10", "staircase", "lead"]
     body = []
-    for visible, level, asked in (("every", 10, False), ("seen", 8, False), ("seen", 10, False), ("seen", 10, True)):
-        name = f"krr-{visible}-{level}"
-        ours = at_equal_attack(found, visible, level, asked=asked)
-        if ours is None:
+    for (task, label), visible in product(ALL.items(), ("kinds", "seen", "every")):
+        name = f"krr-{visible}-10"
+        ours, theirs = at_equal_attack(found, visible, task), found.scores(name, task)
+        if ours is None or theirs.empty:
             continue
-        cells = [f"{points(found.scores(name, task).mean())} / {points(ours[task]) or _DASH}" for task in TASKS]
-        seen = {"every": "nothing", "seen": "function words"}[visible]
-        body.append([seen, "as asked for" if asked else "measured", str(level), spread(found.strongest(name)), *cells])
+        digits, scale = (3, 1) if task == "sick" else (1, 100)
+        lead, error = (scale * value for value in (ours[0] - theirs.mean(), math.hypot(ours[1], theirs.std())))
+        told = f"{scale * ours[0]:.{digits}f}", f"**{lead:+.{digits}f}** ± {error:.{digits}f}"
+        seen = {"kinds": "function words, kinds", "seen": "function words", "every": "nothing"}[visible]
+        body.append([label, seen, spread(found.strongest(name)), score(found, name, task), *told])
     return table(columns, body)
 
 
-def at_equal_attack(
-    found: Frontier, visible: str, level: int, *, asked: bool = False
-) -> dict[str, float | None] | None:
-    """Returns the accuracy of the staircase where the strongest attack names as many words as of k-RR at a level.
+def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, float] | None:
+    """Returns the score of the staircase, and its deviation, where as many words are named as of k-RR at 10.
 
     Args:
         found: The records.
-        visible: ``every`` word drawn, or function words ``seen``.
-        level: Nats of k-RR.
-        asked: Whether the attack on the staircase is supposed to be as strong as was asked for.
+        visible: ``every`` word drawn, function words ``seen``, or ``kinds`` beside them: the rung ``words``.
+        task: What is scored.
 
     Returns:
-        By task, ``None`` where the levels that were measured do not reach so far; ``None`` without attacks, or where
-        not all of them were attacked in the same way.
+        ``None`` without attacks, or where the levels that were measured do not reach so far.
     """
-    names = [f"krr-{visible}-{level}", *(f"{visible}-{n}" for n in (8, 10, 12))]
-    place, *means = (found.strongest(name).mean() for name in names)
-    stairs = dict(zip(names[1:], means, strict=True))
-    if len({len(found.named(name, "unchanged")) > 0 for name in names}) > 1:
+    staircase = "shipped" if visible == "kinds" else visible
+    place = found.strongest(f"krr-{visible}-10").mean()
+    names = [f"{staircase}-{n}" for n in (8, 10, 12)]
+    known = sorted((found.strongest(name).mean(), name) for name in names if len(found.strongest(name)))
+    if pd.isna(place) or len(known) < 2 or any(found.scores(name, task).empty for _, name in known):
         return None
-    known = sorted((x, other) for other, x in (rows.ATTACK_FLOORS if asked else stairs).items() if not pd.isna(x))
-    if pd.isna(place) or len(known) < 2:
-        return None
-    return {task: between([(x, found.scores(other, task).mean()) for x, other in known], place) for task in TASKS}
+    scores = [(float(x), found.scores(name, task)) for x, name in known]
+    mean = between([(x, float(each.mean())) for x, each in scores], place)
+    deviation = between([(x, float(each.std())) for x, each in scores], place)
+    return None if mean is None or deviation is None else (mean, deviation)
 
 
 def between(line: Sequence[tuple[float, float]], place: float) -> float | None:
@@ -237,7 +242,7 @@ def personal(found: Frontier) -> str:
     """Spans of personal data of which something came out, in per cent: whole span / any word / known words."""
     body = []
     for row in rows.ROWS:
-        if row.name in ("raw", "delete", "blank", "uniform"):
+        if not found.of("personal", row.name) or row.name in ("raw", "delete", "blank", "uniform"):
             continue
         cells = []
         for kind in SPANS:
@@ -279,37 +284,21 @@ def floors(found: Frontier) -> str:
 
 
 def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
-    law = {"every": "every word drawn", "seen": "function words visible"}
-    for name, asked in rows.ACCURACY_FLOORS.items():
-        kind, level = name.split("-")
-        for task, least in zip(TASKS, asked, strict=True):
-            mean = 100 * found.scores(name, task).mean()
-            if pd.isna(mean):
-                continue
-            yield f"{TASKS[task]}, {law[kind]}, {level}", f"{least:g}", f"{mean:.1f}", mean >= least
-    for name, least in rows.ABOVE_DELETING.items():
-        for task in TASKS:
-            gain = 100 * (found.scores(name, task).mean() - found.scores("delete", task).mean())
-            if pd.isna(gain):
-                continue
-            what = f"{TASKS[task]}, points above deleting, {name.split('-')[1]}"
-            yield what, f"{least:g}", f"{gain:.1f}", gain >= least
-    gain = 100 * (found.tuned("every-10").mean() - found.tuned("krr-every-10").mean())
-    if not pd.isna(gain):
-        what = "SST-2, fine-tuned, every word drawn, 10: points above k-RR"
-        yield what, f"{rows.TUNED_ABOVE_K_RR:g}", f"{gain:.1f}", gain >= rows.TUNED_ABOVE_K_RR
-    for name, least in rows.TUNED_FLOORS.items():
-        score = 100 * found.tuned(name, on_all=True).mean()
-        if not pd.isna(score):
-            what = f"SST-2, fine-tuned on all rows, {law[name.split('-')[0]]}, 10"
-            yield what, f"{least:g}", f"{score:.1f}", score >= least
-    for name, least in rows.ATTACK_FLOORS.items():
-        for what, label in (("content", "all content words"), ("known", "those in the vocabulary")):
-            share = found.strongest(name, what).mean()
-            if not pd.isna(share):
-                level = name.split("-")[1]
-                text = f"our strongest attack, {law['seen']}, {level}: {label}"
-                yield text, f"{100 * least:g}", points(share), share >= least
+    for name, asked in rows.FLOORS.items():
+        for (task, label), least in zip(ALL.items(), asked, strict=True):
+            scores, share = found.scores(name, task), task != "sick"
+            if len(scores):
+                yield (
+                    f"{label}, rung `words` at {name.split('-')[1]}",
+                    points(least) if share else f"{least:.3f}",
+                    spread(scores, shares=share),
+                    scores.mean() >= least,
+                )
+    for name, most in rows.ATTACK_CEILINGS.items():
+        named = found.strongest(name)
+        if len(named):
+            what = f"our strongest attack, rung `words` at {name.split('-')[1]}: content words"
+            yield what, f"at most {points(most)}", spread(named), named.mean() <= most
     for kind, most in rows.PERSONAL_CEILINGS.items():
         of = found.spans(rows.DEFAULT, kind)
         if of is not None:

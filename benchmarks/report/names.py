@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from report import readability
 from report.charts import BLUE, GRAY, SMALL, STYLE, percent, titled
 from report.pages import table
 
@@ -62,9 +63,8 @@ def _share(found: Record | None, name: str, *, interval: bool = True) -> str:
 def tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page by name."""
     records = _records(results)
-    utility, readable, speed = (
-        json.loads((results / "names" / f"{name}.json").read_text("utf-8"))
-        for name in ("utility", "readability", "speed")
+    utility, speed = (
+        json.loads((results / "names" / f"{name}.json").read_text("utf-8")) for name in ("utility", "speed")
     )
     return {
         "made-up": _of_set(records, "made-up", MADE_UP),
@@ -72,7 +72,7 @@ def tables(results: Path) -> dict[str, str]:
         "variants": _variants(records),
         "sets": _sets(records),
         "utility": _utility(utility),
-        "readability": _readability(readable),
+        "readability": readability.of_names(results),
         "speed": _speed(speed),
     }
 
@@ -133,27 +133,6 @@ def _utility(record: Record) -> str:
 def _difference(one: Record) -> str:
     low, high = one["interval"]
     return f"{one['score']:+.1f} ({low:+.1f} to {high:+.1f})"
-
-
-def _readability(record: Record) -> str:
-    corpora = {"ag": "AG News", "sst2": "SST-2", "made-up": "made-up sentences"}
-    rows = [["raw", *(f"1 ({record['raw'][name]['raw']:,.0f} a word)" for name in corpora)]]
-    called = {
-        "surrogates": "`names`, surrogates",
-        "tags": "`names`, tags",
-        "patch": "hidden words as x",
-        "words": "`words`",
-    }
-    for name, label in called.items():
-        if name in record:
-            cells = (record[name].get(corpus) for corpus in corpora)
-            rows.append([label, *("" if one is None else _ratio(one) for one in cells)])
-    return table(["rewriting", *corpora.values()], rows)
-
-
-def _ratio(one: Record) -> str:
-    low, high = one["interval"]
-    return f"{one['ratio']:.2f} ({low:.2f}-{high:.2f})"
 
 
 def _speed(record: Record) -> str:

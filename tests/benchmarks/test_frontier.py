@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from frontier import corpora, personal, rows, run, tuned
 from frontier.profile_attacks import pattern
-from report.frontier import Frontier, at_equal_attack, between
+from frontier.rows import Releases
+from report.frontier import Frontier, at_equal_attack, between, leads, with_attacks
+from report.frontier_rows import ROWS
 from textveil.mechanisms.staircase import staircase_channel
 from textveil.text import segments
 from textveil_training.attacks.words import NOTHING, Words, constant, of_plan, unchanged
@@ -88,11 +90,63 @@ def test_reviews_are_spelled_as_in_sst2(tmp_path: Path) -> None:
     assert ["".join(cut) for cut in corpora.prior(tmp_path)] == ["it 's good", "do n't"]
 
 
-def test_a_row_that_was_not_attacked_anew_has_the_attack_before() -> None:
-    shares = {"content": 0.3, "known": 0.4}
-    before = {"job": "attack_before", "row": "seen-8", "bayes": shares, "all": {"content": 0.5, "known": 0.6}}
-    assert Frontier([before]).strongest("seen-8").tolist() == [0.5]
-    new = [{"job": "attack", "row": "seen-8", "unchanged": shares, "sum": {"content": x}} for x in (0.4, 0.5)]
-    assert Frontier([before, *new]).strongest("seen-8").tolist() == [0.4, 0.5]
-    assert Frontier([]).strongest("seen-8").empty
-    assert at_equal_attack(Frontier([before, *new]), "seen", 8) is None
+def scored(row: str, task: str, *scores: float) -> list[dict[str, Any]]:
+    return [{"job": "task", "row": row, "task": task, "score": score, "draw": n} for n, score in enumerate(scores)]
+
+
+def attacked(row: str, *shares: float) -> list[dict[str, Any]]:
+    return [{"job": "attack", "row": row, "unchanged": {"content": 0.1}, "sum": {"content": x}} for x in shares]
+
+
+def test_a_lead_is_read_between_levels_where_as_many_words_are_named() -> None:
+    records = [
+        *scored("krr-kinds-10", "sick", 0.5, 0.52), *attacked("krr-kinds-10", 0.44, 0.46),
+        *scored("shipped-8", "sick", 0.4, 0.42), *attacked("shipped-8", 0.4),
+        *scored("shipped-10", "sick", 0.5, 0.52), *attacked("shipped-10", 0.5),
+    ]  # fmt: skip
+    found = Frontier(records)
+    assert found.strongest("krr-kinds-10").tolist() == [0.44, 0.46]
+    staircase = at_equal_attack(found, "kinds", "sick")
+    assert staircase == pytest.approx((0.46, np.std([0.4, 0.42], ddof=1)))
+    assert "| SICK, r | function words, kinds | 45.0 ± 1.4 | 0.510 ± 0.014 | 0.460 | **-0.050** ± 0.020 |" in leads(
+        found
+    )
+    assert at_equal_attack(Frontier(records[:-2]), "kinds", "sick") is None
+    assert Frontier([]).strongest("shipped-8").empty
+
+
+def test_attacks_of_before_fill_rows_of_k_rr_that_were_not_attacked(tmp_path: Path) -> None:
+    def write(name: str, *records: dict[str, Any]) -> None:
+        (tmp_path / name).write_text("".join(json.dumps({"quick": False} | record) + "\n" for record in records))
+
+    write("frontier.jsonl", *attacked("shipped-10", 0.5), *attacked("krr-seen-10", 0.4))
+    write("frontier_v3.jsonl", *attacked("krr-seen-8", 0.2), *attacked("krr-seen-10", 0.3), *attacked("seen-8", 0.9))
+    found = with_attacks(tmp_path)
+    rows_of = {name: found.strongest(name).tolist() for name in ("shipped-10", "krr-seen-8", "krr-seen-10", "seen-8")}
+    assert rows_of == {"shipped-10": [0.5], "krr-seen-8": [0.2], "krr-seen-10": [0.4], "seen-8": []}
+
+
+def test_whole_sentences_leave_out_phrases(tmp_path: Path) -> None:
+    (tmp_path / "sst2").mkdir()
+    for name in ("train", "dev"):
+        (tmp_path / f"sst2/{name}.tsv").write_text("sentence\tlabel\na dull film \t0\ndull \t0\ngood \t1\n")
+    parts = corpora.load(tmp_path, "sst2-whole", quick=False)
+    assert ["".join(cut) for cut in parts["train"].cut] == ["a dull film", "good"]
+    assert parts["train"].labels.tolist() == [0, 1]
+    assert len(parts["test"].cut) == 3
+
+
+def test_texts_that_are_released_as_text_are_read_anew() -> None:
+    releases, row = Releases(None, None), {row.name: row for row in ROWS}
+    cut = [segments("We met Zorblax in Boston.")]
+    assert releases.shown(row["names"], cut) == [[True, True, True, True, False, True, True, True, False, True]]
+    outputs = releases.rewritten(row["names-tags"], "ag", "test", cut)[1]
+    words = [releases.words.spelled[word] for word in outputs.tolist()]
+    assert words[:2] == ["we", "met"]
+    assert "zorblax" not in words
+    assert "city" in words
+    said = releases.rewritten(row["index-8"], "ag", "test", cut)[1]
+    assert len(said) > 5
+    assert not {"zorblax", "met"} & {releases.words.spelled[word] for word in said.tolist()}
+    assert not releases.has(row["index-8"], "trec")
+    assert releases.has(row["names"], "trec")

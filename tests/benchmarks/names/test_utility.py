@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from names.utility import Task, maximal, measured, related
 from readability import Tokenizer, ratio
+from readability import measured as surprised
 
 
 def test_maximal_phrases() -> None:
@@ -50,3 +51,11 @@ def test_a_ratio_of_perplexities() -> None:
 def test_the_best_pair_is_joined_first() -> None:
     tokens = ["<bos>", "a", "b", "c", "\u2581", "ab", "bc", "<0xC3>", "<0xA9>"]
     assert Tokenizer(tokens, [0, 0, 0, 0, 0, -2, -1, 0, 0], 0)("abc a\u00e9") == [0, 1, 6, 4, 1, 7, 8]
+
+
+def test_draws_of_a_rewriting_are_read_by_the_words_of_the_original() -> None:
+    texts, drawn = ["a b", "a b c d"], iter([["a b", "a b c d"], ["a", "a b"]])
+    found = surprised(lambda text: 2.0 * len(text.split()), texts, lambda _: next(drawn), 2)
+    assert found["draws"] == pytest.approx([1, np.exp(-1)], abs=1e-4)
+    assert found["ratio"] == pytest.approx(np.exp(-0.5), abs=1e-4)
+    assert found["own"] == pytest.approx(np.exp(2), abs=0.01)

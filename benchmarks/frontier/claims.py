@@ -1,0 +1,223 @@
+"""Figures that the pages say in sentences, for the staircase as it ships: each by its name, printed.
+
+    python benchmarks/frontier/claims.py kept|articles|texts|paraphrases|spans|vectors [--data DIR] [--draws N]
+
+``kept``: drawn mentions that come out as they were, and all words. ``articles``: drawn words after *a* or *an*, and how
+often what comes out fits the article no longer. ``texts``: which of 1,001 news a release is, from three drawn words.
+``paraphrases``: which of the pairs of SICK that say the same, for who has the other sentence, from drawn words alone.
+``spans``: marked names of which a word comes out, in made-up sentences and posts, also in lower case. ``vectors``: what
+mean vectors of words beside TF-IDF bring to a classifier of what came out.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import csv
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.svm import LinearSVC
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from frontier import corpora, personal
+from frontier.classify import STRENGTH, TfIdf
+from frontier.rows import Releases
+from report.frontier_rows import ROWS
+from textveil.text import segments
+from textveil_training.attacks.words import DRAWN, MARK, Reading, Release, read_vectors
+
+LEVELS = ("8", "10", "12")
+TEXTS, SHOWN = 1_001, 3
+VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
+_TINY = 1e-12
+Array = NDArray[Any]
+
+
+def spread(values: Sequence[float]) -> str:
+    """Returns the mean of shares and their deviation, in per cent."""
+    return f"{100 * np.mean(values):.1f} ± {100 * np.std(values, ddof=1) if len(values) > 1 else 0:.1f}"
+
+
+def released(releases: Releases, level: str) -> Release:
+    """Returns the rung ``words`` at a level."""
+    return releases.of(next(row for row in ROWS if row.name == f"shipped-{level}"))
+
+
+def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields the shares of each corpus and level."""
+    for name in ("ag", "trec", "sst2-whole", "sick"):
+        cut = corpora.load(data, name, quick=False)["test"].cut
+        for level in LEVELS:
+            release = released(releases, level)
+            reading = release.read(cut)
+            drawn, words = reading.role == DRAWN, reading.role != MARK
+            same = [release.draw(reading) == reading.word for _ in range(draws)]
+            told = spread([one[drawn].mean() for one in same]), spread([one[words].mean() for one in same])
+            yield f"{name}, {level}: of drawn words {told[0]} % stay, of all words {told[1]} %"
+
+
+def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields the shares for news."""
+    release = released(releases, "10")
+    cut = [text for part in corpora.load(data, "ag", quick=False).values() for text in part.cut]
+    reading, spelled = release.read(cut), release.words.spelled
+    after = np.zeros(len(reading.word), bool)
+    article = np.isin(reading.word, [release.words.id(word) for word in ("a", "an")])
+    after[1:] = article[:-1] & (reading.role[1:] == DRAWN) & (reading.document[1:] == reading.document[:-1])
+    outputs = [release.draw(reading)[after] for _ in range(draws)]
+    vowel = np.array([word[:1] in "aeiou" for word in spelled])
+    an = reading.word[np.flatnonzero(after) - 1] == release.words.id("an")
+    yield f"{100 * after.sum() / (reading.role == DRAWN).sum():.1f} % of drawn words follow a or an"
+    yield f"of these {spread([(vowel[out] != an).mean() for out in outputs])} % do not fit it after the draw"
+
+
+def likelihoods(release: Release, inputs: Array, lower: bool, outputs: Array) -> Array:
+    """Returns ``Pr[y | x]``, a row for each input and a column for each output, both symbols."""
+    assert release.channels is not None
+    channel = release.channels[int(lower)]
+    symbols, at = np.unique(inputs, return_inverse=True)
+    blocks = np.array_split(symbols, len(symbols) // 128 + 1)
+    return np.concatenate([channel.rows(block)[:, outputs].astype(np.float32) for block in blocks])[at]
+
+
+def symbols_of(release: Release, outputs: Array) -> Array:
+    """Returns the symbols of printed words."""
+    symbol = np.full(len(release.words.spelled), release.symbols)
+    symbol[release.printed] = np.arange(release.symbols)
+    return symbol[outputs]
+
+
+def first_drawn(reading: Reading, count: int, most: int) -> Array:
+    """Returns the places of the first drawn elements in lower case of each document that has so many."""
+    places = np.flatnonzero((reading.role == DRAWN) & reading.lower)
+    document = reading.document[places]
+    starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])
+    enough = np.diff(np.r_[starts, len(document)]) >= count
+    return places[starts[enough][:most, None] + np.arange(count)]
+
+
+def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields how often the right one of 1,001 news is the likeliest."""
+    cut = corpora.load(data, "ag", quick=False)["test"].cut
+    for level in LEVELS[:2]:
+        release, shares = released(releases, level), []
+        reading = release.read(cut)
+        places = first_drawn(reading, SHOWN, TEXTS)
+        for _ in range(draws):
+            out = symbols_of(release, release.draw(reading))
+            score = sum(
+                np.log(likelihoods(release, reading.index[column], True, out[column]) + _TINY) for column in places.T
+            )
+            shares.append(float((np.argmax(score, axis=0) == np.arange(len(places))).mean()))
+        yield f"{level}: {spread(shares)} % of {len(places)} news are named from {SHOWN} drawn words"
+
+
+def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields how often the right paraphrase is the likeliest."""
+    pairs: dict[str, str] = {}
+    for path in corpora.FILES["sick"]:
+        with (data / path).open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                if row["entailment_judgment"] == "ENTAILMENT" and float(row["relatedness_score"]) >= 4.5:
+                    pairs.setdefault(row["sentence_A"], row["sentence_B"])
+    chosen = {other: one for one, other in pairs.items()}  # each sentence once on each side
+    sides = [[segments(text) for text in side] for side in (chosen.values(), chosen)]
+    for level in LEVELS[:2]:
+        release, shares = released(releases, level), []
+        seen, had = (release.read(side) for side in sides)
+        mine, other = (np.flatnonzero((reading.role == DRAWN) & reading.lower) for reading in (seen, had))
+        for _ in range(draws):
+            out = symbols_of(release, release.draw(seen))[mine]
+            of_word = likelihoods(release, had.index[other], True, out)
+            member = sparse.csr_matrix((np.ones(len(other)), (had.document[other], np.arange(len(other)))))
+            mean = member @ of_word / np.maximum(1, np.asarray(member.sum(axis=1)))
+            score = np.log(mean / 2 + of_word.mean(axis=0) / 2 + _TINY)  # or any other word
+            total = score @ sparse.csr_matrix((np.ones(len(mine)), (np.arange(len(mine)), seen.document[mine])))
+            shares.append(float((total.argmax(axis=0) == np.arange(total.shape[1])).mean()))
+        yield f"{level}: {spread(shares)} % of {len(chosen)} are named by who has a paraphrase"
+
+
+def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields the shares of each kind of span."""
+    called = {"person": "PERSON", "location": "GPE", "corporation": "ORGANIZATION"}
+    for name, path in (("made-up", corpora.FILES["personal"][0]), ("posts", "wnut17/dev.jsonl")):
+        records = corpora.personal(data / path)
+        for record in records:
+            record["spans"] = [span | {"type": called.get(span["type"], span["type"])} for span in record["spans"]]
+        lower = [
+            record | {"text": text} for record in records if len(text := record["text"].lower()) == len(record["text"])
+        ]
+        for written, of in (("as they are", records), ("in lower case", lower)):
+            vocabulary = frozenset(releases.staircase.bundle.ids)
+            found = personal.measure(released(releases, "10"), of, releases.function_words, vocabulary, draws)
+            told = (f"{kind} {100 * sums['any'] / sums['spans']:.1f}" for kind, sums in sorted(found.items()))
+            yield f"{name}, {written}, any word of a span out at 10, %: {', '.join(told)}"
+
+
+def vectors(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields accuracies with and without mean vectors."""
+    table = {word: np.array(numbers, np.float32) for word, numbers in read_vectors(VECTORS)}
+    for name in ("ag", "trec", "sst2-whole"):
+        parts = corpora.load(data, name, quick=False)
+        for level in LEVELS[:2]:
+            release, rows = released(releases, level), []
+            for _ in range(draws):
+                readings = {part: release.read(texts_.cut) for part, texts_ in parts.items()}
+                outputs = {part: release.draw(reading) for part, reading in readings.items()}
+                width = len(next(iter(table.values())))
+                known = np.array([table.get(word, np.zeros(width)) for word in release.words.spelled])
+                tfidf, found = TfIdf.of(readings["train"], outputs["train"]), []
+                both = {part: tfidf(readings[part], outputs[part]) for part in parts}
+                means = {part: _means(readings[part], outputs[part], known) for part in parts}
+                for more in (False, True):
+                    x = {
+                        part: sparse.hstack([both[part], means[part]]).tocsr() if more else both[part] for part in parts
+                    }
+                    model = LinearSVC(C=STRENGTH).fit(x["train"], parts["train"].labels)
+                    found.append(np.mean(model.predict(x["test"]) == parts["test"].labels))
+                rows.append(found)
+            alone, with_ = np.array(rows).T
+            gain = spread((with_ - alone).tolist())
+            yield f"{name}, {level}: {spread(alone)} alone, {spread(with_)} with mean vectors, gain {gain}"
+
+
+def _means(reading: Reading, outputs: Array, known: Array) -> Any:
+    """Returns the mean vector of each text's words that came out, of length one."""
+    words = np.flatnonzero(reading.role != MARK)
+    member = sparse.csr_matrix(
+        (np.ones(len(words)), (reading.document[words], outputs[words])), shape=(reading.documents, len(known))
+    )
+    mean = member @ (known - known[known.any(axis=1)].mean(axis=0) * known.any(axis=1, keepdims=True))
+    return sparse.csr_matrix(mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), _TINY))
+
+
+CLAIMS: dict[str, Callable[[Releases, Path, int], Iterator[str]]] = {
+    "kept": kept, "articles": articles, "texts": texts, "paraphrases": paraphrases, "spans": spans, "vectors": vectors,
+}  # fmt: skip
+
+
+def main() -> None:
+    """Prints the lines of a claim."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("claims", nargs="+", choices=CLAIMS)
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
+    parser.add_argument("--draws", type=int, default=5)
+    a = parser.parse_args()
+    releases = Releases(None, None)
+    for claim in a.claims:
+        for line in CLAIMS[claim](releases, a.data, a.draws):
+            print(f"{claim}: {line}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
