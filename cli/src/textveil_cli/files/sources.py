@@ -100,10 +100,10 @@ def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Pa
         raise OptionError("standard input does not go into a folder")
     if folder.exists() and not folder.is_dir():
         raise OutputError("the output of several files is a folder, and there is a file")
-    names = [os.path.normcase(name) for _, name in found]
+    names = [name.casefold() for _, name in found]  # also where a folder tells them apart: it may be copied
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
-    if RECORD in names:
+    if RECORD.casefold() in names:
         raise OptionError(f"an input is called {RECORD}, as the record of the output folder")
 
 
