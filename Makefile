@@ -1,4 +1,4 @@
-.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom
+.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -98,6 +98,10 @@ sbom:
 	.lock/runtime/bin/pip freeze --exclude textveil --exclude textveil-cli > .lock/requirements.in
 	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras -o runtime/requirements-hashes.txt .lock/requirements.in
 	rm -rf .lock
+
+# Everything that has to hold before a release; the file is the list.
+release-check:
+	.ci/release-check
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
 results:

@@ -1,5 +1,6 @@
 """What an index of packages would show of the four wheels: ``make wheels`` builds and checks them with twine."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -55,6 +56,19 @@ def test_one_version() -> None:
     assert pins
     assert [pin for pin in pins if not pin.endswith(f"=={__version__}")] == []
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    bill = json.loads((ROOT / "docs" / "sbom.json").read_text("utf-8"))["components"]
+    own = {part["name"]: part["version"] for part in bill if part["name"].startswith("textveil")}
+    assert own == {"textveil": __version__, "textveil-cli": __version__}
+
+
+@pytest.mark.parametrize("folder", WHEELS)
+def test_what_is_needed_is_a_range(folder: str) -> None:
+    """A version that must be exactly so keeps everything else of an environment where it is; our own are of one release."""
+    about = project(folder)
+    needed = [*about["dependencies"], *(each for extra in about["optional-dependencies"].values() for each in extra)]
+    foreign = [each for each in needed if not each.startswith("textveil")]
+    assert [each for each in foreign if "==" in each or ">=" not in each] == []
 
 
 @pytest.mark.parametrize("folder", WHEELS)

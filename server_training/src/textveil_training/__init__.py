@@ -1,6 +1,15 @@
 """textveil_training: the server side of textveil; reads the data and trains on what devices release."""
 
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
 from textveil_training.data import load, split
 from textveil_training.errors import DataError
 
-__all__ = ["DataError", "load", "split"]
+if TYPE_CHECKING:
+    from textveil_training.encoder.call import Trained, train_encoder
+
+__all__ = ["DataError", "Trained", "load", "split", "train_encoder"]
+
+__getattr__ = lazy_names(__name__, __all__, "encoder.call")

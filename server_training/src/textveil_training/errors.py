@@ -35,13 +35,14 @@ class DataError(TextveilError):
 
     Attributes:
         location: File and line of the fault, or None if no file had been opened yet.
+        reason: The message without them.
     """
 
     code = "data"
 
     def __init__(self, reason: str, location: FileLocation | None = None) -> None:
         super().__init__(reason if location is None else f"{location}: {reason}")
-        self.location = location
+        self.location, self.reason = location, reason
 
 
 class DataOptionError(DataError):

@@ -6,11 +6,12 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from textveil.errors import FieldTooLong, InputError
+from textveil.errors import ColumnError, FieldTooLong, InputError, OptionError
 from textveil_cli.files import Selection
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.rows import Bad, Block, Drawn, blocks
@@ -56,6 +57,40 @@ def shout(content: bytes, selection: Selection = SHOUTED, pieces: int = 0) -> tu
 def test_bytes_that_stay(before: bytes, after: bytes) -> None:
     for pieces in (0, 1, 7):
         assert shout(before, pieces=pieces)[0] == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "how"),
+    [
+        (b'id,note,"by, whom"\r\n1,a b,x\r\n\r\n2,,y\r\n', b'note\r\nA B\r\n\r\n""\r\n', {"only": True}),
+        (b'id,note,who\n1,"a\nb",x\n2,c,"y,z"\n', b'id,note\n1,"A\nB"\n2,C\n', {"without": ("who",)}),
+        (b'id,note,who\n1,"a\nb",x\n2,c,"y,z"\n', b'note,who\n"A\nB",x\nC,"y,z"\n', {"without": ("id",)}),
+        (b"id,note,who\n1,a,x\n2,c\n", b"note\nA\n", {"without": ("who", "id"), "document_key": None}),
+    ],
+)
+def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, Any]) -> None:
+    for pieces in (0, 1, 7):
+        assert shout(before, Selection("csv", ("note",), **how), pieces)[0] == after
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"without": ("note",)}, "one is rewritten too"),
+        ({"without": ("id", "id")}, "given twice"),
+        ({"without": ("id",), "only": True}, "exclude each other"),
+    ],
+)
+def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Selection("csv", ("note",), **how)
+    with pytest.raises(OptionError, match=r"are for --csv, --tsv and --parquet$"):
+        Selection("jsonl", ("note",), only=True)
+
+
+def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
+    with pytest.raises(ColumnError, match=r"^t.csv: --without-column 1 of 1 is not in the header$"):
+        shout(b"id,note\n1,a\n", Selection("csv", ("note",), without=("who",)))
 
 
 def test_bad_rows_are_named() -> None:
@@ -232,6 +267,24 @@ def test_a_bad_row_is_an_error_or_goes_to_the_quarantine(cli: Callable, tmp_path
     assert cli("--csv", "-c", "note", table, "-o", out, "--quarantine", kept).message == (
         "textveil: output: --quarantine: there is a file already\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("how", "header", "said"),
+    [
+        (["--only-columns"], b"note", "the output has no other."),
+        (["--without-column", "who"], b"id,note", "1 left out; all else is copied as it is, unprotected."),
+    ],
+)
+def test_the_command_says_what_does_not_leave(
+    cli: Callable, tmp_path: Path, how: list[str], header: bytes, said: str
+) -> None:
+    table, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    table.write_bytes(b"id,note,who\n1,the,Zorblax\n")
+    ran = cli("--csv", "-c", "note", table, "-o", out, *how)
+    assert ran.message.endswith(f" 1 column rewritten; {said}\n")
+    assert out.read_bytes().splitlines()[0] == header
+    assert b"Zorblax" not in out.read_bytes()
 
 
 def test_no_quarantine_is_left_without_bad_rows(cli: Callable, tmp_path: Path) -> None:

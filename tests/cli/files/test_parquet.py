@@ -49,6 +49,21 @@ def test_types_nulls_and_metadata_stay(rewrite: Callable) -> None:
         assert after[column].equals(before[column])
 
 
+@pytest.mark.parametrize(
+    ("how", "left"),
+    [(["--only-columns"], ["note"]), (["--without-column", "who", "--without-column", "id"], ["note", "day"])],
+)
+def test_columns_that_do_not_leave(rewrite: Callable, tmp_path: Path, how: list[str], left: list[str]) -> None:
+    table = pyarrow.table(
+        {"id": [1, 2], "note": ["the doctor", None], "who": ["Zorblax", "x"], "day": [3, 4]}, metadata={"of": "Zorblax"}
+    )
+    before, after = rewrite(table, "-c", "note", *how)
+    assert after.schema.names == left
+    assert after["note"].to_pylist() == ["zz zz", None]
+    assert all(after[name].equals(before[name]) for name in left[1:])
+    assert b"Zorblax" not in (tmp_path / "after.parquet").read_bytes()
+
+
 def test_compression_and_times_of_old_files_stay(rewrite: Callable, tmp_path: Path) -> None:
     table = pyarrow.table({"note": ["the"] * 3, "time": pyarrow.array([1, 2, 3], pyarrow.timestamp("ns"))})
     rewrite(table, "-c", "note", compression={"note": "gzip", "time": "none"}, use_deprecated_int96_timestamps=True)

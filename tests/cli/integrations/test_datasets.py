@@ -138,7 +138,9 @@ def test_rows_and_batches_without_map(plain) -> None:
 
 @pytest.mark.parametrize("named", [["note", "subject"], [["note", "subject"]]], ids=["one by one", "in a list"])
 def test_several_columns(plain, named: list[Any]) -> None:
-    for done in (plain.map(SanitizeColumns(*named)), sanitize(plain, *named)):
+    several = ["note", "subject"]
+    by_name = plain.map(SanitizeColumns(columns=several)), sanitize(plain, columns=several)
+    for done in (plain.map(SanitizeColumns(*named)), sanitize(plain, *named), *by_name):
         assert is_sanitized(done[0]["note"])
         assert is_sanitized(done[1]["subject"])
         assert done[0]["subject"] == VISIBLE

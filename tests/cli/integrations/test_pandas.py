@@ -93,9 +93,10 @@ def test_a_rewriter_in_place_of_the_function(tickets) -> None:
         lambda frame: frame.pipe(sanitize, "note", "subject"),
         lambda frame: sanitize(frame, ["note", "subject"]),
         lambda frame: frame.textveil.sanitize("note", "subject"),
+        lambda frame: frame.textveil.sanitize(columns=["note", "subject"]),
         lambda frame: frame.assign(note=lambda f: sanitize(f["note"]), subject=sanitize(frame["subject"])),
     ],
-    ids=["apply", "apply to rows", "map", "transform", "pipe", "a list", "accessor", "assign"],
+    ids=["apply", "apply to rows", "map", "transform", "pipe", "a list", "accessor", "columns", "assign"],
 )
 def test_methods_of_a_frame(tickets, call: Callable[[Any], Any]) -> None:
     given = tickets[["note", "subject"]]
@@ -121,6 +122,8 @@ def test_groups(tickets) -> None:
     [
         sanitize,
         lambda frame: frame.textveil.sanitize(),
+        lambda frame: frame.textveil.sanitize(columns=[]),
+        lambda frame: frame["note"].textveil.sanitize(columns=["note"]),
         lambda frame: frame.pipe(sanitize),
         lambda frame: sanitize(frame[["note"]]),
         lambda frame: sanitize(frame, "no such column"),

@@ -81,7 +81,7 @@ def test_a_version_that_was_told_in_time(
 
 
 @pytest.mark.usefixtures("forgotten")
-@pytest.mark.parametrize("version", ["1.28.0", "1.28.1", "1.28.0+cpu"])
+@pytest.mark.parametrize("version", ["1.22.0", "1.25.1", "1.28.0", "1.28.1", "1.28.0+cpu"])
 def test_a_version_that_stays_offline(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", fake(version))
     assert module.offline_onnxruntime().__version__ == version

@@ -14,7 +14,8 @@ from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 from textveil_training.channels import recalls
-from textveil_training.data import Example
+from textveil_training.data import Example, read_table
+from textveil_training.data.skipped import Skipped
 from textveil_training.encoder.extractors import TrainedExtractor
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
 from textveil_training.encoder.task import divided
@@ -76,6 +77,37 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
         for text, label in zip(part.texts, part.classes, strict=True):
             wanted[label, encoder.secret_code(text)] += 1
     assert held_out.decisions.tolist() == wanted.tolist()
+
+
+def test_bad_rows_are_errors_counted_or_in_the_quarantine(run: Run, tmp_path: Path) -> None:
+    empty = f"900,,Sport\n901,{SECRET},\n902, ,nan\n"
+    (tmp_path / "my.csv").write_text(csv() + empty, "utf-8")
+    (tmp_path / "worse.csv").write_text(csv() + empty + f"903,{SECRET}\n", "utf-8")
+    given = ("--text", "text", "--label", "topic", "--levels", "4", "--threads", "1", "-o", tmp_path / "bundle")
+    code, _, err = run("encoder", tmp_path / "my.csv", *given)
+    assert (code, err) == (1, "textveil-train: data-text: my.csv, line 92: the text is missing\n")
+    code, _, err = run("encoder", tmp_path / "my.csv", *given, "--skip-empty")
+    assert code == 0
+    assert "textveil-train: 3 rows left out (2: the text is missing, 1: the label is missing)\n" in err
+    code, _, err = run("encoder", tmp_path / "worse.csv", *given, "--skip-empty", "--force")
+    assert (code, "line 95: the row has 2 columns instead of 3" in err) == (1, True)
+    kept = tmp_path / "kept.jsonl"
+    code, out, err = run("encoder", tmp_path / "worse.csv", *given, "--quarantine", kept, "--force", "--json")
+    assert (code, SECRET in err) == (0, False)
+    assert sum(json.loads(out)["left_out"].values()) == 4
+    rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+    assert [row["line"] for row in rows] == [92, 93, 94, 95]
+    assert rows[1] == {"file": "worse.csv", "line": 93, "reason": "the label is missing", "row": [SECRET, ""]}
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert run("encoder", tmp_path / "my.csv", *given, "--quarantine", kept, "--force")[0] == 1
+
+
+def test_bad_lines_of_json_are_left_out_too(tmp_path: Path) -> None:
+    path = tmp_path / "my.jsonl"
+    path.write_text('{"a": "x", "b": "y"}\n[]\n{"a": 1, "b": "y"}\nnot json\n{"a": "z", "b": 2}\n', "utf-8")
+    skipped = Skipped(empty_alone=False)
+    assert [row.label for row in read_table(path, "a", "b", skipped=skipped)] == ["y", "2"]
+    assert str(skipped) == "3 rows left out (2: the line is not a JSON object, 1: the text has another type)"
 
 
 def test_sentences_are_given_by_label(run: Run, tmp_path: Path) -> None:

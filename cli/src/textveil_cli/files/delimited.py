@@ -36,6 +36,7 @@ class DelimitedLayout:
         self._to_quote = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
         self._width = 0  # cells of a row; 0 until the first one is met
         self._places: list[int] = []
+        self._kept: list[int] | None = None
         self._key: int | None = None
         self._scope: int | None = None
         self._row = self._line = 0
@@ -145,7 +146,7 @@ class DelimitedLayout:
             self._width = len(cells)
             self._find_columns(cells)
             if self._selection.header:
-                return Row(0, line, cells, end=end)
+                return self._leaving(Row(0, line, cells, end=end))
         self._row += 1
         number = self._row
         if len(raw) > self._selection.max_field and max(map(len, cells)) > self._selection.max_field:
@@ -161,9 +162,18 @@ class DelimitedLayout:
         except UnicodeDecodeError:
             return Bad(number, line, f"a cell is not {self._selection.encoding}", raw)
         if all(texts):
-            return Row(number, line, cells, self._places, texts, end, key, scope)
+            return self._leaving(Row(number, line, cells, self._places, texts, end, key, scope))
         places = [place for place, text in zip(self._places, texts, strict=True) if text]
-        return Row(number, line, cells, places, [text for text in texts if text], end, key, scope)
+        return self._leaving(Row(number, line, cells, places, [text for text in texts if text], end, key, scope))
+
+    def _leaving(self, row: Row) -> Row:
+        """A row without the cells that the output does not have."""
+        if self._kept is not None:
+            row.places = [self._kept.index(place) for place in row.places]
+            row.parts = [row.parts[place] for place in self._kept]
+            if row.parts == [b""]:
+                row.parts = [b'""']  # else it would be a blank line
+        return row
 
     def _find_columns(self, cells: list[bytes]) -> None:
         """Looks up the columns that were asked for in the first row."""
@@ -176,6 +186,12 @@ class DelimitedLayout:
             self._place(names, column, "--column" + (f" {number} of {given}" if given > 1 else ""))
             for number, column in enumerate(self._selection.columns, 1)
         )
+        named = self._selection.without
+        without = [
+            self._place(names, column, f"--without-column {number} of {len(named)}")
+            for number, column in enumerate(named, 1)
+        ]
+        self._kept = self._selection.kept(self._places, without, len(names))
         if self._selection.document_key is not None:
             self._key = self._place(names, self._selection.document_key, "--document-key")
         if self._selection.scope_column is not None:

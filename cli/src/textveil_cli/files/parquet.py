@@ -26,6 +26,7 @@ class ParquetBlock:
     first: int
     cells: list[list[str | None]]
     scopes: list[str | None]
+    kept: list[int] | None
     bad: list[Bad] = field(default_factory=list)
 
     @property
@@ -63,7 +64,7 @@ class ParquetBlock:
             if pyarrow.types.is_dictionary(kind.type):  # made of the new texts alone: the old ones must not stay in it
                 column = column.cast(kind.type.value_type).dictionary_encode()
             batch = batch.set_column(place, kind, column.cast(kind.type))
-        return batch
+        return batch if self.kept is None else batch.select(self.kept).replace_schema_metadata()
 
     def _without_withheld(self, rows: list[list[Any]]) -> list[list[Any]]:
         """Makes bad rows of those that have a text that is withheld; returns the others."""
@@ -105,6 +106,11 @@ class ParquetTable:
             raise InputError(f"{name}: not a Parquet file, or a damaged one") from None
         self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
         self._scope = None if selection.scope_column is None else self._one(selection.scope_column, "--scope-column")
+        without = [
+            self._one(column, f"--without-column {number} of {len(selection.without)}")
+            for number, column in enumerate(selection.without, 1)
+        ]
+        self._kept = selection.kept(self._places, without, len(self.schema))
         metadata = self._file.metadata
         self._groups = range(metadata.num_row_groups) if groups is None else groups
         #: Rows that were read or stand before the row groups, of all.
@@ -143,18 +149,24 @@ class ParquetTable:
             by_row = self._selection.document == "row"
             sizes = [size for size in found if size] if by_row else [1] * sum(found)
             first, self.done = self.done + 1, self.done + batch.num_rows
-            yield ParquetBlock(batch, self._places, sizes, by_row, first, texts, scopes)
+            yield ParquetBlock(batch, self._places, sizes, by_row, first, texts, scopes, self._kept)
 
     @contextmanager
     def writer(self, file: BinaryIO) -> Iterator[Any]:
-        """Writes a file of the same columns, types, metadata and compression; yields what takes batches."""
-        _, parquet = _pyarrow()
+        """Writes a file of the same columns, types, metadata and compression; yields what takes batches.
+
+        Where columns are left out, so are metadata: they may tell of them.
+        """
+        pyarrow, parquet = _pyarrow()
+        schema = self.schema
+        if self._kept is not None:
+            schema = pyarrow.schema([schema.field(place) for place in self._kept])
         of_columns = self._codecs()
         old_times = any(
             self._file.schema.column(number).physical_type == "INT96" for number in range(len(self._file.schema))
         )
         with parquet.ParquetWriter(
-            file, self.schema, compression=of_columns, use_deprecated_int96_timestamps=old_times
+            file, schema, compression=of_columns, use_deprecated_int96_timestamps=old_times
         ) as writer:
             yield writer.write_batch
 

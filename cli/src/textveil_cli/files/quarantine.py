@@ -30,7 +30,8 @@ class Quarantine:
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | (0 if resume else os.O_EXCL)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (0 if resume else os.O_EXCL)
+        flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         try:
             self._descriptor = os.open(path, flags, 0o600)
             if not _is_ours(self._descriptor):

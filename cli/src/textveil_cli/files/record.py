@@ -115,7 +115,7 @@ class Record:
                     if resume
                     else "the output folder is not empty: --resume goes on with a run that was interrupted"
                 )
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
             self._descriptor = os.open(self._path, flags, 0o600)
             if not self._finished and not os.fstat(self._descriptor).st_size:
                 self._append({"version": VERSION, "settings": self._settings})

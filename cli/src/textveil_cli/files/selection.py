@@ -1,7 +1,7 @@
 """What of a file is rewritten: its format, the columns or keys, and which cells are one document."""
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -43,6 +43,8 @@ class Selection:
         allow_missing: Whether a row of JSON lines may lack a key.
         max_field: Most bytes of a field; a row has at most four times as many.
         scope_column: The column or key whose value names the ledger's scope of a row.
+        without: Columns that the output does not have.
+        only: Whether it has none but those that are rewritten.
 
     Raises:
         OptionError: The values do not go together.
@@ -58,6 +60,8 @@ class Selection:
     allow_missing: bool = False
     max_field: int = MAX_FIELD
     scope_column: str | None = None
+    without: tuple[str, ...] = ()
+    only: bool = False
 
     def __post_init__(self) -> None:
         what = "--key" if self.format == "jsonl" else "--column"
@@ -69,6 +73,12 @@ class Selection:
             raise OptionError(f"{what}: a name is given twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
             raise OptionError("--document is line or file for plain text, cell or row for tables")
+        if (self.without or self.only) and self.format not in ("csv", "tsv", "parquet"):
+            raise OptionError("--without-column and --only-columns are for --csv, --tsv and --parquet")
+        if self.without and self.only:
+            raise OptionError("--without-column and --only-columns exclude each other")
+        if set(self.without) & set(self.columns) or len(set(self.without)) < len(self.without):
+            raise OptionError("--without-column: one is rewritten too, or given twice")
         if self.format == "lines" and self.scope_column is not None:
             raise OptionError("--scope-column is for tables")
         if self.format == "parquet" and self.document == "key":
@@ -92,6 +102,11 @@ class Selection:
             return _ENCODINGS[codecs.lookup(self.encoding).name]
         except (LookupError, ValueError):
             raise OptionError("--encoding is utf-8, latin-1 or cp1252") from None
+
+    def kept(self, rewritten: Collection[int], without: Collection[int], count: int) -> list[int] | None:
+        """Returns the places of those columns that the output has; ``None`` where it has all."""
+        left = [place for place in range(count) if place in rewritten or not (self.only or place in without)]
+        return None if len(left) == count else left
 
     @property
     def max_row(self) -> int:

@@ -101,10 +101,10 @@ def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Pa
         raise OptionError("standard input has no name in a folder: give -o FILE")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{printable(folder.name)}: a file; several outputs need -o FOLDER")
-    names = [os.path.normcase(name) for _, name in found]
+    names = [name.casefold() for _, name in found]  # also where a folder tells them apart: it may be copied
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
-    if RECORD in names:
+    if RECORD.casefold() in names:
         raise OptionError(f"an input is called {RECORD}, as the record of the output folder")
 
 

@@ -33,7 +33,8 @@ class SanitizeColumns:
     Missing cells stay.
 
     Args:
-        columns: The columns.
+        columns: The columns, in one list; or the first of them.
+        more: The others.
         bundle: Folder of a bundle; the built-in English one if left out.
         settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
@@ -44,11 +45,12 @@ class SanitizeColumns:
 
     def __init__(
         self,
-        *columns: str,
+        columns: str | list[str] | tuple[()] = (),
+        *more: str,
         bundle: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        self.columns = named(columns)
+        self.columns = named(columns, more)
         self.rewriter = Rewriter(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
@@ -74,7 +76,8 @@ class SanitizeColumns:
 
 def sanitize(
     dataset: Data,
-    *columns: str,
+    columns: str | list[str] | tuple[()] = (),
+    *more: str,
     bundle: str | Path | None = None,
     **settings: Unpack[Settings],
 ) -> Data:
@@ -82,7 +85,8 @@ def sanitize(
 
     Args:
         dataset: The data set, or a dictionary of several. One that is iterated over is sanitized while it is.
-        columns: The columns that have texts. All other columns stay as they are.
+        columns: The columns that have texts, in one list; or the first of them. All others stay as they are.
+        more: The others.
         bundle: Folder of a bundle; the built-in English one if left out.
         settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
@@ -95,7 +99,7 @@ def sanitize(
         Each cell is a document of its own. Missing cells, other columns and the order of rows show. Every pass over an
         ``IterableDataset`` draws anew: it is one more release of the same texts.
     """
-    rewrite = SanitizeColumns(*columns, bundle=bundle, **settings)
+    rewrite = SanitizeColumns(columns, *more, bundle=bundle, **settings)
     return _mapped(dataset, rewrite)
 
 

@@ -1,4 +1,4 @@
-"""Columns of a pandas frame: ``sanitize(frame["note"])``, ``sanitize(frame, "note")``, or both after ``.textveil``."""
+"""Columns of a pandas frame: ``sanitize(frame["note"])``, ``frame.textveil.sanitize(columns=["note"])``."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -18,7 +18,8 @@ Data = TypeVar("Data")
 
 def sanitize(
     data: Data,
-    *columns: Hashable | list[Any],
+    columns: Hashable | list[Any] = (),
+    *more: Hashable,
     bundle: str | Path | None = None,
     **settings: Unpack[Settings],
 ) -> Data:
@@ -29,7 +30,8 @@ def sanitize(
 
     Args:
         data: A column of strings and missing cells, a frame, or one cell.
-        columns: Those columns of a frame that have texts, one by one or in one list.
+        columns: Those columns of a frame that have texts, in one list; or the first of them.
+        more: The others.
         bundle: Folder of a bundle; the built-in English one if left out.
         settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
@@ -49,8 +51,8 @@ def sanitize(
     """
     rewriter = Rewriter(bundle, **settings)
     if isinstance(data, pandas.DataFrame):
-        return _frame(data, named(columns), rewriter)
-    if columns:
+        return _frame(data, named(columns, more), rewriter)
+    if more or not (isinstance(columns, tuple) and not columns):
         raise ColumnError("columns go with a frame: leave them out, or give the frame")
     if isinstance(data, pandas.Series):
         return _column(data, rewriter)
@@ -91,9 +93,10 @@ class Accessor:
 
     def sanitize(
         self,
-        *columns: Hashable | list[Any],
+        columns: Hashable | list[Any] = (),
+        *more: Hashable,
         bundle: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> Any:
         """Returns the column, or the frame with the named columns, sanitized: ``sanitize`` of this module."""
-        return sanitize(self._data, *columns, bundle=bundle, **settings)
+        return sanitize(self._data, columns, *more, bundle=bundle, **settings)

@@ -113,17 +113,17 @@ class Rewriter:
         return _again, (self._folder, bundle.same, bundle.pinned, self._options)
 
 
-def named(columns: Sequence[Any]) -> tuple[Any, ...]:
-    """Returns the columns that somebody named, one by one or in one list.
+def named(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Returns the columns that somebody named, one by one or in one list; ``()`` stands for none.
 
     Raises:
         ColumnError: None is named.
     """
-    if len(columns) == 1 and isinstance(columns[0], list):
-        columns = columns[0]
-    if not columns:
+    several = isinstance(columns, list) or (isinstance(columns, tuple) and not columns)
+    found = (*(columns if several else [columns]), *more)
+    if not found:
         raise ColumnError("no column is named: name those that have texts")
-    return tuple(columns)
+    return found
 
 
 def _is_missing(cell: Any) -> bool:

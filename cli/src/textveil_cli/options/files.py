@@ -170,6 +170,8 @@ class TableOptions:
             allow_missing=rows.allow_missing,
             max_field=rows.longest,
             scope_column=rows.scope_column,
+            without=tuple(rows.without_column or ()),
+            only=rows.only_columns,
         )
 
 
@@ -193,6 +195,12 @@ class RowOptions:
         str | None,
         typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
     ] = None
+    without_column: Annotated[
+        list[str] | None, typer.Option(help="A column that the output does not have; may be given several times.")
+    ] = None
+    only_columns: Annotated[
+        bool, typer.Option("--only-columns", help="The output has no other column than those that are rewritten.")
+    ] = False
     allow_missing: Annotated[bool, typer.Option("--allow-missing", help="JSON lines: a row may lack a key.")] = False
     max_field: Annotated[
         str, typer.Option(help="Longest field in bytes, with k, M or G; a row may have four times as many.")

@@ -144,6 +144,7 @@ class _Run:
         return {
             "format": self.selection.format,
             "rewritten": list(self.selection.columns),
+            "left_out": "all others" if self.selection.only else list(self.selection.without),
             "document": self.selection.document,
             **asdict(finished.counts),
             "files": {name: asdict(counts) for name, counts in finished.files.items()},
@@ -160,7 +161,12 @@ class _Run:
             return f"{files}, {most}. {said}"
         columns = counted(len(selection.columns), "key" if selection.format == "jsonl" else "column")
         rows = counted(counts.rows, "row")
-        return f"{files}, {rows}, {most}. {said} {columns} rewritten; all else is copied as it is, unprotected."
+        rest = "all else is copied as it is, unprotected"
+        if selection.only:
+            rest = "the output has no other"
+        elif selection.without:
+            rest = f"{len(selection.without)} left out; {rest}"
+        return f"{files}, {rows}, {most}. {said} {columns} rewritten; {rest}."
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:

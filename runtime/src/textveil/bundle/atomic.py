@@ -7,6 +7,7 @@ flushed to the disk, and renamed. What a killed process left is removed when the
 import errno
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -26,6 +27,9 @@ from textveil.bundle.leftovers import (
     unnamed_file,
 )
 from textveil.errors import OutputError
+
+#: Windows flushes only what is open for writing, and changes line ends unless it is told not to.
+_FLUSHED = os.O_RDWR | getattr(os, "O_BINARY", 0) if sys.platform == "win32" else os.O_RDONLY
 
 
 @contextmanager
@@ -203,7 +207,7 @@ def _flush_tree(folder: Path) -> None:
 
 def _flush(path: Path) -> None:
     with suppress(OSError) if path.is_dir() else nullcontext():  # not every file system lets a folder be flushed
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, _FLUSHED)
         try:
             os.fsync(descriptor)
         finally:

@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def named_folder(path: Path) -> tuple[int | None, Path]:
     while True:
         name = temporary_name(path)
         os.mkdir(name, 0o700)
-        if os.name != "posix":
+        if sys.platform == "win32":
             return None, name
         with suppress(FileNotFoundError):  # removed since
             descriptor = os.open(name, os.O_RDONLY)

@@ -122,7 +122,7 @@ def create(path: Path) -> bool:
     """
     with _open:  # closing a file gives up the locks that this process has on it
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600))
         except FileExistsError:
             return False
         except OSError as error:

@@ -14,7 +14,7 @@ from textveil.bundle.opened import Opened
 from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotPinned
 
 #: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.
-OFFLINE_VERSIONS = ("1.28.",)
+OFFLINE_VERSIONS = tuple(f"1.{minor}." for minor in range(22, 29))
 _EXTRA = "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
 _SILENT = 4  # onnxruntime's level for fatal errors alone: its messages may tell ids of the text
 _SETTINGS = {

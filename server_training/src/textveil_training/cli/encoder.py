@@ -10,6 +10,7 @@ from textveil.errors import OptionError
 from textveil_cli.console import progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
+from textveil_training.data.skipped import Skipped
 from textveil_training.errors import MissingExtra, UnreadableFile
 from textveil_training.hashes import sha256
 from textveil_training.tables import aligned
@@ -34,6 +35,15 @@ class TextOptions:
     test: Annotated[
         Path | None,
         typer.Option("--test", metavar="FILE", help="Texts for the figures; by default a part of FILE. Same columns."),
+    ] = None
+    skip_empty: Annotated[
+        bool, typer.Option("--skip-empty", help="Leave out rows without a text or a label, and count them.")
+    ] = False
+    quarantine: Annotated[
+        Path | None,
+        typer.Option(
+            help="Bad rows go there, for their owner alone, and are left out; without it the first is an error."
+        ),
     ] = None
 
 
@@ -189,7 +199,11 @@ def encoder(
     extractor.check()
     asked = extractor.asked_teacher()
     use_threads(threads)
-    task = _task(texts, seed)
+    skipped = Skipped(texts.quarantine, empty_alone=not texts.quarantine)
+    task = _task(texts, seed, skipped if texts.quarantine or texts.skip_empty else None)
+    skipped.keep()
+    if skipped.reasons:
+        say(f"textveil-train: {skipped}")
     key = [settings.described(), task.sha256(), extractor.codes, extractor.compare, asked]
     kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
     try:
@@ -203,7 +217,7 @@ def encoder(
         raise
     kept.remove()
     if as_json:
-        about = {"identity": written.bundle.identity, "measured": contents.measured}
+        about = {"identity": written.bundle.identity, "measured": contents.measured, "left_out": skipped.reasons}
         print(json.dumps(about, ensure_ascii=False))
     else:
         _tell(contents, coded=extractor.codes is not None)
@@ -232,15 +246,15 @@ def _settings(
     )
 
 
-def _task(texts: TextOptions, seed: int) -> Any:
+def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
     """The texts, divided."""
     from textveil_training.data.tables import read_table
     from textveil_training.encoder.task import divided, unlabeled
 
-    rows = list(read_table(texts.file, texts.text, texts.label))
+    rows = list(read_table(texts.file, texts.text, texts.label, skipped=skipped))
     if texts.label is None:
         return unlabeled(rows, seed)
-    given = list(read_table(texts.test, texts.text, texts.label)) if texts.test is not None else None
+    given = None if texts.test is None else list(read_table(texts.test, texts.text, texts.label, skipped=skipped))
     return divided(rows, given, seed)
 
 

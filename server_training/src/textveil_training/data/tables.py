@@ -11,7 +11,9 @@ from pathlib import Path
 
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
+from textveil_training.data.skipped import Skipped
 from textveil_training.errors import (
+    DataError,
     DataOptionError,
     EmptyData,
     FileLocation,
@@ -31,9 +33,13 @@ _NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
 
 Cells = tuple[str, str | None]
 """A text, and its label where there is one."""
+Found = Cells | DataError
+"""What a row has, or why it cannot be used."""
 
 
-def read_table(path: Path, text: str, label: str | None, ending: str | None = None) -> Iterator[Example]:
+def read_table(
+    path: Path, text: str, label: str | None, ending: str | None = None, skipped: Skipped | None = None
+) -> Iterator[Example]:
     """Streams the rows of a table. Other columns, and keys of JSON that were not asked for, are passed over.
 
     Args:
@@ -42,6 +48,7 @@ def read_table(path: Path, text: str, label: str | None, ending: str | None = No
         label: Name or number of the column with the labels. A label that is a number becomes its digits. ``None`` for
             texts without labels.
         ending: Reads the file as if it ended so.
+        skipped: Takes rows that cannot be used, which are errors otherwise.
 
     Raises:
         DataOptionError: The ending is none of these, or one column has a name and the other a number.
@@ -60,11 +67,20 @@ def read_table(path: Path, text: str, label: str | None, ending: str | None = No
         cells = _parquet(path, text, label)
     else:
         cells = _delimited(path, text, label)
-    for location, (value, given) in cells:
-        found = text_field(value, location)
-        if given is not None and ending not in JSON_ENDINGS and given.strip().lower() in _NOT_A_LABEL:
-            raise MissingLabel("the label is missing", location)
-        yield Example((found,), "" if given is None else label_field(given, None, location))
+    for location, found in cells:
+        try:
+            if isinstance(found, DataError):
+                raise found
+            value, given = text_field(found[0], location), found[1]
+            if given is not None and ending not in JSON_ENDINGS and given.strip().lower() in _NOT_A_LABEL:
+                raise MissingLabel("the label is missing", location)
+            made = Example((value,), "" if given is None else label_field(given, None, location))
+        except DataError as error:
+            if skipped is None:
+                raise
+            skipped.add(error, None if isinstance(found, DataError) else found)
+        else:
+            yield made
 
 
 def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
@@ -110,7 +126,7 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
     return places, not all(numbered)
 
 
-def _delimited(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
+def _delimited(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Found]]:
     columns: list[int] = []
     width = read = 0
     for location, row in _rows(path):
@@ -120,8 +136,9 @@ def _delimited(path: Path, text: str, label: str | None) -> Iterator[tuple[FileL
             if header:
                 continue
         if len(row) != width:
-            raise WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
-        yield location, (row[columns[0]], None if label is None else row[columns[1]])
+            yield location, WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
+        else:
+            yield location, (row[columns[0]], None if label is None else row[columns[1]])
         read += 1
     if not read:
         raise EmptyData("there is no row", FileLocation(file_name(path)))
@@ -152,15 +169,19 @@ def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
             yield location, [cell.removesuffix("\n") for cell in row]
 
 
-def _json(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
+def _json(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Found]]:
     for location, line in read_lines(path):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):  # their messages hold the line
             row = None
-        if not isinstance(row, dict):
-            raise InvalidJson("the line is not a JSON object", location)
-        yield location, (_string(row, text, location), None if label is None else _string(row, label, location, (int,)))
+        try:
+            if not isinstance(row, dict):
+                raise InvalidJson("the line is not a JSON object", location)
+            found = _string(row, text, location), None if label is None else _string(row, label, location, (int,))
+        except InvalidJson as error:
+            found = error
+        yield location, found
 
 
 def _string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:

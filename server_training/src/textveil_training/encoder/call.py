@@ -1,0 +1,140 @@
+"""``train_encoder``: a bundle of texts and labels that a program has, in one call."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from textveil.errors import OptionError
+from textveil.vector import IndexEncoder
+from textveil_cli.console import progress_bars
+
+from textveil_training.data import Example
+from textveil_training.data.rows import label_field, text_field
+from textveil_training.data.skipped import Skipped
+from textveil_training.errors import DataOptionError, FileLocation, MissingExtra, MissingLabel, MissingText
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """What ``train_encoder`` made.
+
+    Attributes:
+        encoder: The encoder, as devices open it.
+        folder: Its bundle; ``README.md`` there is its card.
+        measured: What the card says: accuracies by channel and epsilon, on texts that were not trained on.
+        left_out: How many rows had no text or no label.
+    """
+
+    encoder: IndexEncoder = field(repr=False)
+    folder: Path
+    measured: dict[str, Any] = field(repr=False)
+    left_out: int
+
+
+def train_encoder(
+    texts: Iterable[Any],
+    labels: Iterable[Any],
+    output: str | Path,
+    *,
+    extractor: Literal["static", "minilm"] = "static",
+    levels: str | None = None,
+    default_level: str = "4",
+    name: str | None = None,
+    license: str = "not stated",
+    source: str = "",
+    skip_empty: bool = False,
+    seed: int = 0,
+    resume: bool = False,
+    force: bool = False,
+    progress: bool = True,
+) -> Trained:
+    """Makes a bundle of labeled texts: its devices release the index of a label, bounded for the whole text.
+
+    The same as ``textveil-train encoder``, which has more options. Interrupted, it goes on with ``resume``.
+
+    Args:
+        texts: The texts: a list, a column of a frame or of a data set.
+        labels: Their labels; numbers are taken as they are printed.
+        output: Folder of the new bundle.
+        extractor: ``static``, rows of words for numpy alone, or ``minilm``.
+        levels: Comma-separated epsilons; ``0.5,1,2,3,4,6,8`` if left out.
+        default_level: Epsilon used where a user names none.
+        name: Name of the bundle; that of the folder if left out.
+        license: License of the bundle, for its card.
+        source: Where the data are from and on what terms, for its card.
+        skip_empty: Whether rows without a text or a label are left out and counted; otherwise they are errors.
+        seed: Seed of the division and of training.
+        resume: Whether to go on with an interrupted run.
+        force: Whether an existing bundle, and an unfinished run of it, is replaced.
+        progress: Whether a terminal shows bars.
+
+    Raises:
+        OptionError: The folder exists, or a level is not one.
+        DataError: A row has no text or no label, there are too few texts of a label, or not as many labels as texts.
+        MissingExtra: The package textveil-export is not installed, or that of ``minilm``.
+
+    Privacy:
+        The bundle is not private toward its training texts. What a device releases with it is.
+    """
+    try:
+        from textveil_export.index import write_index
+    except ImportError as error:
+        raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
+    from textveil_training.encoder.kept_parts import KeptParts, unfinished
+    from textveil_training.encoder.task import divided
+    from textveil_training.encoder.train import LEVELS, EncoderSettings, checked_levels
+    from textveil_training.encoder.train import train_encoder as trained
+
+    output, chosen = Path(output), LEVELS if levels is None else checked_levels(levels)
+    if output.exists() and not force:
+        raise OptionError("the output folder exists (force=True replaces it)")
+    if default_level not in chosen:
+        raise OptionError("the default level is not one of the levels")
+    skipped = Skipped() if skip_empty else None
+    task = divided(_rows(texts, labels, skipped), None, seed)
+    settings = EncoderSettings.of(
+        name=name or output.resolve().name,
+        data="texts of a program",
+        data_sha256=task.sha256(),
+        license=license,
+        source=source,
+        levels=chosen,
+        default=("counts", default_level),
+        extractor=extractor,
+        seed=seed,
+        minilm={},
+    )
+    kept = KeptParts(unfinished(output), [settings.described(), task.sha256()], resume=resume, replace=force)
+    with progress_bars(shown=progress) as report:
+        contents = trained(task, settings, report, kept)
+    encoder = write_index(contents, output, force=force)
+    kept.remove()
+    left_out = 0 if skipped is None else skipped.reasons.total()
+    return Trained(encoder=encoder, folder=output, measured=contents.measured, left_out=left_out)
+
+
+def _rows(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped | None) -> list[Example]:
+    if isinstance(texts, str) or isinstance(labels, str):
+        raise DataOptionError("texts and labels are columns: lists, and not one string")
+    texts, labels, rows = list(texts), list(labels), list[Example]()
+    if len(texts) != len(labels):
+        raise DataOptionError(f"there are {len(texts):,} texts and {len(labels):,} labels")
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
+        location = FileLocation("texts", number)
+        text = "" if _is_missing(text) else text
+        if not isinstance(text, str):
+            raise DataOptionError(f"text {number:,} of {len(texts):,} is not a string")
+        try:
+            found = label_field("" if _is_missing(label) else str(label), None, location)
+            rows.append(Example((text_field(text, location),), found))
+        except (MissingText, MissingLabel) as error:
+            if skipped is None:
+                raise
+            skipped.add(error, None)
+    return rows
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether a cell is None, NaN or NA: the last two are not equal to themselves."""
+    return cell is None or str(cell == cell) != "True"
