@@ -20,5 +20,6 @@ export {
   WrongBundle,
 } from "./generated.js";
 export type { Options } from "./options.js";
+export type { Restorer } from "./restore.js";
 export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";
 export type { Facts, Statement } from "./statement.js";

@@ -98,7 +98,7 @@ export function givenOf(options: Options): Given {
       throw new OptionError(`${name} must be one of ${values.join(", ")}`);
     }
   }
-  if (!["undefined", "number", "string"].includes(typeof found["epsilon"])) {
+  if (!["undefined", "number", "string"].includes(typeof found.epsilon)) {
     throw new OptionError("epsilon is a number, or its digits as text");
   }
   const given = found as Given;

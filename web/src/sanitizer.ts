@@ -144,6 +144,11 @@ export class Sanitizer {
     return new Rewriter(this.#plan(given)[0], this.#take).preview(text);
   }
 
+  /** Reads a mapping that `Restorer.toText` has written. */
+  readMapping(content: string): Restorer {
+    return Restorer.fromText(content, this.#bundle.cutter);
+  }
+
   /** Returns what a call with these options promises of a text with so many tokens. Nothing is drawn. */
   terms(options: Options = {}, tokens = 0): Statement {
     const given = givenOf(options);
@@ -158,14 +163,14 @@ export class Sanitizer {
       return plan.rewrite(documents, this.#take).map(({ texts, tokens, pairs }) => ({
         texts,
         statement: plan.statement(tokens),
-        mapping: plan.style.consistent ? new Restorer(pairs) : undefined,
+        mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.cutter) : undefined,
       }));
     }
     const [plan, terms] = this.#plan(given);
     return new Rewriter(plan, this.#take).rewrite(documents).map(({ texts, tokens, pairs }) => ({
       texts,
       statement: new MentionStatement(terms, tokens),
-      mapping: plan.consistent ? new Restorer(pairs) : undefined,
+      mapping: plan.consistent ? new Restorer(pairs, this.#bundle.cutter) : undefined,
     }));
   }
 

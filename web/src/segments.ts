@@ -307,6 +307,13 @@ export class Cutter {
     return found;
   }
 
+  /** Whether a segment is a string, and not a word or a gap. */
+  isString(segment: string): boolean {
+    const read = new Points(segment);
+    if (this.#isGap(read, 0, read.length)) return read.length > 0 && this.emoticonEnd(read, 0) === read.length;
+    return read.length > LONGEST_WORD || this.#hasTrigger(read);
+  }
+
   /** Whether the run that a string starts with names a host. */
   isUrl(string: Points): boolean {
     const [start, end] = this.#trimmed(string, 0, this.#runEnd(string, 0));

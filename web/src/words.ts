@@ -1,7 +1,7 @@
 /** Keys of words and the case patterns in which they are written. */
 
 import { size } from "./characters.js";
-import { LONGEST_WORD } from "./generated.js";
+import { LONGEST_WORD, NUMERIC_DIGITS } from "./generated.js";
 
 export const LOWER = 0;
 export const TITLE = 1;
@@ -14,6 +14,7 @@ const NOT_LOWER = /[\p{Uppercase}\p{Lt}]/u;
 const HAS_LOWER = /\p{Lowercase}/u;
 const NOT_UPPER = /[\p{Lowercase}\p{Lt}]/u;
 const HAS_UPPER = /\p{Uppercase}/u;
+const DECIMAL = /^\p{Nd}$/u;
 const BEGINS_UPPER = /^[\p{Uppercase}\p{Lt}]/u;
 
 /** White space as Python knows it: blanks, and U+001C to U+001F. */
@@ -32,6 +33,15 @@ export function placeOfLast(text: string, count: number): number {
 
 export function isAscii(text: string): boolean {
   return ASCII.test(text);
+}
+
+/** Whether the Numeric_Type of a character is Decimal or Digit; JavaScript has no property for the second. */
+export function isDigit(character: string): boolean {
+  if (DECIMAL.test(character)) return true;
+  const point = character.codePointAt(0) ?? -1;
+  return NUMERIC_DIGITS.some(
+    (first, place) => place % 2 === 0 && point >= first && point <= (NUMERIC_DIGITS[place + 1] ?? 0),
+  );
 }
 
 /** Whether a word is too long to be folded. */

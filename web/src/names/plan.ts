@@ -16,7 +16,7 @@ import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
 const names = new Map<string, string>(Object.entries(CALLED));
 const called = (kind: string): string => names.get(kind) ?? kind;
-const PIECES = /[\p{L}\p{M}\p{N}_]+(?:['\u2019][\p{L}\p{M}\p{N}_]+)*|[^\p{L}\p{M}\p{N}_]+/gu;
+const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
 const BEGINS_WORD = /^[\p{L}\p{N}]/u;
 
 /** A text that was read: what is shown, and mentions, in order. */

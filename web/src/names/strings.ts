@@ -113,7 +113,7 @@ function isUrl(string: string, characters: Characters): boolean {
 export function numberKind(string: string): Kind {
   if (YEAR.test(string)) return ["year", ""];
   const found = number.exec(string)?.groups;
-  if (found !== undefined) return ofNumber(found["whole"] ?? "", found["mark"] ?? "", found["decimals"] ?? "");
+  if (found !== undefined) return ofNumber(found.whole ?? "", found.mark ?? "", found.decimals ?? "");
   if (ssn.test(string)) return ["ssn", ""];
   const digits = string.replace(/[^0-9]/g, "").length;
   if (digits >= CARD_DIGITS) return ["card", ""];

@@ -14,11 +14,10 @@ import {
   LETTER_CLITICS,
   LOWER_KINDS,
   NAME_LIKE,
-  NUMERIC_DIGITS,
   SHOWN_WHOLE,
 } from "../generated.js";
 import { GAP as IS_GAP } from "../segments.js";
-import { capitalized, casePattern, isAscii, isLong, isUpper, keyOf, LOWER, TITLE, UPPER } from "../words.js";
+import { capitalized, casePattern, isAscii, isDigit, isLong, isUpper, keyOf, LOWER, TITLE, UPPER } from "../words.js";
 import { NUMBER_KINDS, stringKind, withUnit } from "./strings.js";
 
 export const GAP = 0;
@@ -79,12 +78,6 @@ const pieces: ReadonlySet<string> = new Set(CLITIC_PIECES);
 const letterClitics: ReadonlySet<string> = new Set(LETTER_CLITICS);
 const beginNames: ReadonlySet<string> = new Set(BEGIN_NAMES);
 const nameLike: ReadonlySet<string> = new Set(NAME_LIKE);
-const numericDigits: ReadonlySet<number> = new Set(
-  NUMERIC_DIGITS.flatMap((first, place) =>
-    place % 2 ? [] : Array.from({ length: (NUMERIC_DIGITS[place + 1] ?? first) - first + 1 }, (_, n) => first + n),
-  ),
-);
-
 /** The ending of a word that the skeleton shows; nothing where it has none. */
 export function endingOf(key: string): string {
   if (key.length < SHORTEST_WITH_ENDING || !isAscii(key) || key.endsWith("ss")) return "";
@@ -237,7 +230,7 @@ export class Reader {
   }
 
   #isDigit(point: number): boolean {
-    return this.characters.is(point, ND) || numericDigits.has(point);
+    return this.characters.is(point, ND) || (point > 0x7f && isDigit(String.fromCodePoint(point)));
   }
 
   #hasDigit(text: string): boolean {
