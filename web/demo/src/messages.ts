@@ -40,7 +40,7 @@ export interface Drawn {
 }
 
 export type Answer =
-  | { id: number; opened: { name: string; identity: string; epsilons: string[]; epsilon: string } }
+  | { id: number; opened: { identity: string; epsilons: string[]; epsilon: string } }
   | { id: number; rung: RungName; look: Look }
   | { id: number; rung: RungName; drawn: Drawn }
   | { id: number; restored: string }

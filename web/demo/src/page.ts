@@ -162,6 +162,7 @@ function listen(): void {
 }
 
 async function start(): Promise<void> {
+  the("form").addEventListener("submit", (event) => event.preventDefault()); // Enter in a field; the policy forbids it too
   if (text.value === "") text.value = SAMPLE;
   const [{ kept }, files] = await Promise.all([keep(), load()]);
   lock(); // before the worker that rewrites is made, which has the policies of this moment
@@ -172,7 +173,7 @@ async function start(): Promise<void> {
     throw error;
   });
   epsilon.replaceChildren(...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)));
-  the("bundle").textContent = `Bundle ${opened.name}, ${opened.identity}.`;
+  the("bundle").textContent = `Bundle ${BUNDLE.replace(".zip", "")}, ${opened.identity}`;
   const offline = (await kept) && files.kept;
   listen();
   again.disabled = false;

@@ -28,14 +28,12 @@ function look(text: string, chosen: Options, opened: Sanitizer): Look {
   return found;
 }
 
-function draw(text: string, chosen: Options, opened: Sanitizer): Result {
-  return opened.sanitize(text, chosen);
-}
-
 async function answer(asked: Ask): Promise<void> {
   if (asked.ask === "open") {
     sanitizer = await Sanitizer.load(new Uint8Array(asked.bundle), { expectId: asked.identity });
-    return say({ id: asked.id, opened: { name: "English words, version 4", identity: asked.identity, epsilons: ["4","6","8","10","12"], epsilon: "10" } });
+    const { identity, epsilons } = sanitizer;
+    const { epsilon } = sanitizer.terms({ protect: "words" }).toJSON();
+    return say({ id: asked.id, opened: { identity, epsilons, epsilon: String(epsilon) } });
   }
   if (sanitizer === undefined) throw new Error("not open");
   if (asked.ask === "restore") {
@@ -50,7 +48,7 @@ async function answer(asked: Ask): Promise<void> {
         say({ id: asked.id, rung, look: look(asked.text, chosen, sanitizer) });
         continue;
       }
-      const result = draw(asked.text, chosen, sanitizer);
+      const result = sanitizer.sanitize(asked.text, chosen);
       if (rung === "names") shown = result;
       const { statement } = result;
       const drawn = { text: result.text, line: statement.line(), summary: statement.summary(), notProtected: [...statement.notProtected] };
