@@ -1,4 +1,4 @@
-.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom
+.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom browser
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -77,6 +77,10 @@ docs-check:
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
+
+# The page and the examples of web/ in a real Chromium, where there is one.
+browser:
+	.ci/browser
 
 # The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv.
 site:

@@ -1,5 +1,5 @@
 /** What the page begins with: a support mail. Nobody in it exists; the phone number and the domain are reserved for examples. */
-export const SAMPLE = `Subject: Order 8841-22 arrived broken
+export const SAMPLE = `Subject: my order 8841-22 arrived broken
 
 Hello,
 
