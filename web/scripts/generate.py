@@ -1,0 +1,326 @@
+"""Writes what both languages say and look up into ``src/generated.ts``: the Python package is the one source.
+
+    python web/scripts/generate.py            writes the file
+    python web/scripts/generate.py --check    fails if it differs
+
+Sentences of statements are taken from what a promise says, with names in the place of its figures.
+"""
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable
+from decimal import Decimal
+from pathlib import Path
+
+from textveil import errors
+from textveil.bundle import defaults, files, layout, lists, names_files, opened, parts
+from textveil.mechanisms import integer_sampling
+from textveil.mechanisms.staircase import staircase
+from textveil.text import forms, options, placing, promises, staircase_plans, statement
+from textveil.text.names import chunks, kinds, lexicon, places, plan, promise, rewrite, surrogates, tokens, words
+from textveil.text.names import strings as names_strings
+from textveil.text.rewrite import batches
+from textveil.text.segmentation import characters, number_groups, strings
+from textveil.text.segmentation.words import AUXILIARIES, CLITICS
+from textveil.text.skeleton import kinds as shapes
+from textveil.text.skeleton import rule
+
+OUTPUT = Path(__file__).parents[1] / "src" / "generated.ts"
+#: Errors that a reader without files, ledgers, models and other processes can meet.
+ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
+IdentityMismatch OptionError UnknownMechanism UnknownLevel InputError DocumentTooLong EntropyFailed""".split()
+_EPSILON, _TOKENS = Decimal("7.25"), 31
+_FIGURES = {"224.75": "{document}", "7.25": "{nats}", f"{promises.largest_odds(_EPSILON):,}": "{odds}"}
+
+
+def mention(*, protect: str = "words", bare: bool = False, consistent: bool = False) -> statement.PrivacyStatement:
+    """Returns a statement of the staircase whose figures are easily told."""
+    made = promises.MentionPromise(epsilon=_EPSILON, share="1/2", near=0.5, guess_gain=1.5)
+    return statement.Terms(
+        mechanism="staircase",
+        level="7.25",
+        promise=made,
+        protect=protect,
+        consistent=consistent,
+        case="carry",
+        sanitize_punctuation=bare,
+        bundle="",
+    ).statement(_TOKENS)
+
+
+def of_names(**style: object) -> statement.PrivacyStatement:
+    """Returns a statement of the rung names."""
+    allow = bool(style.pop("allow", False))
+    made = promise.NamesPromise(style=rewrite.Style(**style), allow=allow)  # pyright: ignore[reportArgumentType]
+    return statement.Terms(
+        mechanism="names",
+        level=None,
+        promise=made,
+        protect="names",
+        case="carry",
+        sanitize_punctuation=False,
+        bundle="",
+    ).statement(_TOKENS)
+
+
+def template(said: str, *more: tuple[str, str]) -> str:
+    """Returns a sentence with names in the place of figures."""
+    for figure, name in (*more, *_FIGURES.items()):
+        said = said.replace(figure, name)
+    return said
+
+
+def added(more: Iterable[str], fewer: Iterable[str]) -> str:
+    """Returns the one sentence that an option adds."""
+    known = set(fewer)
+    (one,) = (item for item in more if item not in known)
+    return one
+
+
+def sentences() -> dict[str, object]:
+    """Returns what statements say."""
+    every = mention(protect="all")
+    visible = mention(consistent=True).terms.visible_parts
+    parts_of = {
+        "functionWords": visible[0],
+        "gaps": visible[1],
+        "case": visible[2],
+        "kinds": visible[3],
+        "order": visible[4],
+        "equal": visible[5],
+    }
+    lines = {
+        f"{protect}{'Bare' * bare}": template(
+            mention(protect=protect, bare=bare).line(), ("31 other words", "{words}"), (" each.", "{each}.")
+        )
+        for protect in ("words", "all")
+        for bare in (False, True)
+    }
+    found: dict[str, object] = {
+        "visible": parts_of,
+        "pure": statement.PURE_LDP,
+        "notion": promises.NOTION,
+        "consistentNotion": promises.CONSISTENT_NOTION,
+        "unit": every.terms.unit,
+        "consistentUnit": mention(consistent=True).terms.unit,
+        "notProtected": [
+            template(item, (", ".join(every.terms.visible_parts), "{visible}")) for item in every.not_protected
+        ],
+        "habits": added(
+            mention().not_protected, [*every.not_protected, mention().not_protected[0]]
+        ),
+        "cipher": added(
+            mention(protect="all", consistent=True).not_protected,
+            [*every.not_protected, mention(protect="all", consistent=True).not_protected[0]],
+        ),
+        "summary": template(
+            every.summary(),
+            (", ".join(every.terms.visible_parts), "{visible}"),
+            ("31 drawn mentions", "{mentions}"),
+            ("per drawn mention", "per {unit}"),
+        ),
+        "lines": lines,
+        "other": "other word",
+        "otherDistinct": "other distinct word",
+    }
+    assert found["other"] in mention().line()
+    assert str(found["otherDistinct"]) in mention(consistent=True).line()
+    return found
+
+
+def sentences_of_names() -> dict[str, object]:
+    """Returns what statements of the rung names say."""
+    plain, kept = of_names(consistent=False), of_names(consistent=False, keep=frozenset({"city"}))
+    shown = plain.line()
+    return {
+        "kind": plain.terms.promise.epsilon_kind,
+        "notion": promise.NOTION,
+        "unit": plain.terms.unit,
+        "line": promise._LINE,
+        "keptKind": kept.line().partition("list")[2].partition("city")[0],
+        "keptKinds": of_names(keep=frozenset({"city", "country"})).line().partition("list")[2].partition("city")[0],
+        "allowedMore": of_names(allow=True).line().partition("list")[2].partition(".")[0],
+        "summary": plain.summary().replace(shown, "{line}").replace("31 shown words", "{shown}"),
+        "notProtected": list(plain.not_protected),
+        "kept": added(kept.not_protected, plain.not_protected).replace("city", "{kinds}"),
+        "allowed": added(of_names(consistent=False, allow=True).not_protected, plain.not_protected),
+        "equal": added(of_names().not_protected, plain.not_protected),
+    }
+
+
+def pattern(found: "re.Pattern[str]") -> str:
+    """Returns a pattern that JavaScript reads alike in ASCII: all of a text has to fit."""
+    return "^(?:" + found.pattern.replace("(?P<", "(?<") + ")$"
+
+
+def ranges(numbers: Iterable[int]) -> list[int]:
+    """Returns the first and the last of each range, in turn."""
+    found: list[int] = []
+    for number in sorted(numbers):
+        if found and found[-1] == number - 1:
+            found[-1] = number
+        else:
+            found += [number, number]
+    return found
+
+
+def every_character() -> Iterable[str]:
+    """Yields all characters."""
+    return map(chr, range(sys.maxunicode + 1))
+
+
+def digits_that_are_no_decimals() -> list[int]:
+    """Returns ranges of characters with Numeric_Type Digit, which JavaScript has no property for."""
+    return ranges(
+        ord(c) for c in every_character() if unicodedata.digit(c, None) is not None and not c.isdecimal()
+    )
+
+
+def folds() -> str:
+    """Returns characters whose case folding is not their lower case, each with it, where NFKD leaves them."""
+    return " ".join(
+        f"{c}{c.casefold()}"
+        for c in every_character()
+        if c.casefold() != c.lower() and unicodedata.normalize("NFKD", c) == c
+    )
+
+
+def constants() -> dict[str, object]:
+    """Returns all constants by name."""
+    return {
+        "DEFAULT_BUNDLE_ID": defaults.DEFAULT_BUNDLE_ID,
+        "FORMAT": layout.FORMAT,
+        "FORMAT_VERSION": layout.FORMAT_VERSION,
+        "MAX_BUNDLE_BYTES": opened.MAX_BUNDLE_BYTES,
+        "MAX_JSON_BYTES": files.MAX_JSON_BYTES,
+        "MAX_JSON_VALUES": files.MAX_JSON_VALUES,
+        "MAX_SYMBOLS": parts.MAX_SYMBOLS,
+        "MAX_LEVELS": parts.MAX_LEVELS,
+        "MAX_KINDS": parts.MAX_KINDS,
+        "MAX_ENTRIES": lists.MAX_ENTRIES,
+        "MAX_LIST_BYTES": lists.MAX_LIST_BYTES,
+        "MAX_LINE_BYTES": lists.MAX_LINE_BYTES,
+        "BYTES_OF_AN_ENTRY": lists.BYTES_OF_AN_ENTRY,
+        "BYTES_OF_A_BYTE": lists.BYTES_OF_A_BYTE,
+        "MAX_WORDS": integer_sampling.MAX_WORDS,
+        "MAX_EPSILON": staircase.MAX_EPSILON,
+        "CHARACTER_CLASSES": list(layout.CHARACTER_CLASSES),
+        "RUNGS": list(options.RUNGS),
+        "CASES": list(options.CASES),
+        "STYLES": list(plan.STYLES),
+        "CONSISTENT_CAP": staircase_plans.CONSISTENT_CAP,
+        "BATCH_CHARACTERS": batches.BATCH_CHARACTERS,
+        "LONG_CHARACTERS": batches.LONG_CHARACTERS,
+        "NAMES_BATCH": rewrite._BATCH,
+        "LONGEST_WORD": strings.LONGEST_WORD,
+        "AUXILIARIES": sorted(AUXILIARIES),
+        "CLITICS": sorted(CLITICS),
+        "MARKS": list(rule.MARKS.outputs),
+        "SENTENCE_ENDS": "".join(sorted(rule._ENDS_SENTENCE)),
+        "HARD": characters.HARD,
+        "SOFT": strings.TRIMMED_URL.removeprefix(characters.TRIMMED),
+        "ENDS": characters.TRIMMED,
+        "BETWEEN": number_groups.BETWEEN,
+        "TOP_LEVEL": strings.TOP_LEVEL.split(),
+        "SHAPES": list(shapes.SHAPES),
+        "NAMES_MARKS": list(layout.NAMES_MARKS),
+        "CLOSED_KINDS": list(names_files.CLOSED_KINDS),
+        "NAMES_KINDS": sorted(plan.KINDS),
+        "NAMES_POOLS": sorted(plan.POOLS),
+        "ANY_CASE": list(lexicon._ANY_CASE),
+        "LOWER_KINDS": list(lexicon._LOWER),
+        "CAPITALIZED": list(lexicon._CAPITALIZED),
+        "ENDINGS": list(lexicon._ENDINGS),
+        "LETTER_CLITICS": "".join(sorted(lexicon._CLITICS)),
+        "BEGIN_NAMES": sorted(lexicon._BEGIN_NAMES),
+        "NAME_LIKE": sorted(lexicon._NAME_LIKE),
+        "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
+        "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
+        "EMOTICON": pattern(chunks._EMOTICON),
+        "ENTITY": chunks._ENTITY.pattern.replace(r"\b", ""),
+        "DRAWN": tokens.DRAWN,
+        "LINE_BREAKS": "".join(sorted(words.LINE_BREAKS)),
+        "ENDS_SENTENCE": "".join(sorted(words._ENDS_SENTENCE)),
+        "OPENS": "".join(sorted(words._OPENS)),
+        "SUFFIXES": sorted(words._SUFFIXES),
+        "JOINS": sorted(words.JOINS),
+        "JOINS_INITIALS": sorted(words.JOINS_INITIALS),
+        "ABBREVIATIONS": sorted(words._ABBREVIATIONS),
+        "YEARS": sorted(words._YEARS),
+        "LONG_HEADLINE": places._LONG_HEADLINE,
+        "SMALL": sorted(places._SMALL),
+        "CONNECTORS": sorted(places._CONNECTORS),
+        "MOST_CONNECTORS": places._MOST_CONNECTORS,
+        "JOINS_DIGITS": sorted(places._JOINS_DIGITS),
+        "WHOLE": list(kinds._WHOLE),
+        "LAST": [list(pair) for pair in kinds._LAST],
+        "PLACE_BEFORE": sorted(kinds._PLACE_BEFORE),
+        "TITLE_BEFORE": "<title>",
+        "TLD": names_strings._TLD,
+        "MAC": pattern(names_strings._MAC),
+        "IP": pattern(names_strings._IP),
+        "TIME": pattern(names_strings._TIME),
+        "DATE": pattern(names_strings._DATE),
+        "ORDINAL": pattern(strings.ORDINAL),
+        "DECADE": pattern(names_strings._DECADE),
+        "EMAIL": pattern(names_strings._EMAIL),
+        "FILE": pattern(names_strings._FILE),
+        "PATH": pattern(names_strings._PATH),
+        "NUMBER": pattern(names_strings._NUMBER),
+        "DIGIT_GROUPS": pattern(names_strings._DIGITS),
+        "IBAN": pattern(names_strings._IBAN),
+        "UUID": pattern(names_strings._UUID),
+        "HASH": pattern(names_strings._HASH),
+        "SSN": pattern(names_strings._SSN),
+        "WITH_UNIT": pattern(names_strings._WITH_UNIT),
+        "IDENTIFIER_DIGITS": names_strings.IDENTIFIER_DIGITS,
+        "CALLED": rewrite.CALLED,
+        "NUMBERS": sorted(surrogates._NUMBERS),
+        "SMALLEST_CONSISTENT": surrogates.SMALLEST_CONSISTENT,
+        "INITIALS": surrogates._INITIALS,
+        "LETTERS": surrogates._LETTERS,
+        "WRITTEN_SMALL": sorted(surrogates._WRITTEN_SMALL),
+        "NETS": list(surrogates._NETS),
+        "DOMAINS": list(surrogates._DOMAINS),
+        "WHOLES": {size: list(pair) for size, pair in surrogates._WHOLES.items()},
+        "UNREADABLE": surrogates._UNREADABLE,
+        "MONTHS": forms._MONTHS,
+        "MOST_BLANKS": placing._MOST_BLANKS,
+        "BEHIND": placing._BEHIND,
+        "NUMERIC_DIGITS": digits_that_are_no_decimals(),
+        "FOLDS": folds(),
+        "STATEMENT": sentences(),
+        "NAMES_STATEMENT": sentences_of_names(),
+    }
+
+
+def said(value: object) -> str:
+    """Returns a value as TypeScript; what is not printed in ASCII is escaped."""
+    written = json.dumps(value, ensure_ascii=True, indent=None)
+    return f"{written} as const" if isinstance(value, list | dict) else written
+
+
+def text() -> str:
+    """Returns the file."""
+    found = ["// Written by web/scripts/generate.py from the Python package. Do not edit: change it there.\n"]
+    found += [f"export const {name} = {said(value)};\n" for name, value in constants().items()]
+    for name in ERRORS:
+        error = getattr(errors, name)
+        summary = (error.__doc__ or "").split("\n")[0]
+        first = name == "TextveilError"
+        parent, again = ("Error", "") if first else (error.__bases__[0].__name__, "override ")
+        found.append(
+            f"/** {summary} */\nexport class {name} extends {parent} {{\n"
+            f'  override readonly name: string = "{name}";\n'
+            f'  {again}readonly code: string = "{error.code}";\n}}\n'
+        )
+    return "".join(found)
+
+
+if __name__ == "__main__":
+    if "--check" not in sys.argv[1:]:
+        OUTPUT.write_text(text(), encoding="utf-8")
+    elif OUTPUT.read_text(encoding="utf-8") != text():
+        sys.exit("web/src/generated.ts differs: python web/scripts/generate.py")

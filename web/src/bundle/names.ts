@@ -1,0 +1,92 @@
+/** The lists of the rung `names`, read and checked. */
+
+import { M, N } from "../characters.js";
+import { BundleDamaged, CLOSED_KINDS, NAMES_KINDS, NAMES_MARKS, NAMES_POOLS } from "../generated.js";
+import type { Cutter } from "../segments.js";
+import { lineDamaged, linesOf, marked, requireFolded, requireOrder, requireTrimmed } from "./lists.js";
+import type { Opened } from "./open.js";
+
+const COMMON = "common-words.txt";
+const CAPITALS = "shown-capitals.txt";
+const SYMBOLS = "symbols.txt";
+const kindFile = (kind: string): string => `names.kind.${kind}.txt`;
+const poolFile = (kind: string): string => `names.pool.${kind}.txt`;
+const NO_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
+
+const mark = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
+export const STRICT = mark("strict");
+export const START = mark("start");
+export const EMPHASIS = mark("emphasis");
+export const OPENER = mark("opener");
+export const FUNCTION = mark("function");
+
+/** The files that `names` in `law.json` stands for. */
+export function namesFiles(entry: { kinds: readonly string[]; pools: readonly string[] }): string[] {
+  return [COMMON, CAPITALS, SYMBOLS, ...entry.kinds.map(kindFile), ...entry.pools.map(poolFile)];
+}
+
+/** All lists. */
+export class NamesLists {
+  /** Common words with their marks as bits. */
+  readonly common: ReadonlyMap<string, number>;
+  readonly capitals: ReadonlySet<string>;
+  readonly symbols: ReadonlySet<string>;
+  readonly #kinds = new Map<string, ReadonlySet<string>>();
+  readonly pools: ReadonlyMap<string, readonly string[]>;
+
+  constructor(
+    opened: Opened,
+    entry: { kinds: readonly string[]; pools: readonly string[] },
+    readonly cutter: Cutter,
+  ) {
+    const common = marked(opened, COMMON, NAMES_MARKS);
+    requireOrder(COMMON, common.entries);
+    requireFolded(COMMON, common.entries);
+    this.common = new Map(common.entries.map((word, place) => [word, common.marks[place] ?? 0]));
+    for (const kind of entry.kinds) {
+      const name = kindFile(kind);
+      const { entries, marks } = marked(opened, name, ["capitalized", "common"]);
+      requireOrder(name, entries);
+      requireFolded(name, entries);
+      this.#kinds.set(kind, new Set(entries));
+      const closed = (CLOSED_KINDS as readonly string[]).includes(kind);
+      if (closed && entries.some((word, place) => marks[place] === 0 && this.common.has(word))) {
+        throw new BundleDamaged(`${COMMON}: a word is a ${kind}, which is never shown`);
+      }
+    }
+    this.capitals = new Set(sorted(opened, CAPITALS));
+    const symbols = sorted(opened, SYMBOLS);
+    symbols.forEach((symbol, place) => {
+      const one = [...symbol].length === 1 && !NO_SYMBOL.test(symbol);
+      if (!one || cutter.characters.all(symbol, M | N)) throw lineDamaged(SYMBOLS, place, "is not a single symbol");
+    });
+    this.symbols = new Set(symbols);
+    this.pools = new Map(
+      entry.pools.map((kind) => {
+        const lines = linesOf(opened, poolFile(kind), false);
+        requireTrimmed(poolFile(kind), lines);
+        if (new Set(lines).size < lines.length) throw new BundleDamaged(`${poolFile(kind)}: an entry is there twice`);
+        return [kind, lines];
+      }),
+    );
+    for (const [needed, there] of [
+      [NAMES_KINDS, this.#kinds],
+      [NAMES_POOLS, this.pools],
+    ] as const) {
+      const missing = needed.find((kind) => !there.has(kind));
+      if (missing !== undefined) throw new BundleDamaged(`law.json: the rung names lacks the list ${missing}`);
+    }
+  }
+
+  /** The members of a kind. */
+  kind(name: string): ReadonlySet<string> {
+    return this.#kinds.get(name) ?? new Set();
+  }
+}
+
+function sorted(opened: Opened, name: string): string[] {
+  const lines = linesOf(opened, name, false);
+  requireOrder(name, lines);
+  requireTrimmed(name, lines);
+  return lines;
+}

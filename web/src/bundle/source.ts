@@ -1,0 +1,129 @@
+/** Where the files of a bundle come from: a folder, a zip archive, or bytes that are there already. */
+
+import { BundleDamaged, BundleNotFound, BundleTooLarge, OptionError } from "../generated.js";
+import { Zip } from "./zip.js";
+
+/**
+ * A bundle: a URL of its folder (which ends in `/`) or of a zip archive, the bytes of an archive, or its files by name.
+ * In Node a text without a scheme is a path, of a folder or an archive.
+ */
+export type Source =
+  | string
+  | URL
+  | ArrayBuffer
+  | Uint8Array
+  | ReadonlyMap<string, Uint8Array>
+  | Readonly<Record<string, Uint8Array>>;
+
+/** Returns a file of at most so many bytes; nothing if there is none. */
+export type ReadFile = (name: string, most: number) => Promise<Uint8Array | undefined>;
+
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
+
+const isNode = (): boolean => typeof process !== "undefined" && process.versions?.node !== undefined;
+
+/** Returns what reads the files of a source; archives have at most so many bytes. */
+export async function filesOf(source: Source, most: number): Promise<ReadFile> {
+  if (typeof source === "string" || source instanceof URL) {
+    const path = await nodePath(source);
+    return path === undefined ? ofUrl(source.toString(), most) : ofPath(path, most);
+  }
+  if (source instanceof ArrayBuffer) return ofArchive(new Uint8Array(source));
+  if (ArrayBuffer.isView(source)) return ofArchive(source as Uint8Array);
+  if (typeof source !== "object" || source === null)
+    throw new OptionError("a bundle is a URL, bytes, or files by name");
+  const files = source instanceof Map ? source : new Map(Object.entries(source as Record<string, Uint8Array>));
+  return async (name) => {
+    const found = files.get(name);
+    if (found !== undefined && !(found instanceof Uint8Array)) throw new OptionError("a file of a bundle is bytes");
+    return found;
+  };
+}
+
+function ofArchive(content: Uint8Array): ReadFile {
+  const zip = new Zip(content);
+  return (name, most) => zip.file(name, most);
+}
+
+/** The path that a source is in Node; nothing if it is to be fetched. */
+async function nodePath(source: string | URL): Promise<string | undefined> {
+  if (!isNode()) return undefined;
+  const text = source.toString();
+  if (text.startsWith("file:")) return (await import("node:url")).fileURLToPath(text);
+  return SCHEME.test(text) && !/^[A-Za-z]:[\\/]/.test(text) ? undefined : text;
+}
+
+async function ofPath(path: string, most: number): Promise<ReadFile> {
+  const { lstat, open, stat } = await import("node:fs/promises");
+  const { constants } = await import("node:fs");
+  const { join } = await import("node:path");
+  const read = async (file: string, name: string, limit: number): Promise<Uint8Array | undefined> => {
+    let plain: boolean;
+    try {
+      plain = (await lstat(file)).isFile();
+    } catch {
+      return undefined;
+    }
+    if (!plain) throw new BundleDamaged(`${name}: not a plain file (links are not followed)`);
+    const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(() => {
+      throw new BundleDamaged(`${name}: cannot be read`);
+    });
+    try {
+      if ((await handle.stat()).size > limit) throw new BundleTooLarge(`${name}: has more bytes than it may have`);
+      return new Uint8Array(await handle.readFile());
+    } finally {
+      await handle.close();
+    }
+  };
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => {
+      throw new BundleNotFound(
+        "no bundle at the given path (a bundle is a folder with a manifest.json, or an archive)",
+      );
+    },
+  );
+  if (isFolder) return (name, limit) => read(join(path, name), name, limit);
+  const archive = await read(path, "the archive", most);
+  return ofArchive(archive ?? new Uint8Array());
+}
+
+async function ofUrl(url: string, most: number): Promise<ReadFile> {
+  if (url.endsWith("/")) return (name, limit) => fetched(url + name, name, limit);
+  const archive = await fetched(url, "the archive", most);
+  if (archive === undefined) throw new BundleNotFound("no bundle at the given URL");
+  return ofArchive(archive);
+}
+
+async function fetched(url: string, name: string, most: number): Promise<Uint8Array | undefined> {
+  let response: Response;
+  try {
+    response = await fetch(url);
+  } catch {
+    throw new BundleNotFound(`${name}: cannot be fetched`);
+  }
+  if (!response.ok) return undefined;
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  try {
+    for (let next = await reader?.read(); next !== undefined && !next.done; next = await reader?.read()) {
+      parts.push(next.value);
+      bytes += next.value.length;
+      if (bytes > most) break;
+    }
+  } catch {
+    throw new BundleDamaged(`${name}: cannot be read`);
+  }
+  if (bytes > most) {
+    await reader?.cancel();
+    throw new BundleTooLarge(`${name}: has more bytes than it may have`);
+  }
+  const found = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    found.set(part, at);
+    at += part.length;
+  }
+  return found;
+}

@@ -1,0 +1,25 @@
+/** textveil: rewrites text on the device, offline, with a true differential-privacy bound. */
+
+export type { Pins } from "./bundle/open.js";
+export type { Source } from "./bundle/source.js";
+export {
+  BundleDamaged,
+  BundleError,
+  BundleNotFound,
+  BundleTooLarge,
+  BundleVersion,
+  DEFAULT_BUNDLE_ID,
+  DocumentTooLong,
+  EntropyFailed,
+  IdentityMismatch,
+  InputError,
+  OptionError,
+  TextveilError,
+  UnknownLevel,
+  UnknownMechanism,
+  WrongBundle,
+} from "./generated.js";
+export type { Options } from "./options.js";
+export type { Restorer } from "./restore.js";
+export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";
+export type { Facts, Statement } from "./statement.js";

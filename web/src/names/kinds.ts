@@ -1,0 +1,152 @@
+/** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
+
+import type { NamesLists } from "../bundle/names.js";
+import { LAST, PLACE_BEFORE, TITLE_BEFORE, WHOLE } from "../generated.js";
+import { UPPER } from "../words.js";
+import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
+import { numberKind } from "./strings.js";
+import { AT_SENTENCE, DOTTED, endingOf, INITIAL, type Token } from "./tokens.js";
+
+/** A part of a slot that is drawn by itself. */
+export interface Part {
+  readonly kind: string;
+  readonly layout: string;
+  readonly folded: string;
+  readonly text: string;
+}
+
+/** A slot with its kind, its parts, and its string less the common words before the name of a person. */
+export interface Mention {
+  readonly kind: string;
+  readonly case: number;
+  readonly parts: readonly Part[];
+  readonly slot: Slot;
+  readonly named: string;
+}
+
+const LONGEST_ACRONYM = 5;
+const SHORTEST_WORD = 4;
+const places: ReadonlySet<string> = new Set(PLACE_BEFORE);
+
+/** What all parts of a mention have in common with those that are equal to it. */
+export const equalOf = (part: Part): string => `${part.kind}\0${part.layout}\0${part.folded}`;
+
+/** Names the kinds of slots. */
+export class Kinds {
+  constructor(
+    readonly lists: NamesLists,
+    readonly denied: ReadonlySet<string>,
+  ) {}
+
+  /** A slot with its kind; `capitals` says whether the document has a capital. */
+  mention(slot: Slot, capitals: boolean): Mention {
+    if (slot.kind === GROUP) {
+      const [kind, layout] = numberKind(slot.text.replace(/^[+(]+|[+(]+$/g, "").replace(/[^0-9]+/g, "-"));
+      return one(slot, kind, layout);
+    }
+    if (slot.kind === LONE_INITIAL) return one(slot, "initial", "");
+    const phrase = keysFrom(slot, 0);
+    if (slot.kind !== RUN) {
+      const listed = !capitals && slot.kind === "word" ? this.#ofPhrase(phrase) : "";
+      return listed === "" ? one(slot, slot.kind, slot.layout) : one(slot, listed, "");
+    }
+    let kind = this.#ofPhrase(phrase);
+    if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);
+    if (kind === "family" && places.has(slot.before)) kind = "city";
+    if (kind !== "person" && kind !== "given") return one(slot, kind, kind === "word" ? endingOf(phrase) : "", phrase);
+    const first = this.#name(slot);
+    const parts = kind === "person" ? this.#persons(slot, first) : [partFrom(slot, "given", first)];
+    return { kind, case: slot.case, parts, slot, named: spelledFrom(slot, first) };
+  }
+
+  /** The first list of whole names that has a phrase; nothing if none has. */
+  #ofPhrase(phrase: string): string {
+    return WHOLE.find((kind) => this.lists.kind(kind).has(phrase)) ?? "";
+  }
+
+  #ofOne(slot: Slot, key: string): string {
+    if (slot.before === TITLE_BEFORE) return "family";
+    const length = [...key].length;
+    const common = this.lists.common.has(key) && !this.denied.has(key);
+    if (common && length >= SHORTEST_WORD && !key.includes("'")) return "word";
+    return slot.case === UPPER && length <= LONGEST_ACRONYM ? "acronym" : "family";
+  }
+
+  #ofSeveral(slot: Slot): string {
+    const first = slot.tokens[0] as Token;
+    const last = slot.tokens[slot.tokens.length - 1] as Token;
+    if (first.kind === "particle") return "family";
+    const name = this.#name(slot);
+    const person = name < slot.tokens.length - 1 ? "person" : "given";
+    if (slot.before === TITLE_BEFORE) return person;
+    const kind = this.#ofEnd(last.key) || (first.bits & DOTTED ? "place" : this.#ofEnd(first.key));
+    if (kind !== "") return kind;
+    const begin = slot.tokens[name] as Token;
+    if (begin.cls === INITIAL || this.#isGiven(begin)) return person;
+    const two = slot.tokens.length === 2 && this.#ofPhrase(last.key) === "family";
+    if (two && ["", "family"].includes(this.#ofPhrase(first.key))) return "person";
+    return places.has(slot.before) ? "city" : "organization";
+  }
+
+  #ofEnd(key: string): string {
+    return LAST.find(([list]) => this.lists.kind(list).has(key))?.[1] ?? "";
+  }
+
+  #isGiven(word: Token): boolean {
+    return this.lists.kind("given").has(word.key);
+  }
+
+  /** Where a given name or an initial stands behind words that may start sentences; else 0. */
+  #name(slot: Slot): number {
+    for (let place = 0; place < slot.tokens.length; place++) {
+      const word = slot.tokens[place] as Token;
+      if (this.#isGiven(word) || (word.cls === INITIAL && place < slot.tokens.length - 1)) return place;
+      if (!(word.bits & AT_SENTENCE)) break;
+    }
+    return 0;
+  }
+
+  /** Initials, given names and one family name at the end, particles with it. */
+  #persons(slot: Slot, first: number): Part[] {
+    const found: Part[] = [];
+    for (let place = first; place < slot.tokens.length; place++) {
+      const word = slot.tokens[place] as Token;
+      if (word.cls === INITIAL) {
+        found.push({ kind: "initial", layout: "", folded: word.key, text: word.text });
+      } else if (place === slot.tokens.length - 1 || (place > first && !this.#isGiven(word))) {
+        found.push(partFrom(slot, "family", place));
+        break;
+      } else {
+        found.push({ kind: "given", layout: "", folded: word.key, text: word.text });
+      }
+    }
+    return found;
+  }
+}
+
+function one(slot: Slot, kind: string, layout: string, folded?: string): Mention {
+  const own = slot.tokens.length === 1 ? (slot.tokens[0] as Token).key : slot.text.toLowerCase();
+  const part: Part = { kind, layout, folded: folded ?? own, text: slot.text };
+  return { kind, case: slot.case, parts: [part], slot, named: slot.text };
+}
+
+const keysFrom = (slot: Slot, first: number): string =>
+  slot.tokens
+    .slice(first)
+    .map((word) => word.key)
+    .join(" ");
+
+/** The part of a run from one of its words to its end. */
+const partFrom = (slot: Slot, kind: string, first: number): Part => ({
+  kind,
+  layout: "",
+  folded: keysFrom(slot, first),
+  text: spelledFrom(slot, first),
+});
+
+/** What a slot has from one of its words on. */
+function spelledFrom(slot: Slot, first: number): string {
+  let end = 0;
+  for (const word of slot.tokens.slice(0, first)) end = slot.text.indexOf(word.text, end) + word.text.length;
+  return slot.text.slice(slot.text.indexOf((slot.tokens[first] as Token).text, end));
+}

@@ -1,0 +1,293 @@
+/** How texts are rewritten on the rung `names`, under one set of options. */
+
+import type { TextBundle } from "../bundle/text.js";
+import { L as LETTER, size } from "../characters.js";
+import { uniformBelowEach, type Words } from "../entropy.js";
+import { CALLED, NAMES_BATCH, OptionError } from "../generated.js";
+import { capOf, type Given } from "../options.js";
+import { notATag } from "../restore.js";
+import type { Rewritten } from "../rewrite.js";
+import { NamesStatement, type Statement, type Style } from "../statement.js";
+import { LOWER } from "../words.js";
+import { equalOf, Kinds, type Mention, type Part } from "./kinds.js";
+import { Places } from "./places.js";
+import { Surrogates } from "./surrogates.js";
+import { GAP, keysOf, Reader, type Token } from "./tokens.js";
+
+const names = new Map<string, string>(Object.entries(CALLED));
+const called = (kind: string): string => names.get(kind) ?? kind;
+const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
+const BEGINS_WORD = /^[\p{L}\p{N}]/u;
+
+/** A text that was read: what is shown, and mentions, in order. */
+interface Read {
+  readonly entries: readonly (string | Mention)[];
+  readonly shown: number;
+}
+
+/** The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt. */
+class Deck {
+  free: number;
+  #left: number;
+  readonly #moved = new Map<number, number>();
+
+  constructor(members: number) {
+    this.free = members;
+    this.#left = members;
+  }
+
+  /** The member at a place of those that are left; it is taken out. */
+  deal(place: number): number {
+    this.#left--;
+    const found = this.#moved.get(place) ?? place;
+    this.#moved.set(place, this.#moved.get(this.#left) ?? this.#left);
+    return found;
+  }
+}
+
+/** One integer: below how many, the deck that it is dealt from, and the member that it is. */
+interface Draw {
+  readonly below: number;
+  readonly deck: Deck | undefined;
+  member: number;
+}
+
+/** The draws of one document, and which of its mentions share one. */
+class Document {
+  readonly draws: Draw[] = [];
+  readonly #decks = new Map<string, Deck>();
+  readonly #consistent = new Map<string, Draw>();
+  readonly #tags = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+  readonly #planned: (string | Draw[])[][];
+
+  constructor(
+    readonly read: readonly Read[],
+    readonly style: Style,
+    readonly surrogates: Surrogates,
+  ) {
+    this.#planned = read.map((text) =>
+      text.entries.flatMap((entry) => (typeof entry === "string" ? [] : [this.#mention(entry)])),
+    );
+  }
+
+  #mention(mention: Mention): string | Draw[] {
+    const { style } = this;
+    const name = called(mention.kind);
+    if (style.keep.has(name)) return mention.slot.text;
+    if (style.drop.has(name)) return "";
+    if (!style.tags && !style.tag.has(name)) {
+      const draws = mention.parts.map((part) => this.#draw(part));
+      if (!draws.includes(undefined)) return draws as Draw[];
+    }
+    const equal = [name, ...mention.parts.map(equalOf)].join("\x01");
+    let found = this.#tags.get(equal);
+    if (found === undefined) {
+      const number = (this.#counts.get(name) ?? 0) + 1;
+      this.#counts.set(name, number);
+      found = `[${name} ${number}]`;
+      this.#tags.set(equal, found);
+    }
+    return found;
+  }
+
+  /** The draw of a part; nothing if no member is left, or the document has too many strings. */
+  #draw(part: Part): Draw | undefined {
+    const { kind, layout } = part;
+    const members = this.surrogates.size(kind, layout);
+    if (!this.style.consistent || !this.surrogates.isConsistent(kind, layout)) return this.#new(members, undefined);
+    const equal = equalOf(part);
+    let draw = this.#consistent.get(equal);
+    if (draw === undefined) {
+      const of = `${kind} ${layout}`;
+      let deck = this.#decks.get(of);
+      if (deck === undefined) {
+        deck = new Deck(members);
+        this.#decks.set(of, deck);
+      }
+      if (deck.free === 0 || this.#consistent.size >= this.style.cap) return undefined;
+      draw = this.#new(deck.free, deck);
+      this.#consistent.set(equal, draw);
+      deck.free--;
+    }
+    return draw;
+  }
+
+  #new(below: number, deck: Deck | undefined): Draw {
+    const draw = { below, deck, member: 0 };
+    this.draws.push(draw);
+    return draw;
+  }
+
+  /** The texts with what was drawn, and pairs of what came out and what stood there. */
+  written(): { texts: string[]; pairs: [string, string][] } {
+    for (const draw of this.draws) if (draw.deck !== undefined) draw.member = draw.deck.deal(draw.member);
+    const pairs: [string, string][] = [];
+    const texts = this.read.map((text, number) => {
+      const planned = this.#planned[number] ?? [];
+      const parts = [""];
+      let place = 0;
+      for (const entry of text.entries) {
+        const found = typeof entry === "string" ? entry : this.#spelled(entry, planned[place++] ?? "", pairs);
+        if (typeof entry === "string" || !found.startsWith("[")) parts[parts.length - 1] += found;
+        else parts.push(found, "");
+      }
+      // What else looks like a tag is somebody else's, and must not be restored.
+      return parts.length === 1 ? (parts[0] ?? "") : parts.map((part, at) => (at % 2 ? part : notATag(part))).join("");
+    });
+    return { texts, pairs };
+  }
+
+  #spelled(mention: Mention, planned: string | Draw[], pairs: [string, string][]): string {
+    if (typeof planned === "string") {
+      if (planned.startsWith("[")) pairs.push([planned, mention.named]);
+      return planned;
+    }
+    return mention.parts
+      .map((part, place) => {
+        const draw = planned[place] as Draw;
+        const found = this.surrogates.spelled(part.kind, part.layout, draw.member, mention.case);
+        if (draw.deck !== undefined) pairs.push([found, part.text]);
+        return part.kind === "initial" && place < mention.parts.length - 1 ? `${found}.` : found;
+      })
+      .join(" ");
+  }
+}
+
+/** How texts are rewritten. */
+export class NamesPlan {
+  readonly style: Style;
+  readonly #bundle: TextBundle;
+  readonly #surrogates: Surrogates;
+  readonly #allowed: ReadonlySet<string>;
+  readonly #denied: ReadonlySet<string>;
+
+  constructor(bundle: TextBundle, given: Given) {
+    const lists = bundle.names;
+    this.#bundle = bundle;
+    this.#surrogates = new Surrogates(lists.pools);
+    this.#allowed = keysOf(given.allow ?? [], lists);
+    this.#denied = keysOf(given.deny ?? [], lists);
+    const known = new Set(this.#surrogates.kinds.map(called));
+    const [keep, tag, drop] = [given.keep, given.tag, given.drop].map((kinds = []) => {
+      if (!kinds.every((kind) => known.has(kind))) {
+        throw new OptionError(`there is no such kind; there are ${[...known].sort().join(", ")}`);
+      }
+      return new Set(kinds);
+    }) as [Set<string>, Set<string>, Set<string>];
+    if (new Set([...keep, ...tag, ...drop]).size < keep.size + tag.size + drop.size) {
+      throw new OptionError("a kind is kept, tagged or dropped: one of them");
+    }
+    this.style = {
+      tags: given.style === "tag",
+      consistent: given.consistent ?? true,
+      cap: capOf(given),
+      keep,
+      tag,
+      drop,
+    };
+  }
+
+  statement(tokens: number): Statement {
+    const { style } = this;
+    const [allow, deny] = [this.#allowed.size > 0, this.#denied.size > 0];
+    return new NamesStatement({ bundle: this.#bundle.identity, style, allow, deny }, tokens);
+  }
+
+  #reader(): Reader {
+    return new Reader(this.#bundle.names, this.#allowed, this.#denied);
+  }
+
+  /** Rewrites the documents of one call. */
+  rewrite(documents: readonly (readonly string[])[], take: Words): Rewritten[] {
+    const reader = this.#reader();
+    const kinds = new Kinds(this.#bundle.names, this.#denied);
+    const found: Rewritten[] = [];
+    let batch: Document[] = [];
+    let characters = 0;
+    const drawAll = (): void => {
+      const draws = batch.flatMap((document) => document.draws);
+      const drawn = uniformBelowEach(
+        draws.map((draw) => draw.below),
+        take,
+      );
+      draws.forEach((draw, place) => {
+        draw.member = drawn[place] ?? 0;
+      });
+      for (const document of batch) {
+        const tokens = document.read.reduce((sum, text) => sum + text.shown, 0);
+        found.push({ ...document.written(), tokens });
+      }
+      [batch, characters] = [[], 0];
+    };
+    for (const texts of documents) {
+      batch.push(new Document(this.#read(texts, reader, kinds), this.style, this.#surrogates));
+      characters += texts.reduce((sum, text) => sum + size(text), 0);
+      if (characters > NAMES_BATCH) drawAll();
+    }
+    drawAll();
+    return found;
+  }
+
+  /** Reads the texts of a document: words that may be names are shown where any of them has a capital. */
+  #read(texts: readonly string[], reader: Reader, kinds: Kinds): Read[] {
+    const { characters } = reader;
+    const isLetter = (text: string): boolean =>
+      characters.all(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
+    let capitals = false;
+    const cut = texts.map((text) => {
+      const words: Token[] = [];
+      const gaps = [""];
+      reader.read(text, (token) => {
+        if (token.cls === GAP) {
+          gaps[gaps.length - 1] += token.text;
+          return;
+        }
+        words.push(token);
+        gaps.push("");
+        capitals ||= token.case !== LOWER;
+      });
+      return new Places(words, gaps, isLetter);
+    });
+    return cut.map((places) => ({
+      entries: places
+        .entries(capitals)
+        .map((entry) => (typeof entry === "string" ? entry : kinds.mention(entry, capitals))),
+      shown: places.shown,
+    }));
+  }
+
+  /** The skeleton of each text, as golden vectors have it. */
+  skeletons(texts: readonly string[]): unknown[][] {
+    const read = this.#read(texts, this.#reader(), new Kinds(this.#bundle.names, this.#denied));
+    return read.map((text) =>
+      text.entries.map((entry) =>
+        typeof entry === "string"
+          ? entry
+          : [
+              entry.kind,
+              ["lower", "Title", "UPPER"][entry.case],
+              entry.slot.endsInInitial,
+              entry.slot.titles,
+              entry.slot.before,
+              ...entry.parts.map((part) => [part.kind, part.layout]),
+            ],
+      ),
+    );
+  }
+
+  /** Each piece of a text with what becomes of it. */
+  preview(text: string): [string, string][] {
+    const found: [string, string][] = [];
+    for (const entry of this.#read([text], this.#reader(), new Kinds(this.#bundle.names, this.#denied))[0]?.entries ??
+      []) {
+      if (typeof entry !== "string") {
+        const kind = called(entry.kind);
+        found.push([entry.slot.text, this.style.keep.has(kind) ? "visible" : kind]);
+        continue;
+      }
+      for (const [piece] of entry.matchAll(PIECES)) found.push([piece, BEGINS_WORD.test(piece) ? "visible" : "gap"]);
+    }
+    return found;
+  }
+}

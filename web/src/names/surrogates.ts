@@ -1,0 +1,194 @@
+/** What may come out for a slot on the rung `names` (docs/names-rule.md, "What may come out"). */
+
+import {
+  DOMAINS,
+  INITIALS,
+  LETTERS,
+  NETS,
+  NUMBERS,
+  SMALLEST_CONSISTENT,
+  UNREADABLE,
+  WHOLES,
+  WRITTEN_SMALL,
+} from "../generated.js";
+import { capitalized, LOWER, UPPER } from "../words.js";
+
+const [DAYS, FIRST_YEAR, YEARS, AREAS] = [28, 1950, 80, 400];
+const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
+const numbers: ReadonlySet<string> = new Set(NUMBERS);
+const small: ReadonlySet<string> = new Set(WRITTEN_SMALL);
+const wholes: Readonly<Record<string, readonly [number, number]>> = WHOLES;
+
+const padded = (value: number, length: number): string => String(value).padStart(length, "0");
+const grouped = (value: number): string => String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
+const pooled = (kind: string, layout: string): string => (kind === "word" && layout !== "" ? `word-${layout}` : kind);
+
+/** The outputs of every kind. */
+export class Surrogates {
+  readonly #sizes: Readonly<Record<string, number>>;
+  readonly #given: readonly string[];
+  readonly #family: readonly string[];
+
+  constructor(readonly pools: ReadonlyMap<string, readonly string[]>) {
+    this.#given = pools.get("given") ?? [];
+    this.#family = pools.get("family") ?? [];
+    const [given, family] = [this.#given.length, this.#family.length];
+    this.#sizes = {
+      year: YEARS,
+      day: DAYS,
+      age: 72,
+      time: 144,
+      date: 12 * DAYS * YEARS,
+      ordinal: 98,
+      decade: 8,
+      initial: INITIALS.length,
+      letter: LETTERS.length,
+      phone: AREAS * 100,
+      card: 10 ** 9,
+      ssn: 99 * 9999,
+      account: 10 ** 8,
+      iban: 10 ** 10,
+      ip: 254 * NETS.length,
+      mac: 256,
+      email: given * family * DOMAINS.length,
+      handle: given * 900,
+      hashtag: given * 900,
+      url: given * 900,
+      path: 9000,
+      file: 9000,
+      hash: 16 ** 8,
+      key: 10 ** 8,
+      id: 26 * 10 ** 5,
+      symbol: 1,
+      other: 1,
+    };
+  }
+
+  /** All kinds that something may come out for. */
+  get kinds(): string[] {
+    const listed = [...this.pools.keys()].filter((name) => !name.startsWith("word-"));
+    return [...listed, ...Object.keys(this.#sizes), "number", "digits", "person"];
+  }
+
+  /** How many outputs a kind of a layout has. */
+  size(kind: string, layout: string): number {
+    const pool = this.pools.get(pooled(kind, layout));
+    if (pool !== undefined) return pool.length;
+    if (kind === "number") {
+      const [, size = "0", , , decimals = "0"] = LAYOUT.exec(layout) ?? [];
+      return (wholes[size]?.[1] ?? 0) * 10 ** Number(decimals);
+    }
+    if (kind === "digits") {
+      return (layout.match(/0+/g) ?? []).reduce((product, group) => product * 9 * 10 ** (group.length - 1), 1);
+    }
+    return this.#sizes[kind] ?? 0;
+  }
+
+  /** Whether equal strings of a kind become equal outputs. */
+  isConsistent(kind: string, layout: string): boolean {
+    return !numbers.has(kind) && this.size(kind, layout) >= SMALLEST_CONSISTENT;
+  }
+
+  /** An output, by its number, as it is printed in a case pattern. */
+  spelled(kind: string, layout: string, index: number, pattern: number): string {
+    const pool = this.pools.get(pooled(kind, layout));
+    if (pool !== undefined) {
+      const found = pool[index] ?? "";
+      if (pattern === UPPER) return found.toUpperCase();
+      if (pattern === LOWER) return found.toLowerCase();
+      return small.has(kind) ? capitalized(found) : found;
+    }
+    if (kind === "number") return number(layout, index);
+    if (kind === "digits") return digits(layout, index);
+    return this.#made(kind, index);
+  }
+
+  #made(kind: string, index: number): string {
+    const name = (place: number): string => (this.#given[place] ?? "").toLowerCase();
+    if (kind === "email") {
+      const rest = Math.floor(index / DOMAINS.length);
+      const family = this.#family[rest % this.#family.length] ?? "";
+      const letters = family.replace(/[^\p{L}]/gu, "").toLowerCase();
+      return `${name(Math.floor(rest / this.#family.length))}.${letters}@${DOMAINS[index % DOMAINS.length]}`;
+    }
+    const called = `${name(Math.floor(index / 900))}${100 + (index % 900)}`;
+    switch (kind) {
+      case "handle":
+        return `@${called}`;
+      case "hashtag":
+        return `#${called}`;
+      case "url":
+        return `https://www.example.com/${called}`;
+      default:
+        return MADE[kind]?.(index) ?? "";
+    }
+  }
+}
+
+function number(layout: string, index: number): string {
+  const [, size = "0", group = "", mark = "", places = "0"] = LAYOUT.exec(layout) ?? [];
+  const scale = 10 ** Number(places);
+  const value = (wholes[size]?.[0] ?? 0) + Math.floor(index / scale);
+  const whole = size === "0" ? "" : group === "" ? String(value) : grouped(value);
+  return whole + (places === "0" ? "" : mark + padded(index % scale, Number(places)));
+}
+
+/** Digits in the places of a layout; no group of them begins with a zero. */
+function digits(layout: string, index: number): string {
+  let left = index;
+  return layout.replace(/0+/g, (group) => {
+    const first = 1 + (left % 9);
+    left = Math.floor(left / 9);
+    const scale = 10 ** (group.length - 1);
+    const rest = left % scale;
+    left = Math.floor(left / scale);
+    return first + (group.length > 1 ? padded(rest, group.length - 1) : "");
+  });
+}
+
+/** Sixteen digits whose last one is not the check digit. */
+function card(index: number): string {
+  const body = `400000${padded(index, 9)}`;
+  const total = [...body].reduce((sum, digit, place) => {
+    const value = Number(digit) * (2 - (place % 2));
+    return sum + (value > 9 ? value - 9 : value);
+  }, 0);
+  const whole = body + String((10 - (total % 10) + 5) % 10);
+  return [0, 4, 8, 12].map((start) => whole.slice(start, start + 4)).join("-");
+}
+
+function date(index: number): string {
+  const [day, rest] = [index % DAYS, Math.floor(index / DAYS)];
+  return `${FIRST_YEAR + Math.floor(rest / 12)}-${padded(1 + (rest % 12), 2)}-${padded(1 + day, 2)}`;
+}
+
+function ordinal(value: number): string {
+  const last = [11, 12, 13].includes(value % 100) ? 0 : value % 10;
+  return value + (["th", "st", "nd", "rd"][last] ?? "th");
+}
+
+const MADE: Readonly<Record<string, (index: number) => string>> = {
+  year: (i) => String(FIRST_YEAR + i),
+  day: (i) => String(1 + i),
+  age: (i) => String(18 + i),
+  time: (i) => `${1 + Math.floor(i / 12)}:${padded((i % 12) * 5, 2)}`,
+  date,
+  ordinal: (i) => ordinal(2 + i),
+  decade: (i) => `${1930 + 10 * i}s`,
+  initial: (i) => INITIALS.charAt(i),
+  letter: (i) => LETTERS.charAt(i),
+  phone: (i) => `${201 + 2 * Math.floor(i / 100)}-555-01${padded(i % 100, 2)}`,
+  card,
+  ssn: (i) => `000-${padded(1 + Math.floor(i / 9999), 2)}-${padded(1 + (i % 9999), 4)}`,
+  account: (i) => `00${padded(i, 8)}`,
+  iban: (i) => `XX00TEST${padded(i, 10)}`,
+  ip: (i) => `${NETS[Math.floor(i / 254)]}.${1 + (i % 254)}`,
+  mac: (i) => `00:00:5e:00:53:${i.toString(16).padStart(2, "0")}`,
+  path: (i) => `/srv/files/item-${1000 + i}`,
+  file: (i) => `document-${1000 + i}.txt`,
+  hash: (i) => `00000000${i.toString(16).padStart(8, "0")}`,
+  key: (i) => `EXAMPLEKEY${padded(i, 8)}`,
+  id: (i) => `X${String.fromCharCode(65 + Math.floor(i / 10 ** 5))}${padded(i % 10 ** 5, 5)}`,
+  symbol: () => "\u25a1",
+  other: () => UNREADABLE,
+};

@@ -1,0 +1,131 @@
+/** The options of a call, and what is checked of them. */
+
+import { Decimal } from "./decimal.js";
+import { CASES, CONSISTENT_CAP, OptionError, RUNGS, STYLES } from "./generated.js";
+
+/** The options of every call that draws or describes a draw. All may be left out. */
+export interface Options {
+  /** The rung: `names`, `words` or `all`; the bundle's default if left out. */
+  readonly protect?: "names" | "words" | "all" | undefined;
+  /** Nats per drawn mention: one that the bundle has (`words`, `all`). */
+  readonly epsilon?: number | string | undefined;
+  /** Whether equal words of a document become equal words; the default of `names`. */
+  readonly consistent?: boolean | undefined;
+  /** The most drawn words, names and numbers of a document with `consistent`; 2,000 if left out. */
+  readonly consistentCap?: number | undefined;
+  /** With `consistent`: a document above the cap is released in parts, where it is refused otherwise (`words`, `all`). */
+  readonly split?: boolean | undefined;
+  /** Words that are unknown, even if they would be visible or in the vocabulary. */
+  readonly deny?: Iterable<string> | undefined;
+  /** Words that are shown wherever they stand (`names`). The list is public: who knows it learns more. */
+  readonly allow?: Iterable<string> | undefined;
+  /** Whether others of a kind come out, or tags as `[city 1]` (`names`). */
+  readonly style?: "surrogate" | "tag" | undefined;
+  /** Kinds that are shown (`names`). */
+  readonly keep?: Iterable<string> | undefined;
+  /** Kinds that become tags (`names`). */
+  readonly tag?: Iterable<string> | undefined;
+  /** Kinds of which nothing is left (`names`). */
+  readonly drop?: Iterable<string> | undefined;
+  /** `carry` the case pattern of each word over, or `drop` it (`words`, `all`). */
+  readonly case?: "carry" | "drop" | undefined;
+  /** Whether marks of punctuation are drawn, case is dropped, and white space becomes single blanks (`words`, `all`). */
+  readonly sanitizePunctuation?: boolean | undefined;
+}
+
+/** The options that are given, checked by themselves. */
+export interface Given {
+  protect?: "names" | "words" | "all";
+  epsilon?: number | string;
+  consistent?: boolean;
+  consistentCap?: number;
+  split?: boolean;
+  deny?: string[];
+  allow?: string[];
+  style?: "surrogate" | "tag";
+  keep?: string[];
+  tag?: string[];
+  drop?: string[];
+  case?: "carry" | "drop";
+  sanitizePunctuation?: boolean;
+}
+
+const SETS = ["deny", "allow", "keep", "tag", "drop"] as const;
+const FLAGS = ["consistent", "split", "sanitizePunctuation"] as const;
+const NAMES_ONLY = ["style", "keep", "tag", "drop", "allow"] as const;
+const WORDS_ONLY = ["epsilon", "split", "case", "sanitizePunctuation"] as const;
+const KNOWN: readonly string[] = [
+  "protect",
+  "epsilon",
+  "consistent",
+  "consistentCap",
+  "split",
+  "deny",
+  "allow",
+  "style",
+  "keep",
+  "tag",
+  "drop",
+  "case",
+  "sanitizePunctuation",
+];
+
+/** Returns the options that are given: all but those that are undefined. Messages do not repeat values. */
+export function givenOf(options: Options): Given {
+  if (typeof options !== "object" || options === null || !Object.keys(options).every((name) => KNOWN.includes(name))) {
+    throw new OptionError(`unknown option; there are ${KNOWN.join(", ")}`);
+  }
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options)) if (value !== undefined && value !== null) found[name] = value;
+  for (const name of SETS) {
+    const value = found[name];
+    if (value === undefined) continue;
+    const isMany = typeof value === "object" && value !== null && Symbol.iterator in value;
+    const words = isMany ? [...(value as Iterable<unknown>)] : [undefined];
+    if (!words.every((word) => typeof word === "string")) throw new OptionError(`${name} takes a collection of words`);
+    found[name] = words;
+  }
+  for (const name of FLAGS) {
+    if (!["undefined", "boolean"].includes(typeof found[name])) throw new OptionError(`${name} is true or false`);
+  }
+  for (const [name, values] of [
+    ["protect", RUNGS],
+    ["style", STYLES],
+    ["case", CASES],
+  ] as const) {
+    const value = found[name];
+    if (value !== undefined && !(values as readonly unknown[]).includes(value)) {
+      throw new OptionError(`${name} must be one of ${values.join(", ")}`);
+    }
+  }
+  if (!["undefined", "number", "string"].includes(typeof found.epsilon)) {
+    throw new OptionError("epsilon is a number, or its digits as text");
+  }
+  const given = found as Given;
+  const foreign = given.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
+  const taken = foreign.filter((name) => name in found);
+  if (taken.length > 0) {
+    throw new OptionError(
+      given.protect === "names"
+        ? `the rung names does not take ${taken.join(", ")}`
+        : `${taken.join(", ")}: that is for protect names`,
+    );
+  }
+  return given;
+}
+
+/** Reads an epsilon. */
+export function epsilonOf(value: number | string): Decimal {
+  const found = Decimal.parse(String(value));
+  if (found === undefined) throw new OptionError("epsilon is missing or not a number");
+  return found;
+}
+
+/** The cap of consistent draws. */
+export function capOf(given: Given): number {
+  const cap = given.consistentCap ?? CONSISTENT_CAP;
+  if (!Number.isSafeInteger(cap) || cap < 1) {
+    throw new OptionError("the cap of consistent draws is a whole number of mentions, at least 1");
+  }
+  return cap;
+}

@@ -1,0 +1,230 @@
+/** What a release of text promises, in numbers and words: a function of the output and of public parameters alone. */
+
+import { counted, type Decimal, largestOdds, thousands } from "./decimal.js";
+import { NAMES_STATEMENT, STATEMENT } from "./generated.js";
+
+/** Plain values, with the names that statements of all readers have. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** The promise of one release. Safe to publish beside the output. */
+export abstract class Statement {
+  /** Mechanism and rung: `staircase` or `names`. */
+  abstract readonly mechanism: string;
+  /** What the release shows in spite of the noise, in plain words. */
+  abstract readonly notProtected: readonly string[];
+
+  constructor(
+    /** Identity of the bundle. */
+    readonly bundle: string,
+    /** What is charged: drawn mentions, or distinct drawn words; on the rung names how many words are shown. */
+    readonly tokens: number,
+  ) {}
+
+  /** The promise in full, as one paragraph. */
+  abstract summary(): string;
+
+  /** What is shown, replaced and drawn, in one short line. */
+  abstract line(): string;
+
+  /** Plain values, as statements in JSON have them. */
+  abstract toJSON(): Facts;
+
+  toString(): string {
+    const items = this.notProtected.map((item) => `  - ${item}`);
+    return [this.summary(), `bundle ${this.bundle}`, "Not protected:", ...items].join("\n");
+  }
+}
+
+/** Puts values into the places of a template. */
+function filled(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+const nats = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
+/** Figures are written with their unit in sentences. */
+const withUnit = (template: string, value: Decimal, name: string): string =>
+  template.replaceAll(`{${name}} nats`, `${value} ${nats(value)}`);
+
+/** Under what a staircase draws. */
+export interface MentionTerms {
+  readonly bundle: string;
+  readonly level: string;
+  readonly epsilon: Decimal;
+  readonly share: string;
+  readonly near: number;
+  readonly guessGain: number;
+  readonly protect: "words" | "all";
+  readonly consistent: boolean;
+  readonly case: "carry" | "drop";
+  readonly bare: boolean;
+}
+
+/** What the staircase promises of every drawn mention, between texts of the same skeleton. */
+export class MentionStatement extends Statement {
+  override readonly mechanism = "staircase";
+
+  constructor(
+    readonly terms: MentionTerms,
+    tokens: number,
+  ) {
+    super(terms.bundle, tokens);
+  }
+
+  /** What the text shows as it is. */
+  get visible(): string[] {
+    const { protect, bare, consistent } = this.terms;
+    const { functionWords, gaps, case: pattern, kinds, order, equal } = STATEMENT.visible;
+    return [
+      ...(protect === "words" ? [functionWords] : []),
+      ...(bare ? [] : [gaps]),
+      ...(this.terms.case === "carry" && !bare ? [pattern] : []),
+      kinds,
+      order,
+      ...(consistent ? [equal] : []),
+    ];
+  }
+
+  get unit(): string {
+    return this.terms.consistent ? STATEMENT.consistentUnit : STATEMENT.unit;
+  }
+
+  override get notProtected(): string[] {
+    const items = STATEMENT.notProtected.map((item) => filled(item, { visible: this.visible.join(", ") }));
+    const more = [
+      ...(this.terms.protect === "words" ? [STATEMENT.habits] : []),
+      ...(this.terms.consistent ? [STATEMENT.cipher] : []),
+    ];
+    return [...items.slice(0, -1), ...more, ...items.slice(-1)];
+  }
+
+  override summary(): string {
+    const { epsilon } = this.terms;
+    const document = epsilon.times(this.tokens);
+    const template = withUnit(withUnit(STATEMENT.summary, document, "document"), epsilon, "nats");
+    return filled(template, {
+      nats: `${epsilon}`,
+      unit: this.unit,
+      visible: this.visible.join(", "),
+      odds: thousands(largestOdds(epsilon)),
+      mentions: counted(this.tokens, this.unit),
+    });
+  }
+
+  override line(): string {
+    const { protect, bare, consistent, epsilon } = this.terms;
+    const lines: Readonly<Record<string, string>> = STATEMENT.lines;
+    return filled(withUnit(lines[protect + (bare ? "Bare" : "")] ?? "", epsilon, "nats"), {
+      words: counted(this.tokens, consistent ? STATEMENT.otherDistinct : STATEMENT.other),
+      each: this.tokens === 1 ? "" : " each",
+    });
+  }
+
+  override toJSON(): Facts {
+    const { terms } = this;
+    return {
+      mechanism: this.mechanism,
+      level: terms.level,
+      epsilon: terms.epsilon.toNumber(),
+      epsilon_kind: STATEMENT.pure,
+      notion: terms.consistent ? STATEMENT.consistentNotion : STATEMENT.notion,
+      share: terms.share,
+      near: terms.near,
+      guess_gain: terms.guessGain,
+      largest_odds: Number(largestOdds(terms.epsilon)),
+      protect: terms.protect,
+      visible: this.visible,
+      consistent: terms.consistent,
+      mentions: this.tokens,
+      epsilon_document: terms.epsilon.times(this.tokens).toNumber(),
+      case: terms.case,
+      sanitize_punctuation: terms.bare,
+      bundle: terms.bundle,
+      line: this.line(),
+      summary: this.summary(),
+      not_protected: this.notProtected,
+    };
+  }
+}
+
+/** How slots of the rung names are written. */
+export interface Style {
+  readonly tags: boolean;
+  readonly consistent: boolean;
+  readonly cap: number;
+  readonly keep: ReadonlySet<string>;
+  readonly tag: ReadonlySet<string>;
+  readonly drop: ReadonlySet<string>;
+}
+
+/** Under what the rung names replaces. */
+export interface NamesTerms {
+  readonly bundle: string;
+  readonly style: Style;
+  readonly allow: boolean;
+  readonly deny: boolean;
+}
+
+/** What the rung names promises: of what is replaced, everything but its kind; of what is shown, nothing. */
+export class NamesStatement extends Statement {
+  override readonly mechanism = "names";
+
+  constructor(
+    readonly terms: NamesTerms,
+    tokens: number,
+  ) {
+    super(terms.bundle, tokens);
+  }
+
+  get #kept(): string {
+    return [...this.terms.style.keep].sort().join(", ");
+  }
+
+  override get notProtected(): string[] {
+    const { style, allow } = this.terms;
+    return [
+      ...NAMES_STATEMENT.notProtected,
+      ...(style.keep.size > 0 ? [filled(NAMES_STATEMENT.kept, { kinds: this.#kept })] : []),
+      ...(allow ? [NAMES_STATEMENT.allowed] : []),
+      ...(style.consistent ? [NAMES_STATEMENT.equal] : []),
+    ];
+  }
+
+  override line(): string {
+    const { keep } = this.terms.style;
+    const kept = keep.size === 0 ? "" : keep.size > 1 ? NAMES_STATEMENT.keptKinds : NAMES_STATEMENT.keptKind;
+    const more = (kept && kept + this.#kept) + (this.terms.allow ? NAMES_STATEMENT.allowedMore : "");
+    return filled(NAMES_STATEMENT.line, { more, drawn: "" });
+  }
+
+  override summary(): string {
+    return filled(NAMES_STATEMENT.summary, { line: this.line(), shown: counted(this.tokens, NAMES_STATEMENT.unit) });
+  }
+
+  override toJSON(): Facts {
+    const { style, allow, deny } = this.terms;
+    return {
+      mechanism: this.mechanism,
+      level: null,
+      protect: "names",
+      nats: null,
+      promise: NAMES_STATEMENT.kind,
+      notion: NAMES_STATEMENT.notion,
+      style: style.tags ? "tag" : "surrogate",
+      consistent: style.consistent,
+      keep: [...style.keep].sort(),
+      tag: [...style.tag].sort(),
+      drop: [...style.drop].sort(),
+      allow,
+      deny,
+      also: false,
+      draw: null,
+      shown_words: this.tokens,
+      case: "carry",
+      sanitize_punctuation: false,
+      bundle: this.bundle,
+      line: this.line(),
+      summary: this.summary(),
+      not_protected: this.notProtected,
+    };
+  }
+}

@@ -1,0 +1,70 @@
+/** The golden vectors: the staircase, the rung names, and an index. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { TextBundle } from "../dist/bundle/text.js";
+import { NamesPlan } from "../dist/names/plan.js";
+import { Sanitizer } from "../dist/sanitizer.js";
+import { oneWord, words } from "./stream.mjs";
+
+const golden = fileURLToPath(new URL("../../docs/golden/", import.meta.url));
+const vectors = (name) => JSON.parse(readFileSync(`${golden}${name}.json`, "utf8"));
+const stream = (label, word) => (word === undefined ? words(label) : oneWord(word));
+const inCamel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+const camel = (options) => Object.fromEntries(Object.entries(options).map(([name, value]) => [inCamel(name), value]));
+
+test("the golden vectors of the staircase", async (t) => {
+  const bundle = await TextBundle.load(`${golden}staircase`);
+  const { texts, cases } = vectors("staircase");
+  let compared = 0;
+  for (const { options, random_label: label, random_word: word, random_words: count, outputs, mentions } of cases) {
+    if (options.fluent) continue; // not of this package
+    const { level, ...others } = options;
+    const { take, taken } = stream(label, word);
+    const named = bundle.table.levels.find((one) => one.name === level);
+    const epsilon = named === undefined ? {} : { epsilon: named.epsilon.toString() };
+    const found = new Sanitizer(bundle, take).sanitizeBatch(texts, { ...camel(others), ...epsilon });
+    assert.deepEqual(
+      found.map((one) => one.text),
+      outputs,
+      JSON.stringify(options),
+    );
+    assert.deepEqual(
+      found.map((one) => one.statement.tokens),
+      mentions,
+    );
+    assert.equal(taken.count, count);
+    compared++;
+  }
+  assert.ok(compared >= 10);
+  t.diagnostic(`${compared} cases of ${texts.length} texts`);
+});
+
+test("the golden vectors of the rung names", async (t) => {
+  const bundle = await TextBundle.load(`${golden}names`);
+  const { documents, cases } = vectors("names");
+  for (const expected of cases) {
+    const { take, taken } = words(expected.random_label);
+    const options = { ...camel(expected.options), protect: "names" };
+    const found = new Sanitizer(bundle, take).sanitizeDocuments(documents, options);
+    assert.deepEqual(
+      found.map((one) => one.texts),
+      expected.outputs,
+      JSON.stringify(options),
+    );
+    assert.deepEqual(
+      found.map((one) => one.statement.tokens),
+      expected.shown_words,
+    );
+    assert.equal(taken.count, expected.random_words);
+    const plan = new NamesPlan(bundle, options);
+    assert.deepEqual(
+      documents.map((texts) => plan.skeletons(texts)),
+      expected.skeletons,
+    );
+    for (const one of found) assert.equal(one.statement.line(), expected.line);
+  }
+  t.diagnostic(`${cases.length} cases of ${documents.length} documents`);
+});
