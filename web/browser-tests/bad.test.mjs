@@ -22,7 +22,7 @@ test("a bundle cut short or edited is refused in one line, and not kept", { skip
   for (const damage of [
     (bytes) => bytes.subarray(0, bytes.length >> 1),
     (bytes) => bytes.subarray(0, 3),
-    (bytes) => Buffer.alloc(0),
+    () => Buffer.alloc(0),
     (bytes) => Buffer.from(bytes).fill(bytes[bytes.length >> 1] ^ 1, bytes.length >> 1, (bytes.length >> 1) + 1),
   ]) {
     let damaged = true;
@@ -49,7 +49,10 @@ test("a bundle that is not there is said in one line", { skip }, async () => {
 
 test("random bytes that fail are refused, and nothing is drawn", { skip }, async () => {
   const context = await browser();
-  for (const broken of ["crypto.getRandomValues = () => { throw new Error('Qwyzzle'); };", "Object.defineProperty(self.crypto, 'getRandomValues', { value: undefined });"]) {
+  for (const broken of [
+    "crypto.getRandomValues = () => { throw new Error('Qwyzzle'); };",
+    "Object.defineProperty(self.crypto, 'getRandomValues', { value: undefined });",
+  ]) {
     const { address } = await served(before("sanitize.js", broken));
     const page = await open(context, address);
     await write(page, `My name is ${SECRET} Novak.`);
@@ -97,7 +100,9 @@ test("a worker that is ended in the middle is started again", { skip }, async ()
   await page.evaluate(() => {
     const clipboard = new DataTransfer();
     clipboard.setData("text/plain", "Anna Novak paid. ".repeat(200_000));
-    document.getElementById("text").dispatchEvent(new ClipboardEvent("paste", { clipboardData: clipboard, cancelable: true }));
+    document
+      .getElementById("text")
+      .dispatchEvent(new ClipboardEvent("paste", { clipboardData: clipboard, cancelable: true }));
   });
   await page.waitForSelector("#busy:not([hidden])");
   await page.evaluate(() => window.endWorker());
@@ -135,7 +140,16 @@ test("lone surrogates, NUL, marks of direction and nothing at all are texts", { 
   const context = await browser();
   const { address } = await served();
   const page = await open(context, address);
-  for (const text of ["", "\ud800", "Anna \udc00 Novak \ud83d paid", "Anna\u0000Novak paid\u0000", "\u202eAnna\u202c", "\ufeff", "😀".repeat(500), "a".repeat(60_000)]) {
+  for (const text of [
+    "",
+    "\ud800",
+    "Anna \udc00 Novak \ud83d paid",
+    "Anna\u0000Novak paid\u0000",
+    "\u202eAnna\u202c",
+    "\ufeff",
+    "😀".repeat(500),
+    "a".repeat(60_000),
+  ]) {
     await write(page, text);
     assert.equal(await problem(page), "", JSON.stringify(text.slice(0, 20)));
     assert.equal((await rung(page, "names")).marked.includes("Novak"), text.includes("Novak"));

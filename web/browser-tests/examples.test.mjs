@@ -115,7 +115,14 @@ test("the extension connects to nothing, and a failure sends nothing", { skip },
   const { context, page, sent, seen } = await written(MESSAGE);
   const [worker] = context.serviceWorkers();
   const before = seen.length;
-  const refused = await worker.evaluate((to) => fetch(to).then(() => false, () => true), `${page.url()}from-the-extension`);
+  const refused = await worker.evaluate(
+    (to) =>
+      fetch(to).then(
+        () => false,
+        () => true,
+      ),
+    `${page.url()}from-the-extension`,
+  );
   assert.ok(refused);
   assert.equal(seen.length, before);
   await worker.evaluate(() => {

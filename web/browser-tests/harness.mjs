@@ -11,7 +11,9 @@ import { serving } from "../demo/serve.mjs";
 
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Why the tests of a file are left out, or `false`. */
-export const skip = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM}: install Debian's chromium, or name one in CHROMIUM`;
+export const skip = existsSync(CHROMIUM)
+  ? false
+  : `there is no ${CHROMIUM}: install Debian's chromium, or name one in CHROMIUM`;
 
 const FLAGS = [
   "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update",

@@ -13,7 +13,9 @@ const SECRET = "Xaverine Qwyzzle of Ouagadougou, 617-555-0199";
  */
 function asked(log, since) {
   const { constants, events } = JSON.parse(log);
-  const began = events.filter(({ type, params }) => type === constants.logEventTypes.URL_REQUEST_START_JOB && params?.url);
+  const began = events.filter(
+    ({ type, params }) => type === constants.logEventTypes.URL_REQUEST_START_JOB && params?.url,
+  );
   const late = began.filter(({ time }) => Number(time) + constants.timeTickOffset >= since).map(({ params }) => params);
   return {
     byPages: late.filter(({ initiator }) => initiator !== "not an origin").map(({ url }) => url),
@@ -25,7 +27,10 @@ function asked(log, since) {
 async function tries(page, address) {
   await page.evaluate(async (to) => {
     const at = (way) => `${to}sent-by-${way}`;
-    const quiet = (work) => Promise.resolve().then(work).catch(() => {});
+    const quiet = (work) =>
+      Promise.resolve()
+        .then(work)
+        .catch(() => {});
     const element = (tag, set) => document.body.append(Object.assign(document.createElement(tag), set));
     await quiet(() => fetch(at("fetch"), { method: "POST", body: "text" }));
     await quiet(() => fetch(at("no-cors"), { mode: "no-cors", keepalive: true }));
@@ -50,7 +55,11 @@ async function tries(page, address) {
     await quiet(() => element("link", { rel: "prefetch", href: at("prefetch") }));
     await quiet(() => element("link", { rel: "modulepreload", href: at("preload") }));
     await quiet(() => {
-      const form = Object.assign(document.createElement("form"), { action: at("form"), method: "post", target: "_blank" });
+      const form = Object.assign(document.createElement("form"), {
+        action: at("form"),
+        method: "post",
+        target: "_blank",
+      });
       document.body.append(form);
       form.submit();
     });
@@ -58,7 +67,8 @@ async function tries(page, address) {
   await page.waitForTimeout(500);
 }
 
-const sent = (seen) => seen.filter((path) => path.includes("sent-by")).map((path) => path.match(/sent-by-\w+(?:-cors)?/)[0]);
+const sent = (seen) =>
+  seen.filter((path) => path.includes("sent-by")).map((path) => path.match(/sent-by-\w+(?:-cors)?/)[0]);
 
 test("typing, drawing, copying and restoring make no request", { skip }, async () => {
   const log = join(await folder(), "net.json");
@@ -134,11 +144,17 @@ test("the worker that sees the text has the policy of the page", { skip }, async
         }),
       socket: () =>
         new Promise((resolve, reject) => {
-          Object.assign(new WebSocket(`${to.replace("http", "ws")}sent-by-socket`), { onopen: resolve, onerror: reject });
+          Object.assign(new WebSocket(`${to.replace("http", "ws")}sent-by-socket`), {
+            onopen: resolve,
+            onerror: reject,
+          });
         }),
     };
     const failed = [];
-    for (const [name, way] of Object.entries(ways)) await Promise.resolve().then(way).catch(() => failed.push(name));
+    for (const [name, way] of Object.entries(ways))
+      await Promise.resolve()
+        .then(way)
+        .catch(() => failed.push(name));
     return failed;
   }, address);
   assert.deepEqual(refused, ["fetch", "import", "module", "xhr", "socket"]);
@@ -149,7 +165,9 @@ test("no file of the page names another host, but for those of examples", { skip
   const { address } = await served();
   for (const file of ["", "page.js", "load.js", "sanitize.js", "offline.js", "style.css"]) {
     const text = await (await fetch(address + file)).text();
-    const named = [...text.matchAll(/(?:https?:)?\/\/([a-z0-9-]+\.)+[a-z]{2,}/gi)].map(([found]) => found).filter((host) => !/example\.\w+$/.test(host));
+    const named = [...text.matchAll(/(?:https?:)?\/\/([a-z0-9-]+\.)+[a-z]{2,}/gi)]
+      .map(([found]) => found)
+      .filter((host) => !/example\.\w+$/.test(host));
     assert.deepEqual(named, [], file);
   }
 });

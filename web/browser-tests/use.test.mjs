@@ -7,7 +7,8 @@ import { Sanitizer } from "textveil";
 import { packed } from "../demo/bundle.mjs";
 import { browser, open, rung, served, settled, skip, write } from "./harness.mjs";
 
-const TEXT = "Anna Novak paid the invoice in Boston, but my doctor in Boston did not see the zorbix. Call 617-555-0143.";
+const TEXT =
+  "Anna Novak paid the invoice in Boston, but my doctor in Boston did not see the zorbix. Call 617-555-0143.";
 
 test("each rung has the promise of the library, word for word, and its marks", { skip }, async () => {
   const context = await browser();
@@ -115,8 +116,12 @@ test("everything is reached with the keys, in the order of the page", { skip }, 
     reached.push(at);
   }
   const expected = ["sample", "clear", "text", "style", "epsilon", "deny", "again", "example", "reply", "restored"];
-  assert.deepEqual(reached.filter((id) => expected.includes(id)), expected);
-  for (const name of ["names", "words", "all"]) assert.equal(reached.filter((at) => at.startsWith(`${name}:`)).length, 4);
+  assert.deepEqual(
+    reached.filter((id) => expected.includes(id)),
+    expected,
+  );
+  for (const name of ["names", "words", "all"])
+    assert.equal(reached.filter((at) => at.startsWith(`${name}:`)).length, 4);
 });
 
 test("it fits phones, in both color schemes, and axe finds nothing", { skip }, async () => {
@@ -132,7 +137,9 @@ test("it fits phones, in both color schemes, and axe finds nothing", { skip }, a
       await page.setViewportSize({ width, height: 740 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       assert.ok(wide <= 0, `${wide} px too wide at ${width}`);
-      const found = await page.evaluate(`${axe}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))`);
+      const found = await page.evaluate(
+        `${axe}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))`,
+      );
       assert.deepEqual(found, [], `${colorScheme} ${width}`);
     }
   }

@@ -8,7 +8,12 @@ import { packed } from "./bundle.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const STILL = ["index.html", "style.css", "icon.svg"];
-const SCRIPTS = { page: "src/page.ts", load: "workers/load.ts", sanitize: "workers/sanitize.ts", offline: "workers/offline.ts" };
+const SCRIPTS = {
+  page: "src/page.ts",
+  load: "workers/load.ts",
+  sanitize: "workers/sanitize.ts",
+  offline: "workers/offline.ts",
+};
 /** Stands in the scripts for the hash of all that was built, which is known only afterwards. */
 const HASH = "0000000000000000";
 
@@ -33,7 +38,8 @@ export async function page(target) {
   });
   const still = await Promise.all(STILL.map(async (file) => [join(target, file), await readFile(join(here, file))]));
   const hash = createHash("sha256").update(bytes);
-  for (const [, contents] of [...still, ...outputFiles.map(({ path, contents }) => [path, contents])]) hash.update(contents);
+  for (const [, contents] of [...still, ...outputFiles.map(({ path, contents }) => [path, contents])])
+    hash.update(contents);
   const digest = hash.digest("hex").slice(0, HASH.length);
   for (const { path, text } of outputFiles) await writeFile(path, text.replaceAll(HASH, digest));
   for (const [path, contents] of still) await writeFile(path, contents);

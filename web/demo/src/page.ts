@@ -34,6 +34,7 @@ const short = hint.textContent ?? "";
 let rewriter: Rewriter;
 let long: string | undefined;
 let names = "";
+let running = 0;
 
 const shown = cards(copy);
 the("rungs").append(...[...shown.values()].map(({ element }) => element));
@@ -57,6 +58,7 @@ const choice = (): Choice => ({
 
 /** Runs a job and says what went wrong; returns whether it was done. A job that a newer one ended says nothing. */
 async function attempt(job: () => Promise<void>): Promise<boolean> {
+  running++;
   const slow = setTimeout(() => {
     the("busy").hidden = false;
   }, 400);
@@ -70,7 +72,7 @@ async function attempt(job: () => Promise<void>): Promise<boolean> {
     return false;
   } finally {
     clearTimeout(slow);
-    the("busy").hidden = rewriter.working_ms === 0;
+    if (--running === 0) the("busy").hidden = true;
   }
 }
 
@@ -130,11 +132,15 @@ function take(value: string): void {
   long = value.length > LONG ? value : undefined;
   text.value = long === undefined ? value : value.slice(0, 1_000);
   text.readOnly = long !== undefined;
-  hint.textContent = long === undefined ? short : `A text of ${value.length.toLocaleString("en")} characters; its beginning is shown. Clear it to write another.`;
+  hint.textContent =
+    long === undefined
+      ? short
+      : `A text of ${value.length.toLocaleString("en")} characters; its beginning is shown. Clear it to write another.`;
   changed(0);
 }
 
 function listen(): void {
+  the("restored").tabIndex = 0; // so that it scrolls with the keys
   text.addEventListener("input", () => changed(400));
   text.addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text/plain") ?? "";
@@ -169,17 +175,23 @@ async function start(): Promise<void> {
   rewriter = new Rewriter(files.code, files.bundle, IDENTITY);
   const opened = await rewriter.open().catch(async (error) => {
     // A bundle that cannot be opened is not kept: the next load fetches it anew.
-    await caches.open(CACHE).then((cache) => cache.delete(BUNDLE)).catch(() => {});
+    await caches
+      .open(CACHE)
+      .then((cache) => cache.delete(BUNDLE))
+      .catch(() => {});
     throw error;
   });
-  epsilon.replaceChildren(...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)));
+  epsilon.replaceChildren(
+    ...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)),
+  );
   the("bundle").textContent = `Bundle ${BUNDLE.replace(".zip", "")}, ${opened.identity}`;
   const offline = (await kept) && files.kept;
   listen();
   again.disabled = false;
   changed(0);
   if (offline) state("offline", "Ready. It sends nothing, and works without a network from now on.");
-  else state("online", "Ready. It sends nothing. The browser did not keep the page, so loading it again needs a network.");
+  else
+    state("online", "Ready. It sends nothing. The browser did not keep the page, so loading it again needs a network.");
 }
 
 start().catch((error) => {

@@ -105,13 +105,15 @@ export class Rewriter {
 
   #ended(worker: Worker): void {
     if (worker !== this.#worker) return;
-    if (++this.#deaths > 3) return this.#giveUp();
-    this.stop(new Refused("The worker was ended from outside. Nothing left this page. Draw again.")).catch(() => {});
+    if (++this.#deaths > 3) this.#giveUp();
+    else
+      this.stop(new Refused("The worker was ended from outside. Nothing left this page. Draw again.")).catch(() => {});
   }
 
   #giveUp(): void {
     const jobs = [...this.#jobs.values()];
     this.#jobs.clear();
-    for (const { failed } of jobs) failed(new Refused("The worker ends each time. Nothing left this page. Load it again."));
+    for (const { failed } of jobs)
+      failed(new Refused("The worker ends each time. Nothing left this page. Load it again."));
   }
 }

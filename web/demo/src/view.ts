@@ -49,7 +49,10 @@ export class Card {
     const more = made("details");
     more.append(made("summary", "", "The whole statement"), this.#said, made("p", "", "Not protected:"), this.#not);
     this.element.append(top, yours, leaves, more);
-    for (const [box, label] of [[this.#marked, "Your text, marked"], [this.#out, "What leaves"]] as const) {
+    for (const [box, label] of [
+      [this.#marked, "Your text, marked"],
+      [this.#out, "What leaves"],
+    ] as const) {
       box.tabIndex = 0; // so that it scrolls with the keys
       box.setAttribute("role", "region");
       box.setAttribute("aria-label", `${label}: ${title}`);

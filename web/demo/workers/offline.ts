@@ -27,3 +27,5 @@ self.addEventListener("fetch", (event) => {
   const kept = caches.match(url.href, { cacheName: CACHE }).catch(() => undefined);
   event.respondWith(kept.then((found) => found ?? fetch(event.request)));
 });
+
+export {};

@@ -1,6 +1,15 @@
 // Rewrites texts. It runs from a blob, so it has the policies of its page: it can connect to nothing.
 import { type Options, type Result, Sanitizer, TextveilError } from "textveil";
-import { type Answer, type Ask, type Choice, type Look, type Piece, RUNGS, type RungName, SHOWN } from "../src/messages.js";
+import {
+  type Answer,
+  type Ask,
+  type Choice,
+  type Look,
+  type Piece,
+  RUNGS,
+  type RungName,
+  SHOWN,
+} from "../src/messages.js";
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -51,7 +60,12 @@ async function answer(asked: Ask): Promise<void> {
       const result = sanitizer.sanitize(asked.text, chosen);
       if (rung === "names") shown = result;
       const { statement } = result;
-      const drawn = { text: result.text, line: statement.line(), summary: statement.summary(), notProtected: [...statement.notProtected] };
+      const drawn = {
+        text: result.text,
+        line: statement.line(),
+        summary: statement.summary(),
+        notProtected: [...statement.notProtected],
+      };
       say({ id: asked.id, rung, drawn });
     }
   }

@@ -18,7 +18,9 @@ async function answer(texts) {
     return { texts: results.map(({ text }) => text), line: results[0].statement.line(), replaced };
   } catch (error) {
     loading = undefined;
-    return { error: error instanceof TextveilError ? `${error.name}: ${error.message}` : "The text could not be rewritten." };
+    return {
+      error: error instanceof TextveilError ? `${error.name}: ${error.message}` : "The text could not be rewritten.",
+    };
   }
 }
 

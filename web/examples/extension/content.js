@@ -6,11 +6,13 @@ let open = false;
 /** Fields of several lines: those of one line are for searching, for signing in, and for an address that is meant. */
 const FIELDS = "textarea, [contenteditable=''], [contenteditable=true]";
 
+// biome-ignore lint/performance/useDomNodeTextContent: lines count, and textContent has none
 const readable = (field) => ("value" in field ? field.value : field.innerText);
 
 /** Writes into a field so that the scripts of the page notice. */
 function write(field, text) {
   if ("value" in field) Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field, text);
+  // biome-ignore lint/performance/useDomNodeTextContent: lines become lines
   else field.innerText = text;
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
@@ -48,7 +50,8 @@ function offer(answer, sends) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(STYLE);
   root.adoptedStyleSheets = [sheet];
-  const element = (tag, text, parent) => parent.appendChild(Object.assign(document.createElement(tag), { textContent: text }));
+  const element = (tag, text, parent) =>
+    parent.appendChild(Object.assign(document.createElement(tag), { textContent: text }));
   const dialog = element("dialog", "", root);
   dialog.setAttribute("aria-labelledby", "title");
   const failed = "error" in answer;
@@ -58,7 +61,12 @@ function offer(answer, sends) {
   const buttons = element("div", "", dialog);
   buttons.className = "buttons";
   const choices = [
-    ...(failed ? [] : [["replace", sends ? "Replace and send" : "Replace"], ["again", "Draw again"]]),
+    ...(failed
+      ? []
+      : [
+          ["replace", sends ? "Replace and send" : "Replace"],
+          ["again", "Draw again"],
+        ]),
     ...(sends ? [["send", "Send as it is"]] : []),
     ["back", "Back"],
   ];
@@ -114,7 +122,8 @@ addEventListener(
   "keydown",
   (event) => {
     const field = event.target instanceof Element ? event.target.closest(FIELDS) : null;
-    if (field === null || !event.altKey || !event.shiftKey || event.code !== "KeyN" || readable(field).trim() === "") return;
+    if (field === null || !event.altKey || !event.shiftKey || event.code !== "KeyN" || readable(field).trim() === "")
+      return;
     event.preventDefault();
     settle([field], false);
   },

@@ -29,5 +29,7 @@ export async function tickets(received) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const port = Number(process.argv[2] ?? "8080");
-  createServer(await tickets((text) => console.log(text))).listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}/`));
+  createServer(await tickets((text) => console.log(text))).listen(port, "127.0.0.1", () =>
+    console.log(`http://127.0.0.1:${port}/`),
+  );
 }

@@ -7,7 +7,8 @@ const [bundle, protect = "words"] = process.argv.slice(2);
 try {
   const sanitizer = await Sanitizer.load(bundle);
   const lines = [];
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) lines.push(line);
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }))
+    lines.push(line);
   for (const { text, statement } of sanitizer.sanitizeBatch(lines, { protect })) {
     console.log(text);
     console.error(statement.line());
