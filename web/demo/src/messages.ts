@@ -48,4 +48,4 @@ export type Answer =
   | { id: number; done: true };
 
 /** As much of a text is shown; the rest is copied with it. */
-export const SHOWN = 20_000;
+export const SHOWN = 10_000;
