@@ -14,10 +14,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 from textveil import errors
-from textveil.bundle import defaults, files, layout, lists, names_files, opened, parts
+from textveil.bundle import defaults, files, index, layout, lists, names_files, opened, parts
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
+from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 from textveil.text import forms, options, placing, promises, staircase_plans, statement
 from textveil.text.names import chunks, kinds, lexicon, places, plan, promise, rewrite, surrogates, tokens, words
 from textveil.text.names import strings as names_strings
@@ -26,11 +28,14 @@ from textveil.text.segmentation import characters, number_groups, strings
 from textveil.text.segmentation.words import AUXILIARIES, CLITICS
 from textveil.text.skeleton import kinds as shapes
 from textveil.text.skeleton import rule
+from textveil.vector import static
+from textveil.vector.index_encoder import IDENTITY_DIGITS
+from textveil.vector.index_statement import IndexStatement
 
 OUTPUT = Path(__file__).parents[1] / "src" / "generated.ts"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
-IdentityMismatch OptionError UnknownMechanism UnknownLevel InputError DocumentTooLong EntropyFailed""".split()
+IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable InputError DocumentTooLong EntropyFailed""".split()
 _EPSILON, _TOKENS = Decimal("7.25"), 31
 _FIGURES = {"224.75": "{document}", "7.25": "{nats}", f"{promises.largest_odds(_EPSILON):,}": "{odds}"}
 
@@ -108,9 +113,7 @@ def sentences() -> dict[str, object]:
         "notProtected": [
             template(item, (", ".join(every.terms.visible_parts), "{visible}")) for item in every.not_protected
         ],
-        "habits": added(
-            mention().not_protected, [*every.not_protected, mention().not_protected[0]]
-        ),
+        "habits": added(mention().not_protected, [*every.not_protected, mention().not_protected[0]]),
         "cipher": added(
             mention(protect="all", consistent=True).not_protected,
             [*every.not_protected, mention(protect="all", consistent=True).not_protected[0]],
@@ -150,6 +153,24 @@ def sentences_of_names() -> dict[str, object]:
     }
 
 
+def sentences_of_index() -> dict[str, object]:
+    """Returns what statements of an index say."""
+    base = np.ones(2, dtype=np.int64)
+    level = IndexStaircase.certified("counts", _EPSILON, base, np.eye(2, dtype=np.int64))
+    plain, text = IndexStatement(level, ""), IndexStatement(level, "", 31)
+    return {
+        "kindOfText": text.kind_of_text.replace("31", "{sentences}"),
+        "summary": plain.summary()
+        .replace("one of 2 indices", "{released}")
+        .replace("counts", "{channel}")
+        .replace(str(_EPSILON), "{epsilon}"),
+        "indices": "one of {indices} indices",
+        "guess": plain._details()[0].replace(str(plain.guess_gain), "{gain}"),
+        "fixed": text._details()[1],
+        "notProtected": list(plain.not_protected),
+    }
+
+
 def pattern(found: "re.Pattern[str]") -> str:
     """Returns a pattern that JavaScript reads alike in ASCII: all of a text has to fit."""
     return "^(?:" + found.pattern.replace("(?P<", "(?<") + ")$"
@@ -173,9 +194,7 @@ def every_character() -> Iterable[str]:
 
 def digits_that_are_no_decimals() -> list[int]:
     """Returns ranges of characters with Numeric_Type Digit, which JavaScript has no property for."""
-    return ranges(
-        ord(c) for c in every_character() if unicodedata.digit(c, None) is not None and not c.isdecimal()
-    )
+    return ranges(ord(c) for c in every_character() if unicodedata.digit(c, None) is not None and not c.isdecimal())
 
 
 def folds() -> str:
@@ -293,6 +312,15 @@ def constants() -> dict[str, object]:
         "FOLDS": folds(),
         "STATEMENT": sentences(),
         "NAMES_STATEMENT": sentences_of_names(),
+        "INDEX_STATEMENT": sentences_of_index(),
+        "MAX_CODES": MAX_CODES,
+        "MAX_SENTENCE": index.MAX_SENTENCE,
+        "MAX_DIMENSION": index._MAX_DIMENSION,
+        "MAX_PAIRS": index._MAX_PAIRS,
+        "MAX_CHARACTERS": index._MAX_CHARACTERS,
+        "IDENTITY_DIGITS": IDENTITY_DIGITS,
+        "DEFAULT_ENCODER_ID": defaults.DEFAULT_ENCODER_ID,
+        "INDEX_TOKEN_CLITIC": pattern(static._CLITIC),
     }
 
 

@@ -2,6 +2,7 @@
 
 export type { Pins } from "./bundle/open.js";
 export type { Source } from "./bundle/source.js";
+export { type EncodeOptions, IndexEncoder, IndexRelease, IndexStatement } from "./encoder.js";
 export {
   BundleDamaged,
   BundleError,
@@ -9,7 +10,9 @@ export {
   BundleTooLarge,
   BundleVersion,
   DEFAULT_BUNDLE_ID,
+  DEFAULT_ENCODER_ID,
   DocumentTooLong,
+  EncoderUnavailable,
   EntropyFailed,
   IdentityMismatch,
   InputError,

@@ -29,14 +29,19 @@ export abstract class Statement {
   /** Plain values, as statements in JSON have them. */
   abstract toJSON(): Facts;
 
+  /** Lines between the summary and the identity of the bundle. */
+  protected details(): string[] {
+    return [];
+  }
+
   toString(): string {
     const items = this.notProtected.map((item) => `  - ${item}`);
-    return [this.summary(), `bundle ${this.bundle}`, "Not protected:", ...items].join("\n");
+    return [this.summary(), ...this.details(), `bundle ${this.bundle}`, "Not protected:", ...items].join("\n");
   }
 }
 
 /** Puts values into the places of a template. */
-function filled(template: string, values: Readonly<Record<string, string>>): string {
+export function filled(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 

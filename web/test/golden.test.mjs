@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { IndexBundle } from "../dist/bundle/index.js";
 import { TextBundle } from "../dist/bundle/text.js";
+import { IndexEncoder } from "../dist/encoder.js";
 import { NamesPlan } from "../dist/names/plan.js";
 import { Sanitizer } from "../dist/sanitizer.js";
 import { oneWord, words } from "./stream.mjs";
@@ -67,4 +69,23 @@ test("the golden vectors of the rung names", async (t) => {
     for (const one of found) assert.equal(one.statement.line(), expected.line);
   }
   t.diagnostic(`${cases.length} cases of ${documents.length} documents`);
+});
+
+test("the golden vectors of an index", async (t) => {
+  const bundle = await IndexBundle.load(`${golden}index`);
+  const { texts, codes, cases } = vectors("index");
+  for (const { channel, epsilon, random_label: label, random_words: count, lines } of cases) {
+    const { take, taken } = words(label);
+    const encoder = new IndexEncoder(bundle, take);
+    assert.deepEqual(
+      texts.map((text) => encoder.secretCode(text)),
+      codes,
+    );
+    assert.deepEqual(
+      encoder.encodeBatch(texts, { channel, epsilon }).map((one) => one.line),
+      lines,
+    );
+    assert.equal(taken.count, count);
+  }
+  t.diagnostic(`${cases.length} cases of ${texts.length} texts`);
 });

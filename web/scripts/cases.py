@@ -1,0 +1,253 @@
+"""Prints texts, options, a stream of random words and what Python makes of them, for ``compare.mjs`` to make the same.
+
+    python web/scripts/cases.py [--texts 50000] | node web/scripts/compare.mjs
+
+Real lines are those of ``../shared/data`` where it is there, else those of the documents. Every set of options is met.
+"""
+
+import argparse
+import hashlib
+import itertools
+import json
+import random
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil import Sanitizer
+from textveil.mechanisms import entropy
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+import names_soup  # noqa: E402
+
+BUNDLE = ROOT / "artifacts" / "english-v4"
+DATA = ROOT.parent / "shared" / "data"
+DATA = DATA if DATA.is_dir() else ROOT / "shared" / "data"
+#: Texts of a record, and every so many records one whose documents have several texts.
+TEXTS, SEVERAL = 150, 4
+CASES = "lower", "Title", "UPPER"
+ODD = (
+    """
+John's|THE DOCTOR'S|don't|Don’t|WON'T|wouldn't've|she'll'd|n't|'s|’S|I'm|i’m|𝐝𝐨𝐧'𝐭|Ａｎｎａ|ﬁancé|ΣΟΦΟΣ|σοφος|İstanbul|ırmak|ŞAŞ|straße|ẞ|ŉ|ǅ
+e\u0301lodie|naïve|co\u00adop|zero\u200bwidth|a\u200db|x\u0300\u0301|9\ufe0f\u20e3|👩‍🚀|🇩🇪|😀|❤️|→|•|№5|½|²|①|Ⅷ|٣٤|१२३|𝟙𝟚|５６|漢字|かな|한국어|ไทย|עברית|العربية
+𐐀𐐨|𐐨𐐨|ᏣᎳᎩ|ꮳꮃ|ꙮ|\ud800|\udfff|\0|\x1c|\x85|\u2028|\u2029|\ufeff|\u202e|\u00a0|\u2009|\u3000|…|—|–|‐|‑|“|”|„|«|»|‹|›|‘|’|。|؟|_|__|a_b|_a|a_
+www.Example.com/a(b)|http://x.y/(z)|example.com.|foo.bar|a.b|U.S.A.|e.g.|Hello.There|.com|x@y.z|＠user|﹫x|name(at)host.org|name[at]host|@|a@b@c|%a|100%|C:\\dir\\f.txt|~/x|/a/b
+(1) 2 (3 4)|1 ((2) 3|((1|1)|(5 (6) 7) 8|3.14|1,000.50|1-2-3|+1 (555) 123-4567|2020-01-02|1/2/03|12:30|12:30pm|7 p.m.|22nd|1ſt|5ᴛʜ|$5|€1.50|¢5|5€|1e5|0x1F|1990|1899|20٢٠
+:)|:-(|;)|:D|:Cat:|:'(|;-word.|:/|=)|<3|^_^|\\o/|&amp;|&#39;|&lt;b&gt;|&#8217;s|quot;|aquot;|&|&&|#tag|#1|#|[city 1]|[person 2] |[ person 1]|[x-y  3]|{a}|a]b|"Mary"@x
+van der Berg|Dr. Smith|Mr. & Mrs. Novak|Senator, hi|Captain! Go|aged 5|age 81|18 years old|5-year-old|June 5|5 June 2020|Room 12|Apt. 4|St. Mary|new york|salt lake city|Mt. Good
+""".strip()
+    .replace("\n", "|")
+    .split("|")
+)
+SMALL = "the a he she it of to in and was is not very good bad doctor hospital market money cancer said works small I will May".split()
+#: Characters that this Python's Unicode has.
+ASSIGNED = [c for c in map(chr, range(0x20000)) if unicodedata.category(c) != "Cn"]
+DENIED = ["doctor", "Anna", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
+ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
+
+
+def of_words() -> Iterator[dict[str, Any]]:
+    """Yields every set of options of the staircase."""
+    flags = (False, True)
+    for protect, epsilon, draws, case, bare, deny in itertools.product(
+        ("words", "all"), ("4", "6", "8", "10", "12"), range(4), ("carry", "drop"), flags, flags
+    ):
+        yield {
+            "protect": protect,
+            "epsilon": epsilon,
+            **({}, {"consistent": True}, {"consistent": True, "consistent_cap": 7, "split": True},
+               {"consistent": True, "consistent_cap": 900})[draws],
+            "case": case,
+            **({"sanitize_punctuation": True} if bare else {}),
+            **({"deny": DENIED} if deny else {}),
+        }  # fmt: skip
+
+
+def of_names() -> Iterator[dict[str, Any]]:
+    """Yields every set of options of the rung names."""
+    kinds = (
+        {},
+        {"keep": ["city", "number"]},
+        {"tag": ["person", "organization"]},
+        {"drop": ["email", "year", "country"]},
+    )
+    lists = {}, {"deny": DENIED}, {"allow": ALLOWED}, {"allow": ALLOWED, "deny": DENIED}
+    for style, consistent, cap, of_kinds, of_lists in itertools.product(
+        ("surrogate", "tag"), (True, False), (2000, 3), kinds, lists
+    ):
+        more = {} if cap == 2000 else {"consistent_cap": cap}
+        yield {"protect": "names", "style": style, "consistent": consistent, **more, **of_kinds, **of_lists}
+
+
+def real_lines() -> list[str]:
+    """Returns lines that people wrote."""
+    files = [
+        DATA / name
+        for name in (
+            "ag_news/test.tsv",
+            "sst2/dev.tsv",
+            "trec/test.txt",
+            "wikitext2/valid.txt",
+            "wnut17/dev.jsonl",
+            "sick/SICK_trial.txt",
+            "qnli/dev.tsv",
+        )
+    ]
+    found = [path for path in files if path.is_file()] or [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/examples/*")]
+    lines: list[str] = []
+    for path in sorted(found):
+        lines += path.read_text(encoding="utf-8").split("\n")[:20_000]
+    return [line[:600] for line in lines if line.strip()]
+
+
+def odd(chance: random.Random) -> str:
+    """Returns a text of what is seldom, and of any characters."""
+    parts = []
+    for _ in range(chance.randint(1, 14)):
+        kind = chance.random()
+        if kind < 0.4:
+            parts.append(chance.choice(ODD))
+        elif kind < 0.7:
+            word = chance.choice(SMALL)
+            parts.append(chance.choice((word, word, word.title(), word.upper())))
+        elif kind < 0.8:
+            parts.append("".join(chance.choices(ASSIGNED, k=chance.randint(1, 4))))
+        elif kind < 0.9:
+            parts.append("".join(chance.choices("'’.,-:;()[]@/\\_&#%+0123456789aeTs \n", k=chance.randint(1, 8))))
+        else:
+            parts.append(chance.choice(names_soup.NAMES))
+        parts.append(chance.choice(("", " ", " ", " ", " ", " ", ". ", "\n", ", ", "-")))
+    # What JavaScript would read as one character must be one here.
+    return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def texts(chance: random.Random, lines: Sequence[str]) -> Iterator[str]:
+    """Yields texts of all sorts, for as long as they are asked for."""
+    while True:
+        kind = chance.random()
+        if kind < 0.45:
+            line = chance.choice(lines)
+            yield chance.choices((line, line.lower(), line.upper(), line.title()), (7, 1, 1, 1))[0]
+        else:
+            yield names_soup.soup(chance) if kind < 0.65 else odd(chance)
+
+
+class Stream:
+    """Random words that both languages make of a label; one in five is so near 2^64 that many totals reject it."""
+
+    def __init__(self, label: str) -> None:
+        self._label, self._at = label, 0
+        self._words = self._made(1 << 14)
+
+    def _made(self, count: int) -> NDArray[np.uint64]:
+        words = np.frombuffer(hashlib.shake_256(self._label.encode("ascii")).digest(8 * count), dtype="<u8").copy()
+        near = words % np.uint64(5) == 0
+        words[near] = np.uint64(2**64 - 1) - (words[near] >> np.uint64(8)) % np.uint64(4)
+        return words
+
+    def take(self, count: int) -> NDArray[np.uint64]:
+        """Returns the next words."""
+        while self._at + count > len(self._words):
+            self._words = self._made(2 * len(self._words))
+        self._at += count
+        return self._words[self._at - count : self._at].copy()
+
+
+def digest(pieces: Sequence[object]) -> str:
+    """Returns a hash of what a text is read as."""
+    said = "\x1e".join(pieces if isinstance(pieces[0], str) else map("\x1f".join, pieces)) if pieces else ""  # pyright: ignore
+    return hashlib.sha256(said.encode("utf-16-le", "surrogatepass")).hexdigest()[:16]
+
+
+def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
+    """Returns the skeleton of each text on the rung names, as text."""
+    found = []
+    for text in sanitizer.names_plan(**options).reader().read(document):
+        entries = []
+        for entry in text.entries:
+            if isinstance(entry, str):
+                entries.append([entry])
+                continue
+            kind, case, layout, titles, before, *parts = entry.shown
+            told = [str(kind), CASES[int(str(case))], str(layout), str(titles), str(before)]
+            entries.append(told + ["/".join(part) for part in parts])  # pyright: ignore
+        found.append(entries)
+    return found
+
+
+def replies(text: str, number: int) -> str:
+    """Returns what somebody may answer."""
+    return (text, text.lower(), f"{text.upper()}\n> {text.title()}", text.replace(" ", "s ").replace("-", "/"))[
+        number % 4
+    ]
+
+
+def in_camel(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns options by their names in JavaScript."""
+
+    def camel(name: str) -> str:
+        first, *rest = name.split("_")
+        return first + "".join(map(str.title, rest))
+
+    return {camel(name): value for name, value in options.items()}
+
+
+def record(number: int, options: dict[str, Any], documents: list[list[str]], sanitizer: Sanitizer) -> dict[str, Any]:
+    """Returns one call and what comes of it."""
+    stream = Stream(f"case {number}")
+    entropy.random_uint64 = stream.take
+    made: dict[str, Any] = {"number": number, "options": in_camel(options), "documents": documents}
+    terms = sanitizer.terms(**options)
+    if all(len(document) == 1 for document in documents):
+        results = sanitizer.sanitize_batch([text for (text,) in documents], **options)
+        made["outputs"] = [[result.text] for result in results]
+        made["tokens"] = [result.tokens for result in results]
+        if results[0].mapping is not None:
+            asked = [replies(result.text, place) for place, result in enumerate(results)]
+            made["replies"] = asked
+            made["restored"] = [result.restore(reply) for result, reply in zip(results, asked, strict=True)]
+    else:
+        found = sanitizer.sanitize_documents(documents, **options)
+        made["outputs"], made["tokens"] = [one.texts for one in found], [one.tokens for one in found]
+    for several in (0, 1, 31, 4321):
+        statement = terms.statement(several)
+        facts = {name: value for name, value in statement.to_dict().items() if name != "fluent"}
+        made.setdefault("statements", []).append([several, facts, str(statement)])
+    made["previews"] = [[digest(sanitizer.preview(text, **options)) for text in document] for document in documents]
+    if options["protect"] == "names":
+        told = [skeleton(sanitizer, document, options) for document in documents]
+        made["skeletons"] = [[digest(text) for text in document] for document in told]
+    return made
+
+
+def main() -> None:
+    """Prints records."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--texts", type=int, default=50_000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    sanitizer, chance = Sanitizer.load(BUNDLE), random.Random(asked.seed)
+    source, done = texts(chance, real_lines()), 0
+    every = [*of_words(), *of_names()]
+    each = max(1, min(TEXTS, -(-asked.texts // len(every))))
+    print(json.dumps({"bundle": str(BUNDLE)}))
+    for number, options in enumerate(itertools.cycle(every)):
+        if done >= asked.texts and number >= len(every):
+            break
+        documents: list[list[str]] = []
+        for left in range(each, 0, -1):
+            if number % SEVERAL == 0 and documents and left % 3:
+                documents[-1].append(next(source))
+            else:
+                documents.append([next(source)])
+        print(json.dumps(record(number, options, documents, sanitizer)))
+        done += each
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+/** Makes of each record of `cases.py` what Python made of it, counts, and fails where anything differs. */
+
+import { createHash } from "node:crypto";
+import { createInterface } from "node:readline";
+import { isDeepStrictEqual } from "node:util";
+import { TextBundle } from "../dist/bundle/text.js";
+import { NamesPlan } from "../dist/names/plan.js";
+import { Sanitizer } from "../dist/sanitizer.js";
+
+const MOST_SHOWN = 20;
+
+/** The random words of a label, as `cases.py` makes them. */
+export function stream(label) {
+  let words = made(label, 1 << 14);
+  let at = 0;
+  return (count) => {
+    while (at + count > words.length) words = made(label, 2 * words.length);
+    at += count;
+    return words.slice(at - count, at);
+  };
+}
+
+function made(label, count) {
+  const digest = createHash("shake256", { outputLength: 8 * count })
+    .update(label, "ascii")
+    .digest();
+  const words = new BigUint64Array(digest.buffer.slice(digest.byteOffset, digest.byteOffset + 8 * count));
+  for (let place = 0; place < count; place++) {
+    if (words[place] % 5n === 0n) words[place] = 0xffff_ffff_ffff_ffffn - ((words[place] >> 8n) % 4n);
+  }
+  return words;
+}
+
+function digest(pieces) {
+  const said = pieces.map((piece) => piece.join("\x1f")).join("\x1e");
+  return createHash("sha256").update(Buffer.from(said, "utf16le")).digest("hex").slice(0, 16);
+}
+
+/** What this reader makes of a record. */
+export function answer(bundle, record) {
+  const { options, documents } = record;
+  const sanitizer = new Sanitizer(bundle, stream(`case ${record.number}`));
+  const found = sanitizer.sanitizeDocuments(documents, options);
+  const plain = JSON.parse(JSON.stringify(record.statements.map(([tokens]) => sanitizer.terms(options, tokens))));
+  const answered = {
+    outputs: found.map((one) => [...one.texts]),
+    tokens: found.map((one) => one.statement.tokens),
+    statements: record.statements.map(([tokens], place) => [
+      tokens,
+      plain[place],
+      sanitizer.terms(options, tokens).toString(),
+    ]),
+    previews: documents.map((texts) => texts.map((text) => digest(sanitizer.preview(text, options)))),
+  };
+  if (record.restored !== undefined) {
+    answered.restored = record.replies.map((reply, place) => found[place].mapping.restore(reply));
+  }
+  if (record.skeletons !== undefined) {
+    const plan = new NamesPlan(bundle, options);
+    const told = (entry) => {
+      if (typeof entry === "string") return [entry];
+      const [kind, pattern, initial, titles, before, ...parts] = entry;
+      return [kind, pattern, initial ? "initial" : "", `${titles}`, before, ...parts.map((part) => part.join("/"))];
+    };
+    answered.skeletons = documents.map((texts) => plan.skeletons(texts).map((text) => digest(text.map(told))));
+  }
+  return answered;
+}
+
+/** Where an answer differs from a record: what, and the number of the document or statement. */
+export function differences(record, answered) {
+  const found = [];
+  for (const [name, mine] of Object.entries(answered)) {
+    for (let place = 0; place < Math.max(mine.length, record[name].length); place++) {
+      if (!isDeepStrictEqual(mine[place], record[name][place])) found.push([name, place]);
+    }
+  }
+  return found;
+}
+
+/** Fails unless a difference that is planted in any part of a record is seen. */
+function plantEach(record, answered) {
+  for (const name of Object.keys(answered)) {
+    const planted = structuredClone(record);
+    const last = planted[name].length - 1;
+    const entry = planted[name][last];
+    planted[name][last] =
+      typeof entry === "number" ? entry + 1 : typeof entry === "string" ? `${entry}.` : [...entry, 0];
+    if (differences(planted, answered).length !== 1) throw new Error(`a planted difference is not seen: ${name}`);
+  }
+}
+
+async function main() {
+  let bundle;
+  const counts = { records: 0, texts: 0, restored: 0, statements: 0, planted: 0 };
+  let wrong = 0;
+  for await (const line of createInterface({ input: process.stdin })) {
+    const record = JSON.parse(line);
+    if (bundle === undefined) {
+      bundle = await TextBundle.load(record.bundle);
+      continue;
+    }
+    const answered = answer(bundle, record);
+    const found = differences(record, answered);
+    for (const [name, place] of found) {
+      if (wrong++ < MOST_SHOWN) {
+        console.log(JSON.stringify([record.number, name, place, record.options], null, 0));
+        console.log("  text    ", JSON.stringify(record.documents[place]));
+        console.log("  expected", JSON.stringify(record[name][place]));
+        console.log("  found   ", JSON.stringify(answered[name][place]));
+      }
+    }
+    if (counts.records % 50 === 0 && found.length === 0) {
+      plantEach(record, answered);
+      counts.planted += Object.keys(answered).length;
+    }
+    counts.records++;
+    counts.texts += record.documents.flat().length;
+    counts.restored += record.restored?.length ?? 0;
+    counts.statements += record.statements.length;
+  }
+  console.log(
+    `${counts.texts} texts under ${counts.records} sets of options: outputs, skeletons and charges; ` +
+      `${counts.restored} replies restored; ${counts.statements} statements; ${counts.planted} planted differences seen; ` +
+      `${wrong} differences`,
+  );
+  if (wrong > 0 || counts.texts === 0) process.exitCode = 1;
+}
+
+if (process.argv[1]?.endsWith("compare.mjs")) await main();
