@@ -75,14 +75,8 @@
     }
   }
 
-  class TextEncoder {
-    encode(text) {
-      return Uint8Array.from(unescape(encodeURIComponent(text)), (character) => character.charCodeAt(0));
-    }
-  }
-
   Object.defineProperty(globalThis, "crypto", {
     value: { getRandomValues, subtle: { digest: async (_, m) => sha256(m) } },
   });
-  Object.assign(globalThis, { TextDecoder, TextEncoder, URL: class {} });
+  Object.assign(globalThis, { TextDecoder, URL: class {} });
 })();

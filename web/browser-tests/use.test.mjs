@@ -79,6 +79,32 @@ test("after the first load it starts and works without a network", { skip }, asy
   assert.notEqual((await rung(later, "words")).out, "");
 });
 
+test("a new build takes over, keeps the bundle of the old one, and works without a network", { skip }, async () => {
+  const context = await browser();
+  let anew = false;
+  const { seen, address, close } = await served((path, bytes) => {
+    if (anew && /(?:page|load|offline)\.js$/.test(path))
+      return `${bytes}`.replace(/textveil [0-9a-f]{16}/g, "textveil 1111111111111111");
+  });
+  const page = await open(context, address);
+  const bundles = () => seen.filter((path) => path.endsWith(".zip")).length;
+  assert.equal(bundles(), 1);
+  anew = true;
+  await page.reload();
+  await page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    await registration.update();
+    while (registration.waiting === null) await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  await page.goto("about:blank");
+  await close();
+  await open(context, address);
+  const later = await open(context, address);
+  assert.equal(await later.getAttribute("#state", "data-state"), "offline");
+  assert.deepEqual(await later.evaluate(() => caches.keys()), ["textveil 1111111111111111"]);
+  assert.equal(bundles(), 1);
+});
+
 test("nothing of the text is stored", { skip }, async () => {
   const context = await browser();
   const { address } = await served();

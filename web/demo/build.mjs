@@ -21,7 +21,8 @@ const HASH = "0000000000000000";
 export async function page(target) {
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  const { name, bytes, identity } = await packed();
+  const { bytes, identity, ...bundle } = await packed();
+  const name = bundle.name.replace(".zip", `-${identity.slice(0, HASH.length)}.zip`); // a new build may keep the bundle of an old one
   const files = [...STILL, "page.js", "load.js", "sanitize.js", name];
   const define = { CACHE: `textveil ${HASH}`, BUNDLE: name, IDENTITY: identity, FILES: files };
   const { outputFiles } = await build({

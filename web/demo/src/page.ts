@@ -184,7 +184,7 @@ async function start(): Promise<void> {
   epsilon.replaceChildren(
     ...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)),
   );
-  the("bundle").textContent = `Bundle ${BUNDLE.replace(".zip", "")}, ${opened.identity}`;
+  the("bundle").textContent = `Bundle ${BUNDLE.replace(/-[0-9a-f]+\.zip$/, "")}, ${opened.identity}`;
   const offline = (await kept) && files.kept;
   listen();
   again.disabled = false;

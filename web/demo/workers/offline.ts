@@ -7,12 +7,18 @@ declare const self: ServiceWorkerGlobalScope;
 const here = new URL("./", self.location.href);
 const known = new Set([here.href, ...FILES.map((name) => new URL(name, here).href)]);
 
-// The bundle is put there by the worker that loads it: it is not loaded twice.
 const shell = ["./", ...FILES.filter((name) => name !== BUNDLE)];
 
-self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(shell)));
-});
+/** Keeps the files of this build. On a first visit the worker that loads the bundle keeps it: it is not loaded twice. */
+async function keep(): Promise<void> {
+  const cache = await caches.open(CACHE);
+  await cache.addAll(shell.map((name) => new Request(name, { cache: "no-cache" })));
+  const older = await caches.match(BUNDLE);
+  if (older !== undefined) await cache.put(BUNDLE, older);
+  else if (self.registration.active !== null) await cache.add(BUNDLE);
+}
+
+self.addEventListener("install", (event) => event.waitUntil(keep()));
 
 self.addEventListener("activate", (event) => {
   const others = (names: string[]) => names.filter((name) => name.startsWith("textveil ") && name !== CACHE);

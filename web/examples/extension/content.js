@@ -106,14 +106,16 @@ addEventListener(
   "submit",
   async (event) => {
     const form = event.target;
-    const fields = [...form.querySelectorAll(FIELDS)].filter((field) => readable(field).trim() !== "");
+    const fields = [...document.querySelectorAll(FIELDS)].filter(
+      (field) => (field.form === form || Node.prototype.contains.call(form, field)) && readable(field).trim() !== "",
+    );
     if (approved.delete(form) || fields.length === 0) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const { submitter } = event;
     if ((await settle(fields, true)) === "back") return;
     approved.add(form);
-    form.requestSubmit(submitter);
+    HTMLFormElement.prototype.requestSubmit.call(form, submitter); // a field may be called requestSubmit
   },
   true,
 );
