@@ -6,13 +6,12 @@ let open = false;
 /** Fields of several lines: those of one line are for searching, for signing in, and for an address that is meant. */
 const FIELDS = "textarea, [contenteditable=''], [contenteditable=true]";
 
-// biome-ignore lint/performance/useDomNodeTextContent: lines count, and textContent has none
+// innerText has the lines of what is edited, and textContent none.
 const readable = (field) => ("value" in field ? field.value : field.innerText);
 
 /** Writes into a field so that the scripts of the page notice. */
 function write(field, text) {
   if ("value" in field) Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field, text);
-  // biome-ignore lint/performance/useDomNodeTextContent: lines become lines
   else field.innerText = text;
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
