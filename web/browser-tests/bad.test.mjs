@@ -47,6 +47,26 @@ test("a bundle that is not there is said in one line", { skip }, async () => {
   assert.match(await failed(page), /could not be loaded/);
 });
 
+test("code cut short is said in one line, and not kept", { skip }, async () => {
+  const context = await browser();
+  let cut = true;
+  const { address } = await served((path, bytes) =>
+    cut && path.endsWith("sanitize.js") ? bytes.subarray(0, 999) : undefined,
+  );
+  const page = await open(context, address);
+  assert.match(await failed(page), /cannot be started/);
+  cut = false;
+  await page.reload();
+  await page.waitForSelector("#state[data-state=offline]");
+});
+
+test("without https the bundle is refused: its hashes cannot be checked", { skip }, async () => {
+  const context = await browser("--host-resolver-rules=MAP * 127.0.0.1");
+  const { address } = await served();
+  const page = await open(context, address.replace("127.0.0.1", "plain.example"));
+  assert.match(await failed(page), /^BundleError: .*use https/);
+});
+
 test("random bytes that fail are refused, and nothing is drawn", { skip }, async () => {
   const context = await browser();
   for (const broken of [

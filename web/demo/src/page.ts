@@ -174,11 +174,9 @@ async function start(): Promise<void> {
   lock(); // before the worker that rewrites is made, which has the policies of this moment
   rewriter = new Rewriter(files.code, files.bundle, IDENTITY);
   const opened = await rewriter.open().catch(async (error) => {
-    // A bundle that cannot be opened is not kept: the next load fetches it anew.
-    await caches
-      .open(CACHE)
-      .then((cache) => cache.delete(BUNDLE))
-      .catch(() => {});
+    // What cannot be opened is not kept: the next load asks for it anew.
+    const cache = await self.caches?.open(CACHE).catch(() => undefined);
+    for (const name of [BUNDLE, "sanitize.js"]) await cache?.delete(name).catch(() => false);
     throw error;
   });
   epsilon.replaceChildren(

@@ -24,6 +24,7 @@ export class Rewriter {
   #next = 0;
   #since = 0;
   #deaths = 0;
+  #lived = false;
   readonly #address: string;
 
   constructor(
@@ -89,7 +90,8 @@ export class Rewriter {
       if (ends(data)) {
         this.#jobs.delete(data.id);
         this.#since = performance.now();
-        if (!("opened" in data)) this.#deaths = 0;
+        if ("opened" in data) this.#lived = true;
+        else this.#deaths = 0;
       }
       job?.heard(data);
     };
@@ -105,7 +107,7 @@ export class Rewriter {
 
   #ended(worker: Worker): void {
     if (worker !== this.#worker) return;
-    if (++this.#deaths > 3) this.#giveUp();
+    if (!this.#lived || ++this.#deaths > 3) this.#giveUp();
     else
       this.stop(new Refused("The worker was ended from outside. Nothing left this page. Draw again.")).catch(() => {});
   }
@@ -114,6 +116,6 @@ export class Rewriter {
     const jobs = [...this.#jobs.values()];
     this.#jobs.clear();
     for (const { failed } of jobs)
-      failed(new Refused("The worker ends each time. Nothing left this page. Load it again."));
+      failed(new Refused("The worker cannot be started. Nothing left this page. Load it again."));
   }
 }

@@ -7,7 +7,7 @@ declare const self: DedicatedWorkerGlobalScope;
 
 /** Returns a file's bytes, and whether they are kept. Storage may be full or forbidden: then they are not. */
 async function bytes(name: string): Promise<{ bytes: ArrayBuffer; kept: boolean }> {
-  const cache = await caches.open(CACHE).catch(() => null);
+  const cache = await self.caches?.open(CACHE).catch(() => undefined); // there are none without https
   const found = await cache?.match(name).catch(() => undefined);
   if (found) return { bytes: await found.arrayBuffer(), kept: true };
   const response = await fetch(name);

@@ -78,12 +78,14 @@ function told(error: unknown): string {
   return `The text could not be rewritten (${error instanceof Error ? error.name : "unknown"}).`;
 }
 
-// The page sees that this worker was ended when its lock is free again.
-const alive = `textveil ${crypto.randomUUID()}`;
-navigator.locks?.request(alive, () => {
-  self.postMessage({ alive });
-  return new Promise(() => {});
-});
+// The page sees that this worker was ended when its lock is free again. Without https there are no locks.
+if (navigator.locks !== undefined) {
+  const alive = `textveil ${crypto.randomUUID()}`;
+  navigator.locks.request(alive, () => {
+    self.postMessage({ alive });
+    return new Promise(() => {});
+  });
+}
 
 let last = Promise.resolve();
 self.onmessage = ({ data }: MessageEvent<Ask>) => {
