@@ -3,7 +3,9 @@
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
+import { IndexBundle } from "../dist/bundle/index.js";
 import { TextBundle } from "../dist/bundle/text.js";
+import { IndexEncoder } from "../dist/encoder.js";
 import { NamesPlan } from "../dist/names/plan.js";
 import { Sanitizer } from "../dist/sanitizer.js";
 
@@ -67,6 +69,18 @@ export function answer(bundle, record) {
   return answered;
 }
 
+/** What this reader makes of a record of an index. */
+function answerOfIndex(bundle, { index, options, texts }) {
+  const encoder = new IndexEncoder(bundle, stream(index));
+  const statement = encoder.statement(options);
+  return {
+    lines: encoder.encodeBatch(texts, options).map((release) => release.line),
+    codes: texts.map((text) => encoder.secretCode(text)),
+    facts: [JSON.parse(JSON.stringify(statement))],
+    said: [`${statement}`],
+  };
+}
+
 /** Where an answer differs from a record: what, and the number of the document or statement. */
 export function differences(record, answered) {
   const found = [];
@@ -78,41 +92,51 @@ export function differences(record, answered) {
   return found;
 }
 
+/** Something else of the same type. */
+function other(value) {
+  if (typeof value === "number") return value + 1;
+  if (typeof value === "string") return `${value}.`;
+  return Array.isArray(value) ? [...value, 0] : { ...value, planted: true };
+}
+
 /** Fails unless a difference that is planted in any part of a record is seen. */
 function plantEach(record, answered) {
   for (const name of Object.keys(answered)) {
     const planted = structuredClone(record);
     const last = planted[name].length - 1;
     const entry = planted[name][last];
-    planted[name][last] =
-      typeof entry === "number" ? entry + 1 : typeof entry === "string" ? `${entry}.` : [...entry, 0];
+    planted[name][last] = other(entry);
     if (differences(planted, answered).length !== 1) throw new Error(`a planted difference is not seen: ${name}`);
   }
 }
 
 async function main() {
-  let bundle;
-  const counts = { records: 0, texts: 0, restored: 0, statements: 0, planted: 0 };
+  let [bundle, encoder] = [];
+  const counts = { records: 0, encoded: 0, texts: 0, restored: 0, statements: 0, planted: 0 };
   let wrong = 0;
   for await (const line of createInterface({ input: process.stdin })) {
     const record = JSON.parse(line);
     if (bundle === undefined) {
-      bundle = await TextBundle.load(record.bundle);
+      [bundle, encoder] = [await TextBundle.load(record.bundle), await IndexBundle.load(record.encoder)];
       continue;
     }
-    const answered = answer(bundle, record);
+    const answered = record.index === undefined ? answer(bundle, record) : answerOfIndex(encoder, record);
     const found = differences(record, answered);
     for (const [name, place] of found) {
       if (wrong++ < MOST_SHOWN) {
         console.log(JSON.stringify([record.number, name, place, record.options], null, 0));
-        console.log("  text    ", JSON.stringify(record.documents[place]));
+        console.log("  text    ", JSON.stringify((record.documents ?? record.texts)[place]));
         console.log("  expected", JSON.stringify(record[name][place]));
         console.log("  found   ", JSON.stringify(answered[name][place]));
       }
     }
-    if (counts.records % 50 === 0 && found.length === 0) {
+    if ((counts.records + counts.encoded / 100) % 50 === 0 && found.length === 0) {
       plantEach(record, answered);
       counts.planted += Object.keys(answered).length;
+    }
+    if (record.index !== undefined) {
+      counts.encoded += record.texts.length;
+      continue;
     }
     counts.records++;
     counts.texts += record.documents.flat().length;
@@ -121,7 +145,7 @@ async function main() {
   }
   console.log(
     `${counts.texts} texts under ${counts.records} sets of options: outputs, skeletons and charges; ` +
-      `${counts.restored} replies restored; ${counts.statements} statements; ${counts.planted} planted differences seen; ` +
+      `${counts.restored} replies restored; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.planted} planted differences seen; ` +
       `${wrong} differences`,
   );
   if (wrong > 0 || counts.texts === 0) process.exitCode = 1;

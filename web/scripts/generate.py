@@ -32,10 +32,11 @@ from textveil.vector import static
 from textveil.vector.index_encoder import IDENTITY_DIGITS
 from textveil.vector.index_statement import IndexStatement
 
-OUTPUT = Path(__file__).parents[1] / "src" / "generated.ts"
+SOURCE = Path(__file__).parents[1] / "src"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
-IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable InputError DocumentTooLong EntropyFailed""".split()
+IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
+InputError DocumentTooLong EntropyFailed""".split()
 _EPSILON, _TOKENS = Decimal("7.25"), 31
 _FIGURES = {"224.75": "{document}", "7.25": "{nats}", f"{promises.largest_odds(_EPSILON):,}": "{odds}"}
 
@@ -197,19 +198,9 @@ def digits_that_are_no_decimals() -> list[int]:
     return ranges(ord(c) for c in every_character() if unicodedata.digit(c, None) is not None and not c.isdecimal())
 
 
-def folds() -> str:
-    """Returns characters whose case folding is not their lower case, each with it, where NFKD leaves them."""
-    return " ".join(
-        f"{c}{c.casefold()}"
-        for c in every_character()
-        if c.casefold() != c.lower() and unicodedata.normalize("NFKD", c) == c
-    )
-
-
 def constants() -> dict[str, object]:
     """Returns all constants by name."""
     return {
-        "DEFAULT_BUNDLE_ID": defaults.DEFAULT_BUNDLE_ID,
         "FORMAT": layout.FORMAT,
         "FORMAT_VERSION": layout.FORMAT_VERSION,
         "MAX_BUNDLE_BYTES": opened.MAX_BUNDLE_BYTES,
@@ -309,7 +300,6 @@ def constants() -> dict[str, object]:
         "MOST_BLANKS": placing._MOST_BLANKS,
         "BEHIND": placing._BEHIND,
         "NUMERIC_DIGITS": digits_that_are_no_decimals(),
-        "FOLDS": folds(),
         "STATEMENT": sentences(),
         "NAMES_STATEMENT": sentences_of_names(),
         "INDEX_STATEMENT": sentences_of_index(),
@@ -319,7 +309,6 @@ def constants() -> dict[str, object]:
         "MAX_PAIRS": index._MAX_PAIRS,
         "MAX_CHARACTERS": index._MAX_CHARACTERS,
         "IDENTITY_DIGITS": IDENTITY_DIGITS,
-        "DEFAULT_ENCODER_ID": defaults.DEFAULT_ENCODER_ID,
         "INDEX_TOKEN_CLITIC": pattern(static._CLITIC),
     }
 
@@ -330,13 +319,22 @@ def said(value: object) -> str:
     return f"{written} as const" if isinstance(value, list | dict) else written
 
 
-def text() -> str:
-    """Returns the file."""
-    found = ["// Written by web/scripts/generate.py from the Python package. Do not edit: change it there.\n"]
-    found += [f"export const {name} = {said(value)};\n" for name, value in constants().items()]
+_HEAD = "// Written by web/scripts/generate.py from the Python package. Do not edit: change it there.\n"
+
+
+def written_constants() -> str:
+    """Returns ``generated.ts``."""
+    return _HEAD + "".join(f"export const {name} = {said(value)};\n" for name, value in constants().items())
+
+
+def written_errors() -> str:
+    """Returns ``errors.ts``."""
+    found = [_HEAD]
+    for name in ("DEFAULT_BUNDLE_ID", "DEFAULT_ENCODER_ID"):
+        found.append(f"export const {name} = {said(getattr(defaults, name))};\n")
     for name in ERRORS:
         error = getattr(errors, name)
-        summary = (error.__doc__ or "").split("\n")[0]
+        summary = (error.__doc__ or "").split("\n")[0].replace("``", "`")
         first = name == "TextveilError"
         parent, again = ("Error", "") if first else (error.__bases__[0].__name__, "override ")
         found.append(
@@ -348,7 +346,8 @@ def text() -> str:
 
 
 if __name__ == "__main__":
-    if "--check" not in sys.argv[1:]:
-        OUTPUT.write_text(text(), encoding="utf-8")
-    elif OUTPUT.read_text(encoding="utf-8") != text():
-        sys.exit("web/src/generated.ts differs: python web/scripts/generate.py")
+    for name, text in (("generated.ts", written_constants()), ("errors.ts", written_errors())):
+        if "--check" not in sys.argv[1:]:
+            (SOURCE / name).write_text(text, encoding="utf-8")
+        elif (SOURCE / name).read_text(encoding="utf-8") != text:
+            sys.exit(f"web/src/{name} differs from what the Python package says: python web/scripts/generate.py")

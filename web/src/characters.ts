@@ -22,6 +22,8 @@ export const END = 1 << 13;
 /** What a number is of. */
 export const IN_NUMBERS = 1 << 14;
 const CODE_POINTS = 0x110000;
+/** What characters of a class are as well. */
+const IMPLIED: Readonly<Record<string, number>> = { blank: HARD_BREAK | BREAK, Nd: IN_NUMBERS, Sc: IN_NUMBERS };
 
 /** A string by its code points, and where each of them is in the string. */
 export class Points {
@@ -69,9 +71,10 @@ export class Characters {
     const flags = this.#flags;
     CHARACTER_CLASSES.forEach((name, place) => {
       const numbers = ranges[name] ?? [];
+      const more = (1 << place) | (IMPLIED[name] ?? 0);
       for (let i = 0; i < numbers.length; i += 2) {
         for (let point = numbers[i] ?? 0, last = numbers[i + 1] ?? -1; point <= last; point++) {
-          flags[point] = (flags[point] ?? 0) | (1 << place);
+          flags[point] = (flags[point] ?? 0) | more;
         }
       }
     });
@@ -81,11 +84,6 @@ export class Characters {
         flags[point] = (flags[point] ?? 0) | more;
       }
     };
-    for (let point = 0; point < CODE_POINTS; point++) {
-      const found = flags[point] ?? 0;
-      if (found & BLANK) flags[point] = found | HARD_BREAK | BREAK;
-      else if (found & (ND | SC)) flags[point] = found | IN_NUMBERS;
-    }
     add(HARD, HARD_BREAK | BREAK);
     add(SOFT, BREAK);
     add(ENDS, END);

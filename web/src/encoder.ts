@@ -4,7 +4,8 @@ import { IndexBundle, type IndexStaircase } from "./bundle/index.js";
 import type { Pins } from "./bundle/open.js";
 import type { Source } from "./bundle/source.js";
 import { randomWords, uniformBelowEach, type Words } from "./entropy.js";
-import { IDENTITY_DIGITS, INDEX_STATEMENT, INDEX_TOKEN_CLITIC, InputError, OptionError } from "./generated.js";
+import { InputError, OptionError } from "./errors.js";
+import { IDENTITY_DIGITS, INDEX_STATEMENT, INDEX_TOKEN_CLITIC } from "./generated.js";
 import { type Facts, filled, Statement } from "./statement.js";
 import { isAscii, WHITE } from "./words.js";
 
@@ -32,16 +33,26 @@ const BITS = 32;
 export class IndexStatement extends Statement {
   override readonly mechanism: string;
   override readonly notProtected = INDEX_STATEMENT.notProtected;
+  /** Name of the channel. */
+  readonly channel: string;
+  /** The level, as the bundle spells it: loss of the whole text. */
+  readonly epsilon: string;
+  readonly #gain: number;
+  readonly #codes: number;
 
   /** @internal */
   constructor(
-    readonly staircase: IndexStaircase,
+    staircase: IndexStaircase,
     bundle: string,
     /** Of how many public sentences one is released in the place of the index; 0 for the index itself. */
     readonly sentences: number,
   ) {
     super(bundle, 1);
-    this.mechanism = `index ${staircase.channel}`;
+    this.channel = staircase.channel;
+    this.epsilon = staircase.spelled;
+    this.#gain = staircase.guessGain;
+    this.#codes = staircase.codes;
+    this.mechanism = `index ${this.channel}`;
   }
 
   /** What a released sentence is, for whoever reads it. */
@@ -50,10 +61,13 @@ export class IndexStatement extends Statement {
   }
 
   override summary(): string {
-    const { channel, spelled, codes } = this.staircase;
-    const index = filled(INDEX_STATEMENT.indices, { indices: String(codes) });
-    const released = this.sentences > 0 ? this.kindOfText : index;
-    return filled(INDEX_STATEMENT.summary, { released, channel, epsilon: spelled });
+    const { channel, epsilon } = this;
+    const index = filled(INDEX_STATEMENT.indices, { indices: String(this.#codes) });
+    return filled(INDEX_STATEMENT.summary, {
+      released: this.sentences > 0 ? this.kindOfText : index,
+      channel,
+      epsilon,
+    });
   }
 
   override line(): string {
@@ -61,18 +75,18 @@ export class IndexStatement extends Statement {
   }
 
   protected override details(): string[] {
-    const guess = filled(INDEX_STATEMENT.guess, { gain: gainText(this.staircase.guessGain) });
+    const guess = filled(INDEX_STATEMENT.guess, { gain: gainText(this.#gain) });
     return this.sentences > 0 ? [guess, INDEX_STATEMENT.fixed] : [guess];
   }
 
   override toJSON(): Facts {
     return {
       ...(this.sentences > 0 ? { sentences: this.sentences, kind_of_text: this.kindOfText } : {}),
-      channel: this.staircase.channel,
-      indices: this.staircase.codes,
-      epsilon_whole_text: this.staircase.epsilon.toNumber(),
+      channel: this.channel,
+      indices: this.#codes,
+      epsilon_whole_text: Number(this.epsilon),
       delta_whole_text: 0,
-      guess_gain: this.staircase.guessGain,
+      guess_gain: this.#gain,
       bundle: this.bundle,
       not_protected: [...this.notProtected],
     };
@@ -94,9 +108,9 @@ export class IndexRelease {
 
   /** Index or sentence, first digits of the bundle's identity, epsilon and channel, with tabs between. */
   get line(): string {
-    const { bundle, staircase } = this.statement;
+    const { bundle, epsilon, channel } = this.statement;
     const released = this.sentence ?? String(this.index);
-    return [released, bundle.slice(0, IDENTITY_DIGITS), staircase.spelled, staircase.channel].join("\t");
+    return [released, bundle.slice(0, IDENTITY_DIGITS), epsilon, channel].join("\t");
   }
 
   toJSON(): Facts {
@@ -143,7 +157,7 @@ export class IndexEncoder {
   encode(text: string, options: EncodeOptions = {}): IndexRelease {
     if (typeof text !== "string") throw new InputError("the text is not a string");
     const statement = this.statement(options);
-    const index = statement.staircase.draw(this.secretCode(text), this.#take);
+    const index = this.#bundle.level(options.channel, options.epsilon).draw(this.secretCode(text), this.#take);
     return new IndexRelease(index, statement, statement.sentences > 0 ? this.#sentence(index) : undefined);
   }
 

@@ -1,6 +1,6 @@
 /** The forms in which a reply may mention what came out: plurals, grouped digits, phones and dates written otherwise. */
 
-import { FOLDS, MONTHS } from "./generated.js";
+import { MONTHS } from "./generated.js";
 import type { Cutter } from "./segments.js";
 import {
   capitalized,
@@ -44,7 +44,6 @@ const DECIMAL = /\p{Nd}/u;
 const BLANKS = new RegExp(`[${WHITE}]+`, "g");
 const OUTER_BLANKS = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 const SHORTEST_PLURAL = 3;
-const folds = new Map(FOLDS.split(" ").map((entry) => [[...entry][0] ?? "", [...entry].slice(1).join("")]));
 const months = new Map(
   MONTHS.flatMap((name, place) => [name.slice(0, 3), name].map((short) => [short.toLowerCase(), place + 1] as const)),
 ).set("sept", 9);
@@ -52,9 +51,13 @@ const months = new Map(
 /** A text character by character: case folded, without differences of compatibility. */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
-  const decomposed = [...text.normalize("NFKD")].map((character) => folds.get(character) ?? character.toLowerCase());
+  const decomposed = [...text.normalize("NFKD")].map(fold);
   return decomposed.join("").normalize("NFKD").replaceAll("\u2019", "'");
 }
+
+/** As case folding, where two characters are folded alike or not; a dotless i is no other letter in any case. */
+const fold = (character: string): string =>
+  character === "\u0131" ? character : character.toLowerCase().toUpperCase().toLowerCase();
 
 /** The forms of what came out, first as it came. */
 export function* formsOf(pair: Pair): Generator<Form> {

@@ -1,5 +1,4 @@
 // Written by web/scripts/generate.py from the Python package. Do not edit: change it there.
-export const DEFAULT_BUNDLE_ID = "3f9daf421f04150899ef79547c859d62be1bc1f8b4fab5fe798614ce7ca307ce";
 export const FORMAT = "textveil-bundle";
 export const FORMAT_VERSION = 4;
 export const MAX_BUNDLE_BYTES = 256000000;
@@ -99,7 +98,6 @@ export const MONTHS = ["January", "February", "March", "April", "May", "June", "
 export const MOST_BLANKS = 6;
 export const BEHIND = 48;
 export const NUMERIC_DIGITS = [178, 179, 185, 185, 4969, 4977, 6618, 6618, 8304, 8304, 8308, 8313, 8320, 8329, 9312, 9320, 9332, 9340, 9352, 9360, 9450, 9450, 9461, 9469, 9471, 9471, 10102, 10110, 10112, 10120, 10122, 10130, 68160, 68163, 69216, 69224, 69714, 69722, 127232, 127242] as const;
-export const FOLDS = "\u00dfss \u0345\u03b9 \u03c2\u03c3 \u13a0\u13a0 \u13a1\u13a1 \u13a2\u13a2 \u13a3\u13a3 \u13a4\u13a4 \u13a5\u13a5 \u13a6\u13a6 \u13a7\u13a7 \u13a8\u13a8 \u13a9\u13a9 \u13aa\u13aa \u13ab\u13ab \u13ac\u13ac \u13ad\u13ad \u13ae\u13ae \u13af\u13af \u13b0\u13b0 \u13b1\u13b1 \u13b2\u13b2 \u13b3\u13b3 \u13b4\u13b4 \u13b5\u13b5 \u13b6\u13b6 \u13b7\u13b7 \u13b8\u13b8 \u13b9\u13b9 \u13ba\u13ba \u13bb\u13bb \u13bc\u13bc \u13bd\u13bd \u13be\u13be \u13bf\u13bf \u13c0\u13c0 \u13c1\u13c1 \u13c2\u13c2 \u13c3\u13c3 \u13c4\u13c4 \u13c5\u13c5 \u13c6\u13c6 \u13c7\u13c7 \u13c8\u13c8 \u13c9\u13c9 \u13ca\u13ca \u13cb\u13cb \u13cc\u13cc \u13cd\u13cd \u13ce\u13ce \u13cf\u13cf \u13d0\u13d0 \u13d1\u13d1 \u13d2\u13d2 \u13d3\u13d3 \u13d4\u13d4 \u13d5\u13d5 \u13d6\u13d6 \u13d7\u13d7 \u13d8\u13d8 \u13d9\u13d9 \u13da\u13da \u13db\u13db \u13dc\u13dc \u13dd\u13dd \u13de\u13de \u13df\u13df \u13e0\u13e0 \u13e1\u13e1 \u13e2\u13e2 \u13e3\u13e3 \u13e4\u13e4 \u13e5\u13e5 \u13e6\u13e6 \u13e7\u13e7 \u13e8\u13e8 \u13e9\u13e9 \u13ea\u13ea \u13eb\u13eb \u13ec\u13ec \u13ed\u13ed \u13ee\u13ee \u13ef\u13ef \u13f0\u13f0 \u13f1\u13f1 \u13f2\u13f2 \u13f3\u13f3 \u13f4\u13f4 \u13f5\u13f5 \u13f8\u13f0 \u13f9\u13f1 \u13fa\u13f2 \u13fb\u13f3 \u13fc\u13f4 \u13fd\u13f5 \u1c80\u0432 \u1c81\u0434 \u1c82\u043e \u1c83\u0441 \u1c84\u0442 \u1c85\u0442 \u1c86\u044a \u1c87\u0463 \u1c88\ua64b \u1e9ess \uab70\u13a0 \uab71\u13a1 \uab72\u13a2 \uab73\u13a3 \uab74\u13a4 \uab75\u13a5 \uab76\u13a6 \uab77\u13a7 \uab78\u13a8 \uab79\u13a9 \uab7a\u13aa \uab7b\u13ab \uab7c\u13ac \uab7d\u13ad \uab7e\u13ae \uab7f\u13af \uab80\u13b0 \uab81\u13b1 \uab82\u13b2 \uab83\u13b3 \uab84\u13b4 \uab85\u13b5 \uab86\u13b6 \uab87\u13b7 \uab88\u13b8 \uab89\u13b9 \uab8a\u13ba \uab8b\u13bb \uab8c\u13bc \uab8d\u13bd \uab8e\u13be \uab8f\u13bf \uab90\u13c0 \uab91\u13c1 \uab92\u13c2 \uab93\u13c3 \uab94\u13c4 \uab95\u13c5 \uab96\u13c6 \uab97\u13c7 \uab98\u13c8 \uab99\u13c9 \uab9a\u13ca \uab9b\u13cb \uab9c\u13cc \uab9d\u13cd \uab9e\u13ce \uab9f\u13cf \uaba0\u13d0 \uaba1\u13d1 \uaba2\u13d2 \uaba3\u13d3 \uaba4\u13d4 \uaba5\u13d5 \uaba6\u13d6 \uaba7\u13d7 \uaba8\u13d8 \uaba9\u13d9 \uabaa\u13da \uabab\u13db \uabac\u13dc \uabad\u13dd \uabae\u13de \uabaf\u13df \uabb0\u13e0 \uabb1\u13e1 \uabb2\u13e2 \uabb3\u13e3 \uabb4\u13e4 \uabb5\u13e5 \uabb6\u13e6 \uabb7\u13e7 \uabb8\u13e8 \uabb9\u13e9 \uabba\u13ea \uabbb\u13eb \uabbc\u13ec \uabbd\u13ed \uabbe\u13ee \uabbf\u13ef";
 export const STATEMENT = {"visible": {"functionWords": "function words", "gaps": "punctuation and white space", "case": "case", "kinds": "kinds", "order": "the number and order of words", "equal": "which mentions are equal"}, "pure": "pure local DP", "notion": "local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other word", "consistentNotion": "local differential privacy per distinct drawn word of a document between texts of the same skeleton, against someone who knows every other word", "unit": "drawn mention", "consistentUnit": "distinct drawn word", "notProtected": ["visible as they are: {visible}", "the bound is about one word, for someone who knows every other word; who only knows the language learns about a word from the words around it too", "the text as a whole: the sum over its mentions bounds next to nothing", "roughly what each drawn word means: it is drawn from its neighborhood most of the time", "repetition: the same text or word sanitized again is a second release, and weakens the first"], "habits": "the habits of its author, negation, tense and gender: function words show them", "cipher": "a cipher: repeated words can be counted, and guessed by their pattern", "summary": "{nats} nats per {unit}. Visible as they are: {visible}. A listed name or a number: nothing beyond its kind. An unknown string: nothing beyond being unknown, and that only within the {nats} nats. Any other word, to someone who knows all the rest: odds times at most {odds}. Whole text: {nats} x {mentions} = {document} nats: no protection of the text as a whole.", "lines": {"words": "Shown: function words. Replaced: names, numbers. {words} drawn at {nats} nats{each}. The text as a whole is not protected.", "wordsBare": "Shown: function words. Replaced: names, numbers, punctuation. {words} drawn at {nats} nats{each}. The text as a whole is not protected.", "all": "Shown: punctuation. Replaced: names, numbers. {words} drawn at {nats} nats{each}. The text as a whole is not protected.", "allBare": "Shown: the number and order of words. Replaced: names, numbers, punctuation. {words} drawn at {nats} nats{each}. The text as a whole is not protected."}, "other": "other word", "otherDistinct": "other distinct word"} as const;
 export const NAMES_STATEMENT = {"kind": "none on shown words", "notion": "0 nats between texts of the same skeleton: what comes out for what is replaced is drawn without looking at it; no bound on what is shown", "unit": "shown word", "line": "Shown: words on a public list{more}. {drawn}Replaced without a look: all others. What is shown can still tell whom the text is about.", "keptKind": ", the kind ", "keptKinds": ", the kinds ", "allowedMore": ", allowed words", "summary": "{line} What is replaced tells its kind, its case, a short number's layout and which strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats bounds what is shown: {shown} here.", "notProtected": ["every word that is shown, and who or what it tells the text is about: a story can be recognized without a name", "of what is replaced: its kind, its case, how many digits a short number has, the ending of a word, and its place", "which words are replaced: whoever has the bundle can tell each of them from the shown ones", "a name that is also a common word in lower case", "the habits of its author"], "kept": "kinds that are kept: {kinds}", "allowed": "words of the user's own list, wherever they stand", "equal": "which strings of a document are equal"} as const;
 export const INDEX_STATEMENT = {"kindOfText": "one of {sentences} public sentences, not the author's words", "summary": "{released}, channel {channel}: epsilon {epsilon} for any two texts", "indices": "one of {indices} indices", "guess": "a right guess of the text's code becomes at most {gain} times likelier, on average", "fixed": "the sentences were fixed before the text: none is a paraphrase, and one of a wrong class reads as well", "notProtected": ["that a text was encoded, and with what parameters", "encoding the same text again: each release is drawn afresh, and their epsilons add up", "to whoever can time the device: how long the text is"]} as const;
@@ -109,80 +107,4 @@ export const MAX_DIMENSION = 4096;
 export const MAX_PAIRS = 1048576;
 export const MAX_CHARACTERS = 1000000;
 export const IDENTITY_DIGITS = 12;
-export const DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803";
 export const INDEX_TOKEN_CLITIC = "^(?:(.+?)(n't|'(?:s|m|d|re|ve|ll)))$";
-/** Base of all named errors. ``code`` is stable across versions and safe to log. */
-export class TextveilError extends Error {
-  override readonly name: string = "TextveilError";
-  readonly code: string = "textveil";
-}
-/** A bundle cannot be used. */
-export class BundleError extends TextveilError {
-  override readonly name: string = "BundleError";
-  override readonly code: string = "bundle";
-}
-/** There is no bundle at the given place. */
-export class BundleNotFound extends BundleError {
-  override readonly name: string = "BundleNotFound";
-  override readonly code: string = "bundle-not-found";
-}
-/** A file of the bundle is missing, truncated, altered or malformed. */
-export class BundleDamaged extends BundleError {
-  override readonly name: string = "BundleDamaged";
-  override readonly code: string = "bundle-damaged";
-}
-/** A file of the bundle, or all of them, are larger than the caller allows, or than a reader can hold. */
-export class BundleTooLarge extends BundleError {
-  override readonly name: string = "BundleTooLarge";
-  override readonly code: string = "bundle-too-large";
-}
-/** The bundle is of another version of the format than this release reads. */
-export class BundleVersion extends BundleError {
-  override readonly name: string = "BundleVersion";
-  override readonly code: string = "bundle-version";
-}
-/** A bundle of another kind than is needed: for text, of vectors or of an index. */
-export class WrongBundle extends BundleError {
-  override readonly name: string = "WrongBundle";
-  override readonly code: string = "bundle-kind";
-}
-/** The bundle is sound, but not the one the caller asked for. */
-export class IdentityMismatch extends BundleError {
-  override readonly name: string = "IdentityMismatch";
-  override readonly code: string = "bundle-identity";
-}
-/** An option has a value that this bundle or mechanism does not support. */
-export class OptionError extends TextveilError {
-  override readonly name: string = "OptionError";
-  override readonly code: string = "option";
-}
-/** No mechanism has that name. */
-export class UnknownMechanism extends OptionError {
-  override readonly name: string = "UnknownMechanism";
-  override readonly code: string = "unknown-mechanism";
-}
-/** The bundle has no such privacy level. */
-export class UnknownLevel extends OptionError {
-  override readonly name: string = "UnknownLevel";
-  override readonly code: string = "unknown-level";
-}
-/** The library that runs encoders is not installed, or is a version that is not known to stay offline. */
-export class EncoderUnavailable extends TextveilError {
-  override readonly name: string = "EncoderUnavailable";
-  override readonly code: string = "encoder-unavailable";
-}
-/** The input cannot be read as text. */
-export class InputError extends TextveilError {
-  override readonly name: string = "InputError";
-  override readonly code: string = "input";
-}
-/** A document has more drawn words, names and numbers than consistent draws allow. */
-export class DocumentTooLong extends InputError {
-  override readonly name: string = "DocumentTooLong";
-  override readonly code: string = "document-too-long";
-}
-/** The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released. */
-export class EntropyFailed extends TextveilError {
-  override readonly name: string = "EntropyFailed";
-  override readonly code: string = "entropy";
-}

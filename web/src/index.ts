@@ -21,7 +21,7 @@ export {
   UnknownLevel,
   UnknownMechanism,
   WrongBundle,
-} from "./generated.js";
+} from "./errors.js";
 export type { Options } from "./options.js";
 export type { Restorer } from "./restore.js";
 export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";

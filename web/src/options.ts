@@ -1,7 +1,8 @@
 /** The options of a call, and what is checked of them. */
 
 import { Decimal } from "./decimal.js";
-import { CASES, CONSISTENT_CAP, OptionError, RUNGS, STYLES } from "./generated.js";
+import { OptionError } from "./errors.js";
+import { CASES, CONSISTENT_CAP, RUNGS, STYLES } from "./generated.js";
 
 /** The options of every call that draws or describes a draw. All may be left out. */
 export interface Options {

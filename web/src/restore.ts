@@ -1,8 +1,9 @@
 /** Restores words on the device: a reply about a text that was rewritten consistently gets its words back. */
 
 import { counted } from "./decimal.js";
+import { InputError } from "./errors.js";
 import { type Form, folded, formsOf, originalOf, type Pair } from "./forms.js";
-import { InputError, MOST_BLANKS } from "./generated.js";
+import { MOST_BLANKS } from "./generated.js";
 import type { Cutter } from "./segments.js";
 import { isDigit, isLower, keyOf, WHITE } from "./words.js";
 

@@ -4,7 +4,7 @@ import type { Pins } from "./bundle/open.js";
 import type { Source } from "./bundle/source.js";
 import { type Level, TextBundle } from "./bundle/text.js";
 import { randomWords, type Words } from "./entropy.js";
-import { InputError, OptionError, UnknownLevel } from "./generated.js";
+import { InputError, OptionError, UnknownLevel } from "./errors.js";
 import { NamesPlan } from "./names/plan.js";
 import { capOf, epsilonOf, type Given, givenOf, type Options } from "./options.js";
 import { Restorer } from "./restore.js";
@@ -196,7 +196,7 @@ export class Sanitizer {
     const gain = Math.max(slots.strict.guessGain, slots.lower.guessGain);
     const plan: Plan = {
       bundle,
-      rule: new Rule(table.lists, protect === "words", given.deny ?? []),
+      rule: new Rule(bundle.lists, protect === "words", given.deny ?? []),
       slots,
       keepsCase: pattern === "carry",
       bare,

@@ -1,7 +1,8 @@
 /** The rule of the staircase: what is visible, a member of a kind, or drawn (docs/format.md, "The skeleton"). */
 
 import { BLANK } from "./characters.js";
-import { AUXILIARIES, BundleDamaged, CLITICS, MARKS, SENTENCE_ENDS, SHAPES } from "./generated.js";
+import { BundleDamaged } from "./errors.js";
+import { AUXILIARIES, CLITICS, MARKS, SENTENCE_ENDS, SHAPES } from "./generated.js";
 import { type Cutter, GAP, STRING, WORD } from "./segments.js";
 import { shapeOf } from "./shapes.js";
 import { casePattern, inCase, isAscii, isLong, keyOf, LOWER, placeOfLast, TITLE, UPPER, WHITE } from "./words.js";

@@ -3,7 +3,7 @@
 import { type Level, type Table, UNIT } from "./bundle/text.js";
 import { factorOf, quotient } from "./decimal.js";
 import { uniformBelow, uniformBelowEach, type Words } from "./entropy.js";
-import { BundleDamaged } from "./generated.js";
+import { BundleDamaged } from "./errors.js";
 
 const UNIT_BITS = 20n;
 

@@ -3,9 +3,8 @@
 import { size } from "../characters.js";
 import { Decimal, factorOf, quotient } from "../decimal.js";
 import { uniformBelow, uniformBelowEach, type Words } from "../entropy.js";
+import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
 import {
-  BundleDamaged,
-  EncoderUnavailable,
   MAX_CHARACTERS,
   MAX_CODES,
   MAX_DIMENSION,
@@ -13,7 +12,6 @@ import {
   MAX_LEVELS,
   MAX_PAIRS,
   MAX_SENTENCE,
-  UnknownLevel,
 } from "../generated.js";
 import { WHITE } from "../words.js";
 import { anArray, anObject, aText, integer, type Json, oneOf, record } from "./json.js";

@@ -2,20 +2,17 @@
 
 import { inOrder } from "../characters.js";
 import { thousands } from "../decimal.js";
-import {
-  BundleDamaged,
-  BundleTooLarge,
-  BYTES_OF_A_BYTE,
-  BYTES_OF_AN_ENTRY,
-  MAX_ENTRIES,
-  MAX_LINE_BYTES,
-  MAX_LIST_BYTES,
-} from "../generated.js";
+import { BundleDamaged, BundleTooLarge } from "../errors.js";
+import { BYTES_OF_A_BYTE, BYTES_OF_AN_ENTRY, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LIST_BYTES } from "../generated.js";
 import { isAscii } from "../words.js";
-import { decoded, isPrintable } from "./json.js";
+import { decoded } from "./json.js";
 import type { Opened } from "./open.js";
 
 const [LINE_FEED, TAB] = [10, 9];
+/** What a terminal obeys instead of printing: but for line feeds, and tabs. UTF-8 has no halves of characters. */
+const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const UNPRINTABLE_OR_TAB = new RegExp(`\\t|${UNPRINTABLE.source}`);
+const SURROGATES = /[\ud800-\udfff]/;
 
 /** Refuses lists that would take too much memory, by their bytes. */
 export function countLists(opened: Opened, names: readonly string[]): void {
@@ -25,14 +22,16 @@ export function countLists(opened: Opened, names: readonly string[]): void {
   for (const name of names) {
     const content = opened.file(name);
     bytes += content.length;
-    let line = 0;
-    for (const byte of content) {
-      line++;
-      if (byte === LINE_FEED || byte === TAB) entries++;
-      if (byte === LINE_FEED) line = 0;
-      if (line > MAX_LINE_BYTES) {
+    let start = 0;
+    for (let at = 0; at <= content.length; at++) {
+      const byte = content[at];
+      if (byte === TAB) entries++;
+      if (byte !== LINE_FEED && byte !== undefined) continue;
+      if (at - start >= MAX_LINE_BYTES) {
         throw new BundleTooLarge(`${name}: a line has more than ${thousands(MAX_LINE_BYTES)} bytes`);
       }
+      start = at + 1;
+      if (byte === LINE_FEED) entries++;
     }
   }
   if (bytes > mostBytes) {
@@ -46,8 +45,7 @@ export function countLists(opened: Opened, names: readonly string[]): void {
 /** The lines of a list. Tabs are in it where they part off marks. */
 export function linesOf(opened: Opened, name: string, tabs: boolean): string[] {
   const text = decoded(opened.file(name), name);
-  const printed = text.replaceAll("\n", "");
-  if (!isPrintable(tabs ? printed.replaceAll("\t", "") : printed)) {
+  if ((tabs ? UNPRINTABLE : UNPRINTABLE_OR_TAB).test(text)) {
     throw new BundleDamaged(`${name}: holds control characters`);
   }
   const lines = text.split("\n");
@@ -59,15 +57,19 @@ export function linesOf(opened: Opened, name: string, tabs: boolean): string[] {
 
 /** Entries with their marks as bits, in the order of a list. */
 export function marked(opened: Opened, name: string, known: readonly string[]): { entries: string[]; marks: number[] } {
-  const bits = new Map([["", 0]]);
+  const bits = new Map<string, number>();
   const lines = linesOf(opened, name, true);
   const entries: string[] = [];
   const marks: number[] = [];
   lines.forEach((line, place) => {
     const tab = line.indexOf("\t");
-    const entry = tab < 0 ? line : line.slice(0, tab);
-    const said = tab < 0 ? "" : line.slice(tab + 1);
-    let found = tab < 0 ? 0 : said === "" ? undefined : bits.get(said);
+    if (tab < 0) {
+      entries.push(line);
+      marks.push(0);
+      return;
+    }
+    const said = line.slice(tab + 1);
+    let found = bits.get(said);
     if (found === undefined) {
       const names = said.split(",");
       if (new Set(names).size < names.length || !names.every((one) => known.includes(one))) {
@@ -76,10 +78,11 @@ export function marked(opened: Opened, name: string, known: readonly string[]): 
       found = names.reduce((sum, one) => sum | (1 << known.indexOf(one)), 0);
       bits.set(said, found);
     }
-    if (entry === "") throw lineDamaged(name, place, "is empty, or holds what cannot be printed");
-    entries.push(entry);
+    entries.push(line.slice(0, tab));
     marks.push(found);
   });
+  const empty = entries.indexOf("");
+  if (empty >= 0) throw lineDamaged(name, empty, "is empty, or holds what cannot be printed");
   if (new Set(entries).size < entries.length) throw new BundleDamaged(`${name}: an entry is there twice`);
   return { entries, marks };
 }
@@ -90,10 +93,15 @@ export function lineDamaged(name: string, place: number, what: string): BundleDa
 
 /** Refuses entries that are not in order of code points, or are their own neighbors. */
 export function requireOrder(name: string, entries: readonly string[]): void {
+  // By code units unless there are characters of two.
+  const pairs = entries.some((entry) => SURROGATES.test(entry));
+  let before = entries[0] ?? "";
   for (let place = 1; place < entries.length; place++) {
-    if (inOrder(entries[place - 1] ?? "", entries[place] ?? "") >= 0) {
+    const entry = entries[place] ?? "";
+    if (pairs ? inOrder(before, entry) >= 0 : before >= entry) {
       throw lineDamaged(name, place, "is there twice, or out of order");
     }
+    before = entry;
   }
 }
 

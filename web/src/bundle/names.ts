@@ -1,7 +1,8 @@
 /** The lists of the rung `names`, read and checked. */
 
 import { M, N } from "../characters.js";
-import { BundleDamaged, CLOSED_KINDS, NAMES_KINDS, NAMES_MARKS, NAMES_POOLS } from "../generated.js";
+import { BundleDamaged } from "../errors.js";
+import { CLOSED_KINDS, NAMES_KINDS, NAMES_MARKS, NAMES_POOLS } from "../generated.js";
 import type { Cutter } from "../segments.js";
 import { lineDamaged, linesOf, marked, requireFolded, requireOrder, requireTrimmed } from "./lists.js";
 import type { Opened } from "./open.js";

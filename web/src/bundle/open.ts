@@ -7,14 +7,11 @@ import {
   BundleNotFound,
   BundleTooLarge,
   BundleVersion,
-  FORMAT,
-  FORMAT_VERSION,
   IdentityMismatch,
-  MAX_BUNDLE_BYTES,
-  MAX_JSON_BYTES,
   OptionError,
   WrongBundle,
-} from "../generated.js";
+} from "../errors.js";
+import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../generated.js";
 import { anObject, aText, integer, type JsonObject, parseJson, record } from "./json.js";
 import { filesOf, type Source } from "./source.js";
 

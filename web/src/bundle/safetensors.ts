@@ -1,6 +1,6 @@
 /** Arrays of a safetensors file, read strictly: without holes, aligned, of the types that the caller names. */
 
-import { BundleDamaged, BundleTooLarge } from "../generated.js";
+import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { anArray, aText, integer, type JsonObject, parseJson, record } from "./json.js";
 
 const MAX_HEADER_BYTES = 1 << 20;

@@ -1,6 +1,6 @@
 /** Where the files of a bundle come from: a folder, a zip archive, or bytes that are there already. */
 
-import { BundleDamaged, BundleNotFound, BundleTooLarge, OptionError } from "../generated.js";
+import { BundleDamaged, BundleNotFound, BundleTooLarge, OptionError } from "../errors.js";
 import { Zip } from "./zip.js";
 
 /**

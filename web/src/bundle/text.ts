@@ -2,17 +2,8 @@
 
 import { Characters } from "../characters.js";
 import { Decimal, factorOf, Ratio } from "../decimal.js";
-import {
-  BundleDamaged,
-  CHARACTER_CLASSES,
-  CLITICS,
-  MAX_EPSILON,
-  MAX_KINDS,
-  MAX_LEVELS,
-  MAX_SYMBOLS,
-  SHAPES,
-  UnknownMechanism,
-} from "../generated.js";
+import { BundleDamaged, UnknownMechanism } from "../errors.js";
+import { CHARACTER_CLASSES, CLITICS, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, SHAPES } from "../generated.js";
 import { Cutter, GAP, STRING, WORD } from "../segments.js";
 import { shapeOf } from "../shapes.js";
 import { Lists } from "../skeleton.js";
@@ -61,7 +52,6 @@ export interface Table {
   readonly levels: readonly Level[];
   readonly defaultLevel: string;
   readonly defaultProtect: "words" | "all";
-  readonly lists: Lists;
 }
 
 /** A bundle for text, opened and checked. */
@@ -74,6 +64,8 @@ export class TextBundle {
   readonly #opened: Opened;
   readonly #namesEntry: { kinds: string[]; pools: string[] } | undefined;
   readonly #carries: string;
+  readonly #skeleton: Json | undefined;
+  #lists: Lists | undefined;
   #names: NamesLists | undefined;
 
   static async load(source: Source, pins?: Pins): Promise<TextBundle> {
@@ -116,7 +108,8 @@ export class TextBundle {
       throw new BundleDamaged(`${LAW}: does not fit the vocabulary`);
     }
     this.#carries = hasSanText ? "santext, which this package does not read" : "the lists of the rung names";
-    if (hasStaircase) this.#table = readTable(opened, law, this.vocabulary.length, this.cutter);
+    this.#skeleton = law.get("skeleton");
+    if (hasStaircase) this.#table = readTable(opened, law, this.vocabulary.length);
   }
 
   get symbols(): number {
@@ -137,6 +130,12 @@ export class TextBundle {
       throw new UnknownMechanism(`this bundle carries ${this.#carries} only, and has no staircase`);
     }
     return this.#table;
+  }
+
+  /** The lists of the skeleton, read at the first use. */
+  get lists(): Lists {
+    this.#lists ??= readLists(this.#opened, this.#skeleton as JsonObject, this.cutter);
+    return this.#lists;
   }
 
   /** The lists of the rung names, read at the first use. */
@@ -212,7 +211,7 @@ function readVocabulary(opened: Opened): [string[], Map<string, number>] {
   return [printed, ids];
 }
 
-function readTable(opened: Opened, law: JsonObject, symbols: number, cutter: Cutter): Table {
+function readTable(opened: Opened, law: JsonObject, symbols: number): Table {
   const tensors = new Tensors(opened.file(STAIRCASE), STAIRCASE, ["U8", "I8", "U16", "U32", "I64"]);
   const neighbors = tensors.get("neighbours", symbols > WIDE ? "U32" : "U16", [symbols, -1]) as
     | Uint16Array
@@ -252,7 +251,6 @@ function readTable(opened: Opened, law: JsonObject, symbols: number, cutter: Cut
       LAW,
     ),
     defaultProtect: visible === "none" ? "all" : "words",
-    lists: readLists(opened, law.get("skeleton") as JsonObject, cutter),
   };
 }
 

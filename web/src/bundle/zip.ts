@@ -1,6 +1,6 @@
 /** The files of a zip archive in memory: a bundle in one file. Stored or deflated entries, no encryption, no Zip64. */
 
-import { BundleDamaged, BundleTooLarge } from "../generated.js";
+import { BundleDamaged, BundleTooLarge } from "../errors.js";
 
 const END = 0x06054b50;
 const CENTRAL = 0x02014b50;

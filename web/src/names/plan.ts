@@ -3,7 +3,8 @@
 import type { TextBundle } from "../bundle/text.js";
 import { L as LETTER, size } from "../characters.js";
 import { uniformBelowEach, type Words } from "../entropy.js";
-import { CALLED, NAMES_BATCH, OptionError } from "../generated.js";
+import { OptionError } from "../errors.js";
+import { CALLED, NAMES_BATCH } from "../generated.js";
 import { capOf, type Given } from "../options.js";
 import { notATag } from "../restore.js";
 import type { Rewritten } from "../rewrite.js";

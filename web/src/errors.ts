@@ -1,0 +1,78 @@
+// Written by web/scripts/generate.py from the Python package. Do not edit: change it there.
+export const DEFAULT_BUNDLE_ID = "3f9daf421f04150899ef79547c859d62be1bc1f8b4fab5fe798614ce7ca307ce";
+export const DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803";
+/** Base of all named errors. `code` is stable across versions and safe to log. */
+export class TextveilError extends Error {
+  override readonly name: string = "TextveilError";
+  readonly code: string = "textveil";
+}
+/** A bundle cannot be used. */
+export class BundleError extends TextveilError {
+  override readonly name: string = "BundleError";
+  override readonly code: string = "bundle";
+}
+/** There is no bundle at the given place. */
+export class BundleNotFound extends BundleError {
+  override readonly name: string = "BundleNotFound";
+  override readonly code: string = "bundle-not-found";
+}
+/** A file of the bundle is missing, truncated, altered or malformed. */
+export class BundleDamaged extends BundleError {
+  override readonly name: string = "BundleDamaged";
+  override readonly code: string = "bundle-damaged";
+}
+/** A file of the bundle, or all of them, are larger than the caller allows, or than a reader can hold. */
+export class BundleTooLarge extends BundleError {
+  override readonly name: string = "BundleTooLarge";
+  override readonly code: string = "bundle-too-large";
+}
+/** The bundle is of another version of the format than this release reads. */
+export class BundleVersion extends BundleError {
+  override readonly name: string = "BundleVersion";
+  override readonly code: string = "bundle-version";
+}
+/** A bundle of another kind than is needed: for text, of vectors or of an index. */
+export class WrongBundle extends BundleError {
+  override readonly name: string = "WrongBundle";
+  override readonly code: string = "bundle-kind";
+}
+/** The bundle is sound, but not the one the caller asked for. */
+export class IdentityMismatch extends BundleError {
+  override readonly name: string = "IdentityMismatch";
+  override readonly code: string = "bundle-identity";
+}
+/** An option has a value that this bundle or mechanism does not support. */
+export class OptionError extends TextveilError {
+  override readonly name: string = "OptionError";
+  override readonly code: string = "option";
+}
+/** No mechanism has that name. */
+export class UnknownMechanism extends OptionError {
+  override readonly name: string = "UnknownMechanism";
+  override readonly code: string = "unknown-mechanism";
+}
+/** The bundle has no such privacy level. */
+export class UnknownLevel extends OptionError {
+  override readonly name: string = "UnknownLevel";
+  override readonly code: string = "unknown-level";
+}
+/** The library that runs encoders is not installed, or is a version that is not known to stay offline. */
+export class EncoderUnavailable extends TextveilError {
+  override readonly name: string = "EncoderUnavailable";
+  override readonly code: string = "encoder-unavailable";
+}
+/** The input cannot be read as text. */
+export class InputError extends TextveilError {
+  override readonly name: string = "InputError";
+  override readonly code: string = "input";
+}
+/** A document has more drawn words, names and numbers than consistent draws allow. */
+export class DocumentTooLong extends InputError {
+  override readonly name: string = "DocumentTooLong";
+  override readonly code: string = "document-too-long";
+}
+/** The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released. */
+export class EntropyFailed extends TextveilError {
+  override readonly name: string = "EntropyFailed";
+  override readonly code: string = "entropy";
+}

@@ -1,0 +1,174 @@
+/** What is asked of the classes that applications use: options, errors without the text, randomness, odd texts. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { IndexEncoder, Sanitizer } from "../dist/textveil.js";
+import { english, golden } from "./files.mjs";
+
+const SECRET = "Zorblaxia Quuxington";
+const sanitizer = await Sanitizer.load(english);
+const text = `Dear ${SECRET}, the doctor saw 17 [city 1] in Boston.`;
+const refusedAs = (code) => (error) => {
+  assert.equal(error.code, code, error.stack);
+  assert.ok(!/Zorb|Quux/i.test(`${error}${JSON.stringify(error)}`) && !error.message.includes("\n"));
+  return true;
+};
+
+test("all rungs sanitize, each with a statement that adds up", () => {
+  assert.deepEqual(sanitizer.rungs, ["names", "words", "all"]);
+  for (const protect of sanitizer.rungs) {
+    const { text: out, statement } = sanitizer.sanitize(text, { protect });
+    assert.ok(!out.includes("Zorblaxia"));
+    assert.equal(statement.toJSON().protect, protect);
+    assert.equal(statement.bundle, sanitizer.identity);
+    assert.ok(`${statement}`.includes("Not protected:"));
+  }
+  const { tokens } = sanitizer.sanitize(text, { protect: "words", epsilon: 4 }).statement;
+  assert.equal(
+    tokens,
+    sanitizer.preview(text, { protect: "words" }).filter(([, what]) => /drawn|unknown/.test(what)).length,
+  );
+});
+
+test("a reply gets its words back, after consistent draws alone", () => {
+  const names = sanitizer.sanitize("Anna Novak met Bob Novak in Boston.", { protect: "names" });
+  assert.equal(names.restore(names.text), "Anna Novak met Bob Novak in Boston.");
+  const tagged = sanitizer.sanitize("Anna wrote [city 1].", { protect: "names", style: "tag", keep: ["number"] });
+  assert.equal(tagged.text, "[person 1] wrote [ city 1].");
+  assert.equal(tagged.restore("Thanks, [person 1]! [person 2]"), "Thanks, Anna! [person 2]");
+  const kept = sanitizer.readMapping(tagged.mapping.toText());
+  assert.equal(kept.restore("[person 1]"), "Anna");
+  assert.throws(() => sanitizer.sanitize(text, { protect: "words" }).restore(SECRET), refusedAs("option"));
+  assert.throws(() => names.restore(5), refusedAs("input"));
+  for (const content of ["", "{}", `{"format":"textveil-mapping","format_version":2,"originals":{"${SECRET}":"a"}}`]) {
+    assert.throws(() => sanitizer.readMapping(content), refusedAs("input"));
+  }
+});
+
+test("what is logged of a result has no original", () => {
+  const result = sanitizer.sanitize(text, { protect: "names" });
+  const shown = `${JSON.stringify(result)}${result.mapping}${JSON.stringify(result.mapping)}${JSON.stringify({ ...result })}`;
+  assert.ok(!/Zorblaxia/i.test(shown));
+  assert.throws(() => structuredClone(result).restore(""), TypeError);
+});
+
+test("options that are none of a rung, or have no such value, are refused without a word of the text", () => {
+  const bad = [
+    { protect: SECRET },
+    { fluent: true },
+    { level: "10" },
+    { mechanism: "staircase" },
+    { epsilon: true },
+    { epsilon: [] },
+    { epsilon: SECRET },
+    { protect: "names", epsilon: 10 },
+    { protect: "names", case: "drop" },
+    { protect: "names", split: true },
+    { protect: "names", sanitizePunctuation: true },
+    { style: "tag" },
+    { allow: [SECRET] },
+    { keep: ["city"] },
+    { protect: "names", style: SECRET },
+    { protect: "names", keep: [SECRET] },
+    { protect: "names", keep: "city" },
+    { protect: "names", keep: ["city"], drop: ["city"] },
+    { case: SECRET },
+    { consistent: "yes" },
+    { consistent: 1 },
+    { deny: SECRET },
+    { deny: [5] },
+    { deny: 5 },
+    { consistentCap: 5 },
+    { split: true },
+    { consistent: true, consistentCap: 0 },
+    { consistent: true, consistentCap: 1.5 },
+    { protect: "names", consistentCap: -1 },
+    null,
+    5,
+  ];
+  for (const options of bad)
+    assert.throws(() => sanitizer.sanitize(text, options), refusedAs("option"), JSON.stringify(options));
+  assert.throws(() => sanitizer.sanitize(text, { epsilon: 5 }), refusedAs("unknown-level"));
+  for (const epsilon of [10, "10", "10.0", "1e1", undefined]) sanitizer.sanitize(text, { epsilon });
+  assert.throws(() => sanitizer.sanitize(text, { consistent: true, consistentCap: 1 }), refusedAs("document-too-long"));
+  sanitizer.sanitize(text, { consistent: true, consistentCap: 1, split: true });
+});
+
+test("inputs that are no text are refused", () => {
+  for (const input of [undefined, null, 5, [text], { text }]) {
+    assert.throws(() => sanitizer.sanitize(input), refusedAs("input"));
+    assert.throws(() => sanitizer.preview(input), refusedAs("input"));
+  }
+  assert.throws(() => sanitizer.sanitizeBatch(text), refusedAs("input"));
+  assert.throws(() => sanitizer.sanitizeBatch(5), refusedAs("input"));
+  assert.throws(() => sanitizer.sanitizeBatch([text, 5]), refusedAs("input"));
+  assert.throws(() => sanitizer.sanitizeDocuments([text]), refusedAs("input"));
+  assert.deepEqual(sanitizer.sanitizeBatch([]), []);
+});
+
+test("nothing is released without the platform's random bytes, and Math.random is never asked", async (t) => {
+  t.mock.method(Math, "random", () => assert.fail("Math.random was asked"));
+  const encoder = await IndexEncoder.load(`${golden}index`);
+  const calls = [
+    () => sanitizer.sanitize(text, { protect: "words" }),
+    () => sanitizer.sanitize(text, { protect: "names" }),
+    () => encoder.encode(text),
+  ];
+  for (const call of calls) call();
+  const real = globalThis.crypto;
+  const failing = [
+    undefined,
+    {},
+    {
+      getRandomValues: () => {
+        throw new Error(SECRET);
+      },
+    },
+    { getRandomValues: () => new Uint8Array(8) },
+    { getRandomValues: (array) => array },
+    { getRandomValues: (array) => new Uint8Array(array.buffer).fill(255) && array },
+  ];
+  for (const crypto of failing) {
+    Object.defineProperty(globalThis, "crypto", { value: crypto, configurable: true });
+    try {
+      for (const call of calls.slice(0, 2)) assert.throws(call, refusedAs("entropy"));
+    } finally {
+      Object.defineProperty(globalThis, "crypto", { value: real, configurable: true });
+    }
+  }
+});
+
+test("texts with lone surrogates, NUL and odd characters, and empty ones", () => {
+  const odd = [
+    "",
+    " ",
+    "\0",
+    "\ud800",
+    "\udfff\ud800 Anna",
+    "a\u0000b",
+    "\u2028\u2029",
+    "\ufeff",
+    "👩‍🚀🇩🇪",
+    "(".repeat(2000),
+    "1(".repeat(2000),
+  ];
+  for (const protect of sanitizer.rungs) {
+    for (const consistent of [true, false]) {
+      for (const [place, { text: out }] of sanitizer.sanitizeBatch(odd, { protect, consistent }).entries()) {
+        assert.equal(typeof out, "string");
+        if (place < 2) assert.equal(out, odd[place]);
+      }
+    }
+  }
+});
+
+test("a line of ten megabytes", () => {
+  const line = "Anna Novak saw 17 good doctors in Boston, on 3 May. ".repeat(200_000);
+  for (const protect of ["names", "words"]) {
+    const { text: out, statement } = sanitizer.sanitize(line, { protect });
+    assert.ok(out.length > 1_000_000 && statement.tokens > 100_000);
+  }
+  for (const solid of ["a", "1", "(", "1(", ".", "a.", "/", "é", "😀"]) {
+    for (const protect of ["names", "words"]) sanitizer.sanitize(solid.repeat(100_000 / solid.length), { protect });
+  }
+});

@@ -1,0 +1,252 @@
+/** Bundles that cannot be used are refused, by an error with a name; all sources give the same bundle. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { IndexEncoder, Sanitizer } from "../dist/index.js";
+import { zipped } from "../scripts/zip.mjs";
+import { bytes, changed, english, filesOf, golden, json } from "./files.mjs";
+
+const words = filesOf(`${golden}staircase`);
+const names = filesOf(`${golden}names`);
+const index = filesOf(`${golden}index`);
+const refused = (code) => (error) => {
+  assert.equal(error.code, code, error.stack);
+  assert.ok(!error.message.includes("\n"));
+  return true;
+};
+const decoded = (files, name) => new TextDecoder().decode(files.get(name));
+const edited = (files, name, from, to) => {
+  const text = decoded(files, name);
+  assert.ok(text.includes(from), `${name} has no ${from}`);
+  return changed(files, name, bytes(text.replace(from, to)));
+};
+const manifest = (files, change) => {
+  const found = json(files, "manifest.json");
+  change(found);
+  return new Map(files).set("manifest.json", bytes(found));
+};
+/** Loads, and draws once: some lists are read when they are first used. */
+async function used(files) {
+  const sanitizer = await Sanitizer.load(files);
+  for (const protect of sanitizer.rungs) sanitizer.sanitize("Anna saw the doctor.", { protect });
+}
+
+test("sources of one bundle give one identity", async () => {
+  const archive = zipped(words);
+  const folder = mkdtempSync(join(tmpdir(), "textveil-"));
+  writeFileSync(join(folder, "bundle.zip"), archive);
+  const { identity } = await Sanitizer.load(words);
+  const sources = [
+    `${golden}staircase`,
+    pathToFileURL(`${golden}staircase/`),
+    Object.fromEntries(words),
+    archive,
+    archive.buffer.slice(archive.byteOffset, archive.byteOffset + archive.length),
+    join(folder, "bundle.zip"),
+  ];
+  for (const source of sources) assert.equal((await Sanitizer.load(source)).identity, identity);
+  assert.equal((await Sanitizer.load(words, { expectId: ` ${identity.toUpperCase()}` })).identity, identity);
+});
+
+test("a bundle is fetched from a URL, as a folder or in one file", async (t) => {
+  const archive = zipped(words);
+  t.mock.method(globalThis, "fetch", async (url) => {
+    const [, name] = /^https:\/\/example\.org\/(.*)$/.exec(url);
+    const found = name === "a.zip" ? archive : words.get(name.replace("folder/", ""));
+    return found === undefined ? new Response("", { status: 404 }) : new Response(found);
+  });
+  const { identity } = await Sanitizer.load(words);
+  assert.equal((await Sanitizer.load("https://example.org/folder/")).identity, identity);
+  assert.equal((await Sanitizer.load(new URL("https://example.org/a.zip"))).identity, identity);
+  await assert.rejects(Sanitizer.load("https://example.org/b.zip"), refused("bundle-not-found"));
+  await assert.rejects(Sanitizer.load("https://example.org/a.zip", { maxBytes: 10 }), refused("bundle-too-large"));
+  t.mock.method(globalThis, "fetch", async () => {
+    throw new TypeError("no network");
+  });
+  await assert.rejects(Sanitizer.load("https://example.org/a.zip"), refused("bundle-not-found"));
+});
+
+test("what is no bundle, or another one, is refused", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "textveil-"));
+  await assert.rejects(Sanitizer.load(join(folder, "no")), refused("bundle-not-found"));
+  await assert.rejects(Sanitizer.load(folder), refused("bundle-not-found"));
+  await assert.rejects(Sanitizer.load(new Map()), refused("bundle-not-found"));
+  for (const source of [undefined, null, 5]) await assert.rejects(Sanitizer.load(source), refused("option"));
+  await assert.rejects(Sanitizer.load(words, { expectId: "0".repeat(64) }), refused("bundle-identity"));
+  await assert.rejects(Sanitizer.load(words, { expectID: "" }), refused("option"));
+  await assert.rejects(Sanitizer.load(words, { expectId: 5 }), refused("option"));
+  for (const maxBytes of [0, 1.5, "5"]) await assert.rejects(Sanitizer.load(words, { maxBytes }), refused("option"));
+  await assert.rejects(Sanitizer.load(words, { maxBytes: 1000 }), refused("bundle-too-large"));
+  await assert.rejects(Sanitizer.load(index), refused("bundle-kind"));
+  await assert.rejects(IndexEncoder.load(words), refused("bundle-kind"));
+  const cases = [
+    [(found) => void (found.format_version = 5), "bundle-version"],
+    [(found) => void (found.format = "textveil-other"), "bundle-version"],
+    [(found) => void (found.format = "other"), "bundle-damaged"],
+    [(found) => void (found.kind = "constructor"), "bundle-damaged"],
+    [(found) => void (found.kind = "vectors"), "bundle-kind"],
+    [(found) => void (found.files["../a"] = { sha256: "0".repeat(64), bytes: 1 }), "bundle-damaged"],
+    [(found) => void (found.files["manifest.json"] = { sha256: "0".repeat(64), bytes: 1 }), "bundle-damaged"],
+    [(found) => void (found.files["law.json"].bytes += 1), "bundle-damaged"],
+    [(found) => void (found.files["law.json"].sha256 = "0".repeat(64)), "bundle-damaged"],
+    [(found) => void (found.files["law.json"].bytes = -1), "bundle-damaged"],
+    [(found) => void delete found.files["law.json"], "bundle-damaged"],
+    [(found) => void (found.files = []), "bundle-damaged"],
+    [(found) => void (found.name = "\u202ereversed"), "bundle-damaged"],
+  ];
+  for (const [change, code] of cases) await assert.rejects(Sanitizer.load(manifest(words, change)), refused(code));
+});
+
+test("files that are missing, cut short, altered or links are refused", async () => {
+  for (const name of words.keys()) {
+    const missing = new Map(words);
+    missing.delete(name);
+    await assert.rejects(
+      Sanitizer.load(missing),
+      refused(name === "manifest.json" ? "bundle-not-found" : "bundle-damaged"),
+    );
+    const short = new Map(words).set(name, words.get(name).slice(0, -1));
+    await assert.rejects(Sanitizer.load(short), refused("bundle-damaged"));
+    const altered = Uint8Array.from(words.get(name));
+    altered[altered.length >> 1] ^= 1;
+    if (name !== "manifest.json") {
+      await assert.rejects(Sanitizer.load(new Map(words).set(name, altered)), refused("bundle-damaged"));
+    }
+  }
+  const folder = mkdtempSync(join(tmpdir(), "textveil-"));
+  for (const [name, content] of words) {
+    if (name === "law.json") symlinkSync(`${golden}staircase/law.json`, join(folder, name));
+    else writeFileSync(join(folder, name), content);
+  }
+  await assert.rejects(Sanitizer.load(folder), refused("bundle-damaged"));
+});
+
+test("archives that are cut short or altered are refused", async () => {
+  const archive = zipped(words);
+  for (let size = 0; size < archive.length; size += 997) {
+    await assert.rejects(Sanitizer.load(archive.slice(0, size)), refused("bundle-damaged"));
+  }
+  let refusals = 0;
+  for (let place = 0; place < archive.length; place += 499) {
+    const altered = Uint8Array.from(archive);
+    altered[place] ^= 0x55;
+    await Sanitizer.load(altered).catch((error) => {
+      assert.match(error.code, /^bundle/);
+      refusals++;
+    });
+  }
+  assert.ok(refusals > 10);
+});
+
+test("contents that break a rule of the format are refused, with hashes that fit", async () => {
+  const law = json(words, "law.json");
+  const lawOf = (change) => {
+    const found = structuredClone(law);
+    change(found);
+    return changed(words, "law.json", bytes(found));
+  };
+  const level = law.staircase.levels[0];
+  const laws = [
+    lawOf((found) => void (found.more = 1)),
+    lawOf((found) => void delete found.tokens),
+    lawOf((found) => void (found.symbols += 1)),
+    lawOf((found) => void (found.tokens = "letter")),
+    lawOf((found) => void (found.staircase.levels = [])),
+    lawOf((found) => void found.staircase.levels.push(level)),
+    lawOf((found) => void (found.staircase.levels[0].epsilon = "17")),
+    lawOf((found) => void (found.staircase.levels[0].epsilon = "0")),
+    lawOf((found) => void (found.staircase.levels[0].epsilon = 4)),
+    lawOf((found) => void (found.staircase.levels[0].share = "2")),
+    lawOf((found) => void (found.staircase.levels[0].share = "1/0")),
+    lawOf((found) => void (found.staircase.levels[0].own_share = "3/2")),
+    lawOf((found) => void (found.defaults.staircase.level = "no")),
+    lawOf((found) => void (found.defaults.staircase.visible = "all")),
+    lawOf((found) => void (found.files["vocabulary.tsv"] = "0".repeat(64))),
+    lawOf((found) => void found.skeleton.kinds.pop()),
+    lawOf((found) => void (found.skeleton.kinds[0].name = found.skeleton.kinds[1].name)),
+    changed(words, "law.json", bytes(decoded(words, "law.json").replace('"tokens"', '"tokens":"word","tokens"'))),
+    changed(words, "law.json", bytes(`${decoded(words, "law.json")}x`)),
+    changed(words, "law.json", bytes("[")),
+    changed(words, "law.json", bytes("[".repeat(3000))),
+    changed(words, "law.json", new Uint8Array([0xff])),
+    edited(words, "law.json", `"symbols": ${law.symbols}`, `"symbols": ${law.symbols}.0`),
+  ];
+  const others = [
+    edited(words, "vocabulary.tsv", "doctor", "nurse"),
+    edited(words, "vocabulary.tsv", "doctor", "doc\u0007tor"),
+    changed(words, "vocabulary.tsv", words.get("vocabulary.tsv").slice(0, -1)),
+    edited(words, "kind.month.txt", "january", "January"),
+    edited(words, "kind.month.txt", "january", "two words"),
+    edited(words, "kind.month.txt", "january", "january\tcapitalized,capitalized"),
+    edited(words, "kind.month.txt", "january", ""),
+    edited(words, "kind.year.txt", "\n", "\nword\n"),
+    edited(words, "function-words.txt", "the", "the\tno-mark"),
+    edited(words, "function-words.txt", "the", "the end"),
+    edited(words, "characters.json", '"unicode"', '"version"'),
+    edited(words, "characters.json", "[9,", "[10, 9, 9,"),
+    edited(names, "common-words.txt", "\n", "\nzzzz\n"),
+    edited(names, "symbols.txt", "\n", "\nab\n"),
+    edited(names, "names.pool.month.txt", "\n", "\n \n"),
+    changed(names, "shown-capitals.txt", bytes("")),
+  ];
+  for (const files of [...laws, ...others]) await assert.rejects(used(files), refused("bundle-damaged"));
+  const long = changed(words, "vocabulary.tsv", bytes(`${"a".repeat(5000)}\n`));
+  await assert.rejects(used(long), refused("bundle-too-large"));
+  const many = changed(words, "law.json", bytes(`[${"0,".repeat(70_000)}0]`));
+  await assert.rejects(used(many), refused("bundle-too-large"));
+});
+
+test("tables that break a condition of the theorem are refused", async () => {
+  const name = "staircase.safetensors";
+  const content = words.get(name);
+  const view = new DataView(content.buffer, content.byteOffset);
+  const start = 8 + view.getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(content.subarray(8, start)));
+  const at = (array, number, width) => start + header[array].data_offsets[0] + number * width;
+  const set = (place, value) => {
+    const found = Uint8Array.from(content);
+    new DataView(found.buffer).setUint16(place, value, true);
+    return changed(words, name, found);
+  };
+  const symbols = json(words, "law.json").symbols;
+  const broken = [
+    set(at("neighbours", 1, 2), 0), // the word itself again
+    set(at("neighbours", 0, 2), 1), // another word first
+    set(at("neighbours", 1, 2), symbols), // beyond the vocabulary
+    set(at("roles", 0, 1), 0xffff),
+    set(0, 0xffff),
+    changed(words, name, content.slice(0, 4)),
+    changed(words, name, new Uint8Array([...content, 0])),
+  ];
+  const zero = Uint8Array.from(content);
+  new DataView(zero.buffer).setUint32(at("base", 0, 4), 0, true);
+  broken.push(changed(words, name, zero));
+  for (const files of broken) await assert.rejects(used(files), refused("bundle-damaged"));
+});
+
+test("a bundle of an index is checked", async () => {
+  const channels = Uint8Array.from(index.get("channels.safetensors"));
+  channels[channels.length - 8] ^= 1;
+  const release = (change) => manifest(index, (found) => change(found.release));
+  const cases = [
+    [changed(index, "channels.safetensors", channels), "bundle-damaged"],
+    [changed(index, "words.txt", bytes("a\na\n")), "bundle-damaged"],
+    [changed(index, "rows.safetensors", index.get("codes.safetensors")), "bundle-damaged"],
+    [release((found) => void (found.codes = 1)), "bundle-damaged"],
+    [release((found) => void (found.more = 1)), "bundle-damaged"],
+    [release((found) => void (found.extractor.pairs = 3)), "bundle-damaged"],
+    [release((found) => void (found.extractor = { kind: "onnx" })), "encoder-unavailable"],
+    [release((found) => void (found.default.epsilon = "99")), "bundle-damaged"],
+    [manifest(index, (found) => void found.labels.pop()), "bundle-damaged"],
+  ];
+  for (const [files, code] of cases) await assert.rejects(IndexEncoder.load(files), refused(code));
+});
+
+test("the bundle that the package is made for has the identity that it names", async () => {
+  const { DEFAULT_BUNDLE_ID } = await import("../dist/index.js");
+  assert.equal((await Sanitizer.load(english)).identity, DEFAULT_BUNDLE_ID);
+});
