@@ -1,4 +1,4 @@
-.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check
+.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -78,6 +78,10 @@ docs-check:
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
+
+# The page and the examples of web/ in a real Chromium, where there is one.
+browser:
+	.ci/browser
 
 # The documentation as a site, in .site/html/VERSION; a broken link fails. The first run installs mkdocs into .site/venv,
 # an environment of its own: nothing of this repository is installed or imported. With web/demo built, it is in the site.

@@ -1,0 +1,172 @@
+// The page does what it says: rungs, promises, marks, restoring, without a network, with the keys, for those who hear it.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import test from "node:test";
+import { Sanitizer } from "textveil";
+import { packed } from "../demo/bundle.mjs";
+import { browser, open, rung, served, settled, skip, write } from "./harness.mjs";
+
+const TEXT =
+  "Anna Novak paid the invoice in Boston, but my doctor in Boston did not see the zorbix. Call 617-555-0143.";
+
+test("each rung has the promise of the library, word for word, and its marks", { skip }, async () => {
+  const context = await browser();
+  const { address } = await served();
+  const page = await open(context, address);
+  const { bytes, identity } = await packed();
+  const sanitizer = await Sanitizer.load(bytes, { expectId: identity });
+  await write(page, TEXT);
+  for (const protect of ["names", "words", "all"]) {
+    const shown = await rung(page, protect);
+    assert.equal(shown.promise, sanitizer.sanitize(TEXT, { protect }).statement.line());
+    const what = sanitizer.preview(TEXT, { protect }).map(([, found]) => found);
+    const stay = what.filter((found) => found === "visible").length;
+    const drawn = what.filter((found) => found === "drawn" || found === "unknown").length;
+    const replaced = what.filter((found) => found !== "gap").length - stay - drawn;
+    assert.equal(shown.counts, `${stay} stay, ${replaced} replaced, ${drawn} drawn`);
+    assert.ok(!shown.out.includes("Novak") && shown.out !== "");
+  }
+  assert.match((await rung(page, "names")).out, /paid the invoice in/);
+});
+
+test("draw again draws anew; options hold for the next draw", { skip }, async () => {
+  const context = await browser();
+  const { address } = await served();
+  const page = await open(context, address);
+  await write(page, TEXT.repeat(3));
+  const first = (await rung(page, "all")).out;
+  await page.click("#again");
+  await settled(page);
+  assert.notEqual((await rung(page, "all")).out, first);
+  await page.selectOption("#style", "tag");
+  await settled(page);
+  assert.match((await rung(page, "names")).out, /\[city 1\]/);
+  await page.selectOption("#epsilon", "4");
+  await settled(page);
+  assert.match((await rung(page, "words")).promise, /at 4 nats/);
+  await page.fill("#deny", "invoice, doctor");
+  await page.waitForFunction(() => !document.querySelector("[data-rung=names] .out").textContent.includes("invoice"));
+  await settled(page);
+  assert.doesNotMatch((await rung(page, "names")).out, /invoice|doctor/);
+});
+
+test("a reply gets the user's words back, of the text that was copied", { skip }, async () => {
+  const context = await browser();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const { address } = await served();
+  const page = await open(context, address);
+  await write(page, TEXT);
+  await page.click("[data-rung=names] button");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, (await rung(page, "names")).out);
+  await write(page, "Something else of Peter Smith.");
+  await page.fill("#reply", `They wrote: ${copied}`);
+  await page.waitForFunction(() => document.getElementById("restored").textContent !== "");
+  assert.match(await page.textContent("#restored"), /Anna Novak paid the invoice in Boston/);
+});
+
+test("after the first load it starts and works without a network", { skip }, async () => {
+  const context = await browser();
+  const { address, close } = await served();
+  const page = await open(context, address);
+  assert.equal(await page.getAttribute("#state", "data-state"), "offline");
+  await page.close();
+  await close();
+  const later = await open(context, address);
+  assert.equal(await later.getAttribute("#state", "data-state"), "offline");
+  await write(later, TEXT);
+  assert.notEqual((await rung(later, "words")).out, "");
+});
+
+test("a new build takes over, keeps the bundle of the old one, and works without a network", { skip }, async () => {
+  const context = await browser();
+  let anew = false;
+  const { seen, address, close } = await served((path, bytes) => {
+    if (anew && /(?:page|load|offline)\.js$/.test(path))
+      return `${bytes}`.replace(/textveil [0-9a-f]{16}/g, "textveil 1111111111111111");
+  });
+  const page = await open(context, address);
+  const bundles = () => seen.filter((path) => path.endsWith(".zip")).length;
+  assert.equal(bundles(), 1);
+  anew = true;
+  await page.reload();
+  await page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    await registration.update();
+    while (registration.waiting === null) await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  await page.goto("about:blank");
+  await close();
+  await open(context, address);
+  const later = await open(context, address);
+  assert.equal(await later.getAttribute("#state", "data-state"), "offline");
+  assert.deepEqual(await later.evaluate(() => caches.keys()), ["textveil 1111111111111111"]);
+  assert.equal(bundles(), 1);
+});
+
+test("nothing of the text is stored", { skip }, async () => {
+  const context = await browser();
+  const { address } = await served();
+  const page = await open(context, address);
+  await write(page, `${TEXT} Qwyzzle`);
+  const stored = await page.evaluate(async () => {
+    const kept = [JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie];
+    kept.push(JSON.stringify(await indexedDB.databases()));
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const { url } of await cache.keys()) kept.push(url, await (await cache.match(url)).text());
+    }
+    return kept.join("\n").includes("Qwyzzle");
+  });
+  assert.equal(stored, false);
+  await page.reload();
+  await page.waitForSelector("#state[data-state=offline]");
+  assert.ok(!(await page.inputValue("#text")).includes("Qwyzzle"));
+});
+
+test("everything is reached with the keys, in the order of the page", { skip }, async () => {
+  const context = await browser();
+  const { address } = await served();
+  const page = await open(context, address);
+  await settled(page);
+  const reached = [];
+  for (let step = 0; step < 60; step++) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(() => {
+      const { id, tagName, textContent } = document.activeElement;
+      const of = document.activeElement.closest("[data-rung]")?.dataset.rung;
+      return tagName === "BODY" ? "" : id || `${of}: ${document.activeElement.ariaLabel ?? textContent}`;
+    });
+    if (at === "" || reached.includes(at)) break;
+    reached.push(at);
+  }
+  const expected = ["sample", "clear", "text", "style", "epsilon", "deny", "again", "example", "reply", "restored"];
+  assert.deepEqual(
+    reached.filter((id) => expected.includes(id)),
+    expected,
+  );
+  for (const name of ["names", "words", "all"])
+    assert.equal(reached.filter((at) => at.startsWith(`${name}:`)).length, 4);
+});
+
+test("it fits phones, in both color schemes, and axe finds nothing", { skip }, async () => {
+  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  const context = await browser();
+  const { address } = await served();
+  const page = await open(context, address);
+  await page.click("#example");
+  await page.click("details summary");
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [320, 360, 1280]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 740 });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(wide <= 0, `${wide} px too wide at ${width}`);
+      const found = await page.evaluate(
+        `${axe}; axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target)]))`,
+      );
+      assert.deepEqual(found, [], `${colorScheme} ${width}`);
+    }
+  }
+});

@@ -1,0 +1,51 @@
+// What the page and its workers say to each other.
+
+/** A rung of the page: its options, and what it is called there. */
+export type RungName = "names" | "words" | "all";
+export const RUNGS: readonly RungName[] = ["names", "words", "all"];
+
+/** What the loading worker brings: it never gets a message, so it never sees a text. */
+export type Loaded = { code: ArrayBuffer; bundle: ArrayBuffer; kept: boolean } | { error: string };
+
+/** What the user chose: the same for every text. */
+export interface Choice {
+  style: "surrogate" | "tag";
+  epsilon: string;
+  deny: string[];
+}
+
+export type Ask =
+  | { id: number; ask: "open"; bundle: ArrayBuffer; identity: string }
+  | { id: number; ask: "look"; text: string; choice: Choice }
+  | { id: number; ask: "draw"; text: string; choice: Choice }
+  | { id: number; ask: "keep" }
+  | { id: number; ask: "restore"; reply: string };
+
+/** A piece of the text and what becomes of it. */
+export type Piece = [text: string, what: string];
+
+/** What a rung does to the words of a text; pieces are those of its beginning. */
+export interface Look {
+  pieces: Piece[];
+  stay: number;
+  replaced: number;
+  drawn: number;
+}
+
+export interface Drawn {
+  text: string;
+  line: string;
+  summary: string;
+  notProtected: string[];
+}
+
+export type Answer =
+  | { id: number; opened: { identity: string; epsilons: string[]; epsilon: string } }
+  | { id: number; rung: RungName; look: Look }
+  | { id: number; rung: RungName; drawn: Drawn }
+  | { id: number; restored: string }
+  | { id: number; error: string }
+  | { id: number; done: true };
+
+/** As much of a text is shown; the rest is copied with it. */
+export const SHOWN = 10_000;

@@ -1,0 +1,112 @@
+import { type Drawn, type Look, type Piece, RUNGS, type RungName, SHOWN } from "./messages.js";
+
+const ABOUT: Record<RungName, [title: string, about: string]> = {
+  names: ["Names", "For a reader: a model or a colleague."],
+  words: ["Words", "For learning from texts, or sorting them."],
+  all: ["All", "As words, and function words are drawn too."],
+};
+
+/** Makes an element with a class and text. */
+function made<K extends keyof HTMLElementTagNameMap>(tag: K, name = "", text = ""): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.textContent = text;
+  return element;
+}
+
+/** One rung: what it does to the user's words, and what would leave. */
+export class Card {
+  readonly element = made("article", "rung");
+  readonly #promise = made("p", "promise");
+  readonly #counts = made("p", "counts");
+  readonly #marked = made("div", "text marked");
+  readonly #out = made("div", "text out");
+  readonly #copy = made("button", "quiet", "Copy");
+  readonly #said = made("p", "summary");
+  readonly #not = made("ul");
+  #full = "";
+
+  constructor(
+    readonly rung: RungName,
+    copied: (rung: RungName, text: string) => void,
+  ) {
+    const [title, about] = ABOUT[rung];
+    const heading = made("h3", "", title);
+    heading.id = `rung-${rung}`;
+    this.element.setAttribute("aria-labelledby", heading.id);
+    this.element.dataset.rung = rung;
+    const top = made("div", "top");
+    top.append(heading, made("p", "about", about), this.#promise);
+    const yours = made("div", "block");
+    yours.append(made("h4", "", "Your text, marked"), this.#marked, this.#counts);
+    const leaves = made("div", "block leaves");
+    const bar = made("div", "row");
+    this.#copy.type = "button";
+    this.#copy.setAttribute("aria-label", `Copy what leaves on the rung ${title}`);
+    this.#copy.addEventListener("click", () => copied(rung, this.#full));
+    bar.append(made("h4", "", "What leaves"), this.#copy);
+    leaves.append(bar, this.#out);
+    const more = made("details");
+    more.append(made("summary", "", "The whole statement"), this.#said, made("p", "", "Not protected:"), this.#not);
+    this.element.append(top, yours, leaves, more);
+    for (const [box, label] of [
+      [this.#marked, "Your text, marked"],
+      [this.#out, "What leaves"],
+    ] as const) {
+      box.tabIndex = 0; // so that it scrolls with the keys
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", `${label}: ${title}`);
+    }
+    this.clear();
+  }
+
+  /** Shows what stays, what is replaced and what is drawn. */
+  look(look: Look): void {
+    this.#marked.replaceChildren(...look.pieces.map(mark));
+    const all = look.pieces.reduce((length, [piece]) => length + piece.length, 0);
+    if (all >= SHOWN) this.#marked.append(made("p", "hint", "The beginning is shown."));
+    const n = (count: number) => count.toLocaleString("en");
+    this.#counts.textContent = `${n(look.stay)} stay, ${n(look.replaced)} replaced, ${n(look.drawn)} drawn`;
+  }
+
+  /** Shows what would leave, and its promise. */
+  draw(drawn: Drawn): void {
+    this.element.removeAttribute("aria-busy");
+    this.#full = drawn.text;
+    this.#promise.textContent = drawn.line;
+    this.#said.textContent = drawn.summary;
+    this.#not.replaceChildren(...drawn.notProtected.map((line) => made("li", "", line)));
+    this.#out.textContent = drawn.text.slice(0, SHOWN);
+    if (drawn.text.length > SHOWN) this.#out.append(made("p", "hint", "The beginning is shown. Copy takes all."));
+    this.#copy.disabled = drawn.text === "";
+  }
+
+  /** Shows nothing: an output stands beside the text that it came from, or not at all. */
+  clear(): void {
+    this.element.removeAttribute("aria-busy");
+    this.#full = "";
+    this.#out.textContent = "";
+    this.#copy.disabled = true;
+  }
+
+  /** Says that the output is of an older text: it cannot be copied until the next draw. */
+  stale(): void {
+    this.element.setAttribute("aria-busy", "true");
+    this.#copy.disabled = true;
+  }
+}
+
+/** A piece of the text: plain if it stays, else marked, with what becomes of it for those who hear the page. */
+function mark([piece, what]: Piece): Node {
+  if (what === "gap" || what === "visible") return document.createTextNode(piece);
+  const drawn = what === "drawn" || what === "unknown";
+  const span = made("span", drawn ? (what === "drawn" ? what : "drawn unknown") : "replaced", piece);
+  span.title = drawn ? (what === "drawn" ? "is drawn" : "is drawn, and unknown") : `is replaced: ${what}`;
+  if (what !== "drawn") span.append(made("span", "heard", ` (${what})`));
+  return span;
+}
+
+/** The cards, in the order of the ladder. */
+export function cards(copied: (rung: RungName, text: string) => void): Map<RungName, Card> {
+  return new Map(RUNGS.map((rung) => [rung, new Card(rung, copied)]));
+}

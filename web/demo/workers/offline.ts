@@ -1,0 +1,37 @@
+// Serves the page without a network. It sees which of its files are asked for, and no text.
+declare const CACHE: string;
+declare const BUNDLE: string;
+declare const FILES: string[];
+declare const self: ServiceWorkerGlobalScope;
+
+const here = new URL("./", self.location.href);
+const known = new Set([here.href, ...FILES.map((name) => new URL(name, here).href)]);
+
+const shell = ["./", ...FILES.filter((name) => name !== BUNDLE)];
+
+/** Keeps the files of this build. On a first visit the worker that loads the bundle keeps it: it is not loaded twice. */
+async function keep(): Promise<void> {
+  const cache = await caches.open(CACHE);
+  await cache.addAll(shell.map((name) => new Request(name, { cache: "no-cache" })));
+  const older = await caches.match(BUNDLE);
+  if (older !== undefined) await cache.put(BUNDLE, older);
+  else if (self.registration.active !== null) await cache.add(BUNDLE);
+}
+
+self.addEventListener("install", (event) => event.waitUntil(keep()));
+
+self.addEventListener("activate", (event) => {
+  const others = (names: string[]) => names.filter((name) => name.startsWith("textveil ") && name !== CACHE);
+  const clean = caches.keys().then((names) => Promise.all(others(names).map((name) => caches.delete(name))));
+  event.waitUntil(clean.then(() => self.clients.claim()));
+});
+
+self.addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  url.search = url.hash = "";
+  if (event.request.method !== "GET" || !known.has(url.href)) return;
+  const kept = caches.match(url.href, { cacheName: CACHE }).catch(() => undefined);
+  event.respondWith(kept.then((found) => found ?? fetch(event.request)));
+});
+
+export {};
