@@ -179,13 +179,18 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     ("options", "tokens", "line"),
     [
         ({}, 4, "Shown: function words. Replaced: listed names, numbers. 4 other words drawn at 8.5 nats each."),
-        ({"protect": "all"}, 9, "Shown: punctuation. Replaced: listed names, numbers. 9 other words drawn at 8.5 nats each."),
+        (
+            {"protect": "all"},
+            9,
+            "Shown: punctuation. Replaced: listed names, numbers. 9 other words drawn at 8.5 nats each.",
+        ),
         ({"epsilon": "6"}, 1, "Shown: function words. Replaced: listed names, numbers. 1 other word drawn at 6 nats."),
         ({}, 0, "Shown: function words. Replaced: listed names, numbers. 0 other words drawn at 8.5 nats each."),
         (
             {"consistent": True},
             1200,
-            "Shown: function words. Replaced: listed names, numbers. 1,200 other distinct words drawn at 8.5 nats each.",
+            "Shown: function words. Replaced: listed names, numbers. "
+            "1,200 other distinct words drawn at 8.5 nats each.",
         ),
         (
             {"protect": "all", "sanitize_punctuation": True},
