@@ -39,7 +39,7 @@ def test_an_option_of_one_value_is_given_once(name: str, capsys: pytest.CaptureF
         assert console.run(APPS[name], name, arguments) == 2, arguments
         said = capsys.readouterr()
         where = " ".join([name, *words])
-        wanted = f"{name}: usage: {spellings[0]}: given more than once (see {where} --help)\n"
+        wanted = f"{name}: usage: {spellings[0]} is given more than once (see {where} --help)\n"
         assert (said.out, said.err) == ("", wanted), arguments
         refused += 1
     assert refused > 40
