@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -29,6 +29,8 @@ from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import read_json
 
 _Remember = Callable[[], Awaitable[None]]
+#: What has so many bytes is rewritten or restored in a few milliseconds.
+_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,7 @@ class Gateway:
         key: Hides what names a user.
         report: Told one line for each request, without anything of it.
         show: Told what would have been sent, where nothing is to be sent.
+        waits: Whether rewriting waits for a disk, as a ledger does.
     """
 
     upstream: Upstream
@@ -71,6 +74,7 @@ class Gateway:
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     report: Callable[[str], None] = lambda line: None
     show: Callable[[str], None] | None = None
+    waits: bool = False
 
 
 @dataclass(eq=False)
@@ -85,7 +89,10 @@ class _Call:
     status: int = 0
     restoring: Restoring | None = None
 
-    async def run(self, work: Callable[..., Any], *arguments: Any, size: int) -> Any:
+    async def run(self, work: Callable[..., Any], *arguments: Any, size: int, waits: bool = False) -> Any:
+        """Does some work: at once where it takes a moment, else beside other requests."""
+        if size <= _AT_ONCE and not waits:
+            return work(*arguments)
         threads = self.threads[size > self.gateway.limits.short_characters]
         return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
 
@@ -167,7 +174,7 @@ class Answer:
             conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
             if kept.path is not None:
                 async with kept.lock:
-                    await call.run(conversations.save, kept, size=0)
+                    await call.run(conversations.save, kept, size=0, waits=True)
 
         async with self._asked("POST", target, [*headers, (b"content-type", b"application/json")], content) as reply:
             if path not in REPLIES or reply.status != HTTPStatus.OK:
@@ -200,7 +207,7 @@ class Answer:
 
         async with asyncio.timeout(self._gateway.limits.seconds), kept.lock:
             try:
-                return await call.run(rewrite, size=size)
+                return await call.run(rewrite, size=size, waits=self._gateway.waits or kept.path is not None)
             except Exception:
                 if kept.conversation is None:  # its file cannot be read
                     self._gateway.conversations.forget(kept)
@@ -236,23 +243,27 @@ class Answer:
         """
         events, known = Events(self._gateway.replies.event_bytes), 0
 
-        def restored(part: bytes) -> Iterator[bytes]:
-            for event in events.feed(part):
-                if event.data == DONE:
-                    yield from (held.written() for held in restoring.end())
-                passed = restoring.event(event) if isinstance(event.data, dict) else [event]
-                yield from (after.written() for after in passed)
+        def restored(part: bytes) -> tuple[list[bytes], Refusal | None]:
+            done: list[bytes] = []
+            try:
+                for event in events.feed(part):
+                    held = restoring.end() if event.data == DONE else ()
+                    passed = restoring.event(event) if isinstance(event.data, dict) else [event]
+                    done += [after.written() for after in (*held, *passed)]
+            except Refusal as refusal:
+                return done, refusal
+            return done, None
 
         await call.begin(reply, content_type="text/event-stream; charset=utf-8")
         try:
             async for part in reply.parts():
-                is_long = events.waiting + len(part) > self._gateway.limits.short_characters
-                found = await call.run(list, restored(part), size=1 << 30) if is_long else restored(part)
-                for written in found:
-                    if len(restoring.said) > known:
-                        known = len(restoring.said)
-                        await remember()
-                    await call.part(written)
+                done, refusal = await call.run(restored, part, size=events.waiting + len(part))
+                if len(restoring.said) > known:
+                    known = len(restoring.said)
+                    await remember()
+                await call.part(b"".join(done))
+                if refusal is not None:
+                    raise refusal
             events.close()
         finally:
             rest = b"".join(event.written() for event in restoring.end())
