@@ -2,7 +2,8 @@
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
-EXTRAS = presidio spacy datasets pandas langchain agents sklearn serve
+EXTRAS = presidio spacy datasets pandas langchain agents sklearn serve gateway
+CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 
 # What CI checks, in the environment that is there: `bash .ci/run` starts from nothing and tries every Python there is.
 check: lint test
@@ -40,8 +41,8 @@ integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
-	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
-	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/cli/serve,tests/cli/integrations/test_$*.py)
+	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas) $(if $(filter gateway,$*),$(CLIENTS))
+	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve gateway,$*),tests/cli/$*,tests/cli/integrations/test_$*.py)
 
 # The wheels of the server with Ray, on a cluster of two nodes on this machine.
 integration-ray:

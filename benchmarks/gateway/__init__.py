@@ -1,1 +1,1 @@
-"""The gateway beside its peers."""
+"""The gateway before a real model."""

@@ -138,10 +138,13 @@ def opens_sockets(source: str) -> bool:
     return bool(_NETWORK.search(source.replace("from http import HTTPStatus", "")))
 
 
-def test_only_the_service_can_open_a_socket() -> None:
+def test_only_the_service_and_the_gateway_can_open_a_socket() -> None:
     assert not [path for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())]
     named = {path.relative_to(COMMAND).parts[0] for path in COMMAND.rglob("*.py") if opens_sockets(path.read_text())}
-    assert named == {"serve"}
+    assert named == {"serve", "gateway"}
+    connecting = re.compile(r"open_connection|create_connection|\.connect\(|getaddrinfo")
+    found = [path for path in COMMAND.rglob("*.py") if connecting.search(path.read_text())]
+    assert [path.relative_to(COMMAND).as_posix() for path in found] == ["gateway/upstream.py"]
     assert opens_sockets("import textveil\n    from urllib.request import urlopen\n")
 
 
@@ -150,13 +153,14 @@ def test_nothing_on_a_device_starts_a_cluster() -> None:
     assert not [path for path in files if "textveil_export" in path.read_text()]
 
 
-def test_nothing_imports_the_service_but_its_command() -> None:
-    named = re.compile(r"^\s*(?:import|from) textveil_cli\.serve\b", re.M)
+def test_nothing_imports_the_service_but_its_commands() -> None:
+    named = re.compile(r"^\s*(?:import|from) textveil_cli\.(?:serve|gateway)\b", re.M)
     files = [path.relative_to(COMMAND) for path in COMMAND.rglob("*.py") if named.search(path.read_text())]
-    assert {file.as_posix() for file in files if file.parts[0] != "serve"} == {"commands/serve.py"}
-    assert not {
-        name for name in loaded("import textveil_cli.main") if name.startswith(("textveil_cli.serve", "uvicorn"))
-    }
+    doors = {"commands/serve.py", "commands/gateway.py", "options/address.py"}
+    assert {file.as_posix() for file in files if file.parts[0] not in ("serve", "gateway")} == doors
+    served = ("textveil_cli.serve", "textveil_cli.gateway", "uvicorn", "h11")
+    for code in ("import textveil_cli.main", "from textveil_cli.options import AddressOptions"):
+        assert not {name for name in loaded(code) if name.startswith(served)}
 
 
 AUDIT = """

@@ -50,6 +50,7 @@ COMMANDS = {
     "textveil encode": "--text hello -b []",
     "textveil classify": "-b [] nowhere",
     "textveil serve": "-b {}",
+    "textveil gateway": "--upstream https://a.example -b {}",
     "textveil serve encoder": "--encoder []",
     "textveil-export certify": "{}",
     "textveil-export statistics": "{}",

@@ -45,6 +45,7 @@ MESSAGES: list[Any] = [
      "content": [{"type": "output_text", "text": SECRET, "annotations": [], "logprobs": []}]},
     {"type": "function_call", "id": "f", "call_id": "c", "name": "find", "arguments": json.dumps({"who": SECRET})},
     {"type": "function_call_output", "call_id": "c", "output": RESULT},
+    {"type": "item_reference", "id": "msg_1"},
     {"type": "function_call_output", "call_id": "c", "output": f"found {SECRET}"},
     {"type": "text", "text": f"Help {SECRET}.", "cache_control": {"type": "ephemeral"}},
     {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "find", "input": {"who": [SECRET]}}]},

@@ -152,6 +152,7 @@ def gateway(
         key=key,
         report=report,
         show=_show if upstream.dry_run else None,
+        waits=charges is not None,
     )
     run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:

@@ -19,13 +19,14 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from textveil_cli.gateway.calls import MODELS, Answer, Gateway, client_of, named_in
+    from textveil_cli.gateway.calls import Answer, Gateway
+    from textveil_cli.gateway.heads import client_of, named_in
 except ImportError as error:
     raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
 
 from textveil_cli.gateway.fields import PATHS
 
-_TOKEN, _DELETE, _SWEEP_SECONDS = "x-textveil-token", "/conversation", 60
+_MODELS, _TOKEN, _DELETE, _SWEEP_SECONDS = "/v1/models", "x-textveil-token", "/conversation", 60
 
 
 def make_app(gateway: Gateway, access: Access) -> Starlette:
@@ -66,7 +67,7 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
         return JSONResponse({"deleted": deleted}, headers=HEADERS)
 
     routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
-    routes += [Route(path, answer, methods=["GET"]) for path in (MODELS, MODELS + "/{name:path}")]
+    routes += [Route(path, answer, methods=["GET"]) for path in (_MODELS, _MODELS + "/{name:path}")]
     routes += [Route(HEALTH, health, methods=["GET"]), Route(_DELETE, delete, methods=["DELETE"])]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_route})
     app.router.redirect_slashes = False

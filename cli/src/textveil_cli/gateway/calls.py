@@ -6,15 +6,13 @@ Nothing of a request or reply is logged, stored or said in an error: an identifi
 import asyncio
 import contextlib
 import json
-import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
@@ -22,25 +20,17 @@ from textveil import Conversation
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.fields import PATHS, Asked, read_request, rewritten
+from textveil_cli.gateway.heads import client_of, named_in, passed_back, passed_on, target_of
 from textveil_cli.gateway.replies import REPLIES, Restoring
 from textveil_cli.gateway.upstream import Headers, Reply, Upstream, failed
 from textveil_cli.serve.access import Refusal
-from textveil_cli.serve.app import HEADERS, refusal_of, refused
+from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import read_json
 
-MODELS, NAMED = "/v1/models", "x-textveil-conversation"
-#: Headers of a request by which the upstream knows its client, and others that go on to it.
-_CREDENTIALS = (b"authorization", b"x-api-key", b"api-key")
-_PASSED = frozenset(
-    (*_CREDENTIALS, *b"anthropic-version anthropic-beta openai-organization openai-project openai-beta".split())
-)
-_BACK = frozenset("content-type retry-after retry-after-ms x-should-retry request-id x-request-id".split())
-_BACK_FAMILIES = ("openai-", "anthropic-", "x-ratelimit-")
-_QUERY = frozenset("beta limit after before after_id before_id order api-version".split())
-_MOST_OF_A_NAME = 1_000
-_IDENTIFIER = re.compile(r"[\w.:/@-]*", re.ASCII)
-_JSON = b"application/json"
+_Remember = Callable[[], Awaitable[None]]
+#: What has so many bytes is rewritten or restored in a few milliseconds.
+_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +62,7 @@ class Gateway:
         key: Hides what names a user.
         report: Told one line for each request, without anything of it.
         show: Told what would have been sent, where nothing is to be sent.
+        waits: Whether rewriting waits for a disk, as a ledger does.
     """
 
     upstream: Upstream
@@ -83,6 +74,7 @@ class Gateway:
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     report: Callable[[str], None] = lambda line: None
     show: Callable[[str], None] | None = None
+    waits: bool = False
 
 
 @dataclass(eq=False)
@@ -97,19 +89,15 @@ class _Call:
     status: int = 0
     restoring: Restoring | None = None
 
-    async def run(self, work: Callable[..., Any], *arguments: Any, size: int) -> Any:
+    async def run(self, work: Callable[..., Any], *arguments: Any, size: int, waits: bool = False) -> Any:
+        """Does some work: at once where it takes a moment, else beside other requests."""
+        if size <= _AT_ONCE and not waits:
+            return work(*arguments)
         threads = self.threads[size > self.gateway.limits.short_characters]
         return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
 
-    async def begin(self, reply: Reply, kind: str | None = None) -> None:
-        headers = [(key, value) for key, value in reply.headers if _goes_back(key.decode("latin-1"))]
-        if kind is not None:
-            headers = [(key, value) for key, value in headers if key != b"content-type"]
-            headers.append((b"content-type", kind.encode()))
-        own = {**HEADERS, "x-textveil-request": self.name}
-        headers += [(key.encode(), value.encode()) for key, value in own.items()]
-        if self.restoring is not None and kind == "application/json":
-            headers.append((b"x-textveil-counts", self.counts.encode()))
+    async def begin(self, reply: Reply, **own: str) -> None:
+        headers = passed_back(reply.headers, x_textveil_request=self.name, **own)
         self.status = reply.status
         await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
 
@@ -150,7 +138,7 @@ class Answer:
         except Exception as error:
             await self._failed(call, scope, receive, refusal_of(error, self._gateway.limits, self._gateway.report))
         else:
-            path = scope["path"] if scope["path"] in PATHS else MODELS
+            path = scope["path"] if scope["path"] in PATHS else "/v1/models"
             self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}".rstrip())
 
     async def _failed(self, call: _Call, scope: Any, receive: Any, refusal: Refusal) -> None:
@@ -164,43 +152,37 @@ class Answer:
         await call.part(event.written(), more=False)
 
     async def _answered(self, call: _Call, body: Any) -> None:
-        path, conversations = call.request.scope["path"], self._gateway.conversations
-        headers = [(key, value) for key, value in call.request.headers.raw if key in _PASSED]
-        if len(dict(headers)) < len(headers):
-            raise Refusal(HTTPStatus.BAD_REQUEST, "header", "a header is there twice")
-        headers.append((b"user-agent", b"textveil"))
-        target = path + _query(call.request)
+        request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
+        headers, target = passed_on(request), target_of(request)
         if body is None:
             async with self._asked("GET", target, headers) as reply:
                 await self._as_it_is(call, reply)
             return
         asked = read_request(path, body, self._gateway.passes)
-        client = client_of(conversations, call.request)
-        length = call.request.headers.get("content-length")
+        client, length = client_of(conversations, request), request.headers.get("content-length")
         size = len(json.dumps(body)) if length is None else int(length)
-        after = body.get("previous_response_id")
-        kept, earlier = conversations.find(client, named_in(call.request), asked.messages, after, size)
+        kept, earlier = conversations.find(client, named_in(request), asked.messages, asked.after, size)
         exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
         content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
         if self._gateway.show is not None:
             self._gateway.show(f"{path} {content.decode()}")
             message = "nothing was sent: the gateway shows what would have been"
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
-        try:
-            async with self._asked("POST", target, [*headers, (b"content-type", _JSON)], content) as reply:
-                if path not in REPLIES or reply.status != HTTPStatus.OK:
-                    await self._as_it_is(call, reply)
-                    return
-                call.restoring = REPLIES[path](exchange, self._gateway.tools)
-                is_stream = reply.header(b"content-type").startswith(b"text/event-stream")
-                await (self._events if is_stream else self._whole)(call, reply, call.restoring)
-        finally:
-            if call.restoring is not None:
-                said, names = call.restoring.said, call.restoring.names
-                conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
-        if kept.path is not None:
-            async with kept.lock:
-                await call.run(conversations.save, kept, size=0)
+
+        async def remember() -> None:
+            said, names = restoring.said, restoring.names
+            conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
+            if kept.path is not None:
+                async with kept.lock:
+                    await call.run(conversations.save, kept, size=0, waits=True)
+
+        async with self._asked("POST", target, [*headers, (b"content-type", b"application/json")], content) as reply:
+            if path not in REPLIES or reply.status != HTTPStatus.OK:
+                await self._as_it_is(call, reply)
+                return
+            call.restoring = restoring = REPLIES[path](exchange, self._gateway.tools)
+            is_stream = reply.header(b"content-type").startswith(b"text/event-stream")
+            await (self._events if is_stream else self._whole)(call, reply, restoring, remember)
 
     @asynccontextmanager
     async def _asked(self, method: str, target: str, headers: Headers, content: bytes = b"") -> AsyncIterator[Reply]:
@@ -225,7 +207,7 @@ class Answer:
 
         async with asyncio.timeout(self._gateway.limits.seconds), kept.lock:
             try:
-                return await call.run(rewrite, size=size)
+                return await call.run(rewrite, size=size, waits=self._gateway.waits or kept.path is not None)
             except Exception:
                 if kept.conversation is None:  # its file cannot be read
                     self._gateway.conversations.forget(kept)
@@ -237,7 +219,7 @@ class Answer:
         await call.begin(reply)
         await call.part(body, more=False)
 
-    async def _whole(self, call: _Call, reply: Reply, restoring: Restoring) -> None:
+    async def _whole(self, call: _Call, reply: Reply, restoring: Restoring, remember: _Remember) -> None:
         body = await reply.body()
 
         def restored() -> bytes:
@@ -250,71 +232,47 @@ class Answer:
             return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "replace")
 
         written = await call.run(restored, size=len(body))
-        await call.begin(reply, "application/json")
+        await remember()
+        await call.begin(reply, content_type="application/json", x_textveil_counts=call.counts)
         await call.part(written, more=False)
 
-    async def _events(self, call: _Call, reply: Reply, restoring: Restoring) -> None:
-        """Events as they come. The next part is read when the client has taken the last one."""
-        events = Events(self._gateway.replies.event_bytes)
+    async def _events(self, call: _Call, reply: Reply, restoring: Restoring, remember: _Remember) -> None:
+        """Events as they come. The next part is read when the client has taken the last one.
 
-        def restored(part: bytes) -> Iterator[bytes]:
-            for event in events.feed(part):
-                if event.data == DONE:
-                    yield from (held.written() for held in restoring.end())
-                passed = restoring.event(event) if isinstance(event.data, dict) else [event]
-                yield from (after.written() for after in passed)
+        What tells the next request is remembered before the client has the end: it may ask at once.
+        """
+        events, known = Events(self._gateway.replies.event_bytes), 0
 
-        await call.begin(reply, "text/event-stream; charset=utf-8")
+        def restored(part: bytes) -> tuple[list[bytes], Refusal | None]:
+            done: list[bytes] = []
+            try:
+                for event in events.feed(part):
+                    held = restoring.end() if event.data == DONE else ()
+                    passed = restoring.event(event) if isinstance(event.data, dict) else [event]
+                    done += [after.written() for after in (*held, *passed)]
+            except Refusal as refusal:
+                return done, refusal
+            return done, None
+
+        await call.begin(reply, content_type="text/event-stream; charset=utf-8")
         try:
             async for part in reply.parts():
-                for written in (
-                    await call.run(list, restored(part), size=len(part))
-                    if len(part) > self._gateway.limits.short_characters
-                    else restored(part)
-                ):
-                    await call.part(written)
+                done, refusal = await call.run(restored, part, size=events.waiting + len(part))
+                if len(restoring.said) > known:
+                    known = len(restoring.said)
+                    await remember()
+                await call.part(b"".join(done))
+                if refusal is not None:
+                    raise refusal
             events.close()
         finally:
             rest = b"".join(event.written() for event in restoring.end())
             with contextlib.suppress(Exception):
                 await call.part(rest)
+        await remember()
         await call.part(f": textveil {call.counts}\n\n".encode(), more=False)
 
 
 async def _until_gone(receive: Any) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def client_of(conversations: Conversations, request: Request) -> bytes:
-    """Returns what stands for the client of a request."""
-    return conversations.client(key + b" " + value for key, value in request.headers.raw if key in _CREDENTIALS)
-
-
-def named_in(request: Request) -> str | None:
-    """Returns the name of the conversation that a request belongs to, if it has one.
-
-    Raises:
-        Refusal: It has several, or a long one.
-    """
-    named = request.headers.getlist(NAMED)
-    if not named:
-        return None
-    if len(named) > 1 or not 0 < len(named[0]) <= _MOST_OF_A_NAME:
-        message = f"a conversation has one name, of 1 to {_MOST_OF_A_NAME:,} characters"
-        raise Refusal(HTTPStatus.BAD_REQUEST, "header", message)
-    return named[0]
-
-
-def _query(request: Request) -> str:
-    """The query of a request, of settings alone; and its path is one."""
-    asked = request.query_params.multi_items()
-    if not all(name in _QUERY and _IDENTIFIER.fullmatch(value) for name, value in asked):
-        raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the address has a query that is not known")
-    if not _IDENTIFIER.fullmatch(request.scope["path"]):
-        raise Refusal(HTTPStatus.NOT_FOUND, "path", "there is no such path, or not with this method")
-    return f"?{urlencode(asked)}" if asked else ""
-
-
-def _goes_back(header: str) -> bool:
-    return header in _BACK or header.startswith(_BACK_FAMILIES)

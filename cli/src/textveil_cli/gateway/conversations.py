@@ -108,7 +108,7 @@ class Conversations:
         return self._hash(b"client", *credentials)
 
     def find(
-        self, client: bytes, named: str | None, messages: Sequence[Any], after: str | None, size: int
+        self, client: bytes, named: str | None, messages: Sequence[Any], after: Iterable[str], size: int
     ) -> tuple[Kept, Conversation | None]:
         """Returns the conversation of a request, and the exchange that it goes on with at the provider.
 
@@ -116,18 +116,18 @@ class Conversations:
             client: Who asks.
             named: The name of the conversation, if it has one.
             messages: The messages of the request.
-            after: The provider's name of an earlier reply that the request goes on with.
+            after: Names that the provider gave to earlier replies which the request goes on with.
             size: Bytes of the request.
         """
         self.expire()
-        earlier = None if after is None else self._known.get(self._hash(b"reply", client, after.encode()))
+        replies = (self._known.get(self._reply(client, name)) for name in after)
+        earlier = next((entry for entry in replies if entry is not None), None)
         if named is not None:
             mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
-            found = self._known.get(mark)
-            if found is None:
-                path = None if self._keeping.folder is None else self._keeping.folder / f"{mark.hex()}.conversation"
-                found = Kept(None, path), None
-                self._mark(found, mark)
+            folder = self._keeping.folder
+            path = None if folder is None else folder / f"{mark.hex()}.conversation"
+            found = self._known.get(mark, (Kept(None, path), None))
+            self._mark(found, mark)
         else:
             begun = [self._known.get(mark) for mark in self._marks(client, messages)]
             found = (
@@ -170,11 +170,11 @@ class Conversations:
             if reply:
                 self._mark((kept, None), self._marks(client, [*messages, *reply])[-1])
         for name in names:
-            self._mark((kept, exchange), self._hash(b"reply", client, name.encode("utf-8", "surrogatepass")))
+            self._mark((kept, exchange), self._reply(client, name))
 
     def delete(self, client: bytes, named: str) -> bool:
         """Deletes a conversation and its file; tells whether there was one."""
-        kept, _ = self.find(client, named, (), None, 0)
+        kept, _ = self.find(client, named, (), (), 0)
         there = kept.conversation is not None or (kept.path is not None and kept.path.exists())
         self.forget(kept)
         if kept.path is not None:
@@ -185,7 +185,7 @@ class Conversations:
     def forget(self, kept: Kept) -> None:
         """Takes a conversation out of the memory."""
         for mark in kept.marks:
-            self._known.pop(mark, None)
+            self._unmark(kept, mark)
         if self._kept.pop(id(kept), None) is not None:
             self._size -= kept.size
 
@@ -221,8 +221,13 @@ class Conversations:
         self._known[mark] = found
         marks = found[0].marks
         marks[mark] = None
+        marks.move_to_end(mark)
         if len(marks) > _MOST_MARKS:
-            self._known.pop(marks.popitem(last=False)[0], None)
+            self._unmark(found[0], marks.popitem(last=False)[0])
+
+    def _unmark(self, kept: Kept, mark: bytes) -> None:
+        if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
+            del self._known[mark]
 
     def _marks(self, client: bytes, messages: Sequence[Any]) -> list[bytes]:
         """What tells the beginnings of a conversation: a hash for each, which goes on from that before it."""
@@ -233,6 +238,9 @@ class Conversations:
                 last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
             marks.append(last)
         return marks
+
+    def _reply(self, client: bytes, name: str) -> bytes:
+        return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:
         said = b"".join(len(part).to_bytes(8, "big") + part for part in parts)

@@ -59,6 +59,11 @@ class Events:
         if len(self._held) > self._most:
             raise failed(f"sent an event of more than {self._most:,} bytes")
 
+    @property
+    def waiting(self) -> int:
+        """How many bytes of an event are there whose end is not."""
+        return len(self._held)
+
     def close(self) -> None:
         """Takes the end of the stream.
 

@@ -67,10 +67,11 @@ PATHS: Mapping[str, Mapping[str, int]] = {
 }
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
+_REFERENCE = "item_reference"
 _MOST_DEEP, _MOST_ENTRIES = 6, 2_000
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Asked:
     """A request that may go out once it is rewritten.
 
@@ -78,11 +79,13 @@ class Asked:
         fields: What its fields are.
         body: It.
         messages: Its messages, as a list.
+        after: The provider's names of replies that it goes on with, the last one first.
     """
 
     fields: Mapping[str, int]
     body: Mapping[str, Any]
     messages: list[Any]
+    after: list[str]
 
 
 def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
@@ -117,7 +120,9 @@ def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
             messages = [{"role": "user", "content": value}] if isinstance(value, str) else value  # pyright: ignore
             if not isinstance(messages, list):
                 raise InputError(f"{name}: a list is wanted")
-    return Asked(fields, body, messages)
+    items = [item for item in reversed(messages) if isinstance(item, Mapping)]
+    after = [body.get("previous_response_id"), *(item.get("id") for item in items if item.get("type") == _REFERENCE)]
+    return Asked(fields=fields, body=body, messages=messages, after=[name for name in after if isinstance(name, str)])
 
 
 def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any]:

@@ -141,6 +141,10 @@ class Chat(Restoring):
 class Anthropic(Restoring):
     """Replies of Anthropic's messages."""
 
+    def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
+        super().__init__(exchange, tools)
+        self._blocks: list[Any] = []
+
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a message with its content restored."""
         if isinstance(reply.get("content"), list):
@@ -174,6 +178,7 @@ class Anthropic(Restoring):
         """Yields what is held back of blocks that have not ended."""
         for index in list(self._calls):
             yield from self._stop(index)
+        self.said = [[{"role": "assistant", "content": self._blocks}]]
 
     def _stop(self, index: Any) -> Iterator[Event]:
         block, held = self._calls.pop(index, {}), None
@@ -188,8 +193,7 @@ class Anthropic(Restoring):
             if partial and block.get("name") in self._tools:
                 whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
                 held = {"type": "input_json_delta", "partial_json": whole}
-        self.said = self.said or [[{"role": "assistant", "content": []}]]
-        self.said[0][0]["content"].append(block)
+        self._blocks.append(block)
         if held is not None:
             yield Event("content_block_delta", {"type": "content_block_delta", "index": index, "delta": held})
 
@@ -210,8 +214,8 @@ class Responses(Restoring):
         if isinstance(reply.get("output"), list):
             reply["output"] = self._incoming(reply["output"], counted)
             self.said = [reply["output"]]
-        if isinstance(reply.get("id"), str):
-            self.names = [reply["id"]]
+        named = (reply, *_objects(reply.get("output")))
+        self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
         return reply
 
     def event(self, event: Event) -> Iterator[Event]:

@@ -57,10 +57,9 @@ class _Connection:
             while (event := self._http.next_event()) is h11.NEED_DATA:
                 self._http.receive_data(await self._reader.read(_PART))
         except (OSError, h11.RemoteProtocolError):
-            raise failed("broke off in the middle of a reply, or sent what is not HTTP") from None
-        if event is h11.PAUSED or isinstance(event, h11.ConnectionClosed):
-            raise failed("closed the connection without a reply")
-        assert not isinstance(event, type)
+            event = h11.PAUSED
+        if isinstance(event, type | h11.ConnectionClosed):
+            raise failed("broke off without a whole reply, or sent what is not HTTP")
         return event
 
     def again(self) -> bool:

@@ -191,7 +191,7 @@ async def no_route(request: Request, error: Exception) -> Response:
 
 
 def refused(refusal: Refusal) -> Response:
-    """An error as JSON. The connection ends: what is left of its body is not waited for."""
+    """Returns an error as JSON. The connection ends: what is left of its body is not waited for."""
     headers: Mapping[str, str] = {**HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "www-authenticate": "Bearer"}

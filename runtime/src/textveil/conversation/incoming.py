@@ -76,7 +76,7 @@ class Reader:
     def _arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
         """Those of a named tool by value: what a tool does with them nobody here knows."""
         name, start, values = call.get("name"), len(self._streams), None
-        if name in self._restore_tools:
+        if isinstance(name, str) and name in self._restore_tools:
             with suppress(InputError):  # a key twice: nobody knows which one the tool takes
                 values = parsed(value) if isinstance(value, str) else value
         restored = value

@@ -31,6 +31,7 @@ TYPES: Mapping[str, Mapping[str, int]] = {
     "tool_result": {**_PART, "tool_use_id": SAME, "content": RESULT, "is_error": SAME},
     "function": {"type": SAME, "id": SAME, "index": SAME, "function": CALL},
     "function_call": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), **_CALL},
+    "item_reference": {"type": SAME, "id": SAME},
     "function_call_output": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), "output": RESULT},
 }
 #: Types that hold what is not text, or what the provider has signed.

@@ -75,6 +75,9 @@ class Stream:
         done, parts = position, []
         while (match := _START.search(text, position)) is not None:
             place = match.start()
+            if folded(text[place]) not in self._index.begins:  # most places
+                position = place + 1
+                continue
             found = self._longest(text, place, final)
             if found is _MORE:
                 break

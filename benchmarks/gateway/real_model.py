@@ -1,0 +1,129 @@
+"""A real model behind the gateway: what reaches it, and whether its replies have the user's words again.
+
+    python -m llama_cpp.server --model gemma-3-270m-q4_k_m.gguf --port 8899
+    python benchmarks/gateway/real_model.py --upstream http://127.0.0.1:8899
+
+Sentences with two people are shown after two examples, which a base model of this size needs. Each is asked directly,
+through the gateway, and through it as a stream of the same conversation. Between gateway and model a recorder looks for
+the family names, which are made up and on no list.
+"""
+
+import argparse
+import http.client
+import http.server
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+EXAMPLES = (
+    ("Maria Lopez paid 300 dollars to Tom Becker.", "Who paid? Maria Lopez. Who was paid? Tom Becker."),
+    ("Tom Jones wrote to Ann Miller about the car.", "Who wrote? Tom Jones. Who was written to? Ann Miller."),
+)
+WAYS = (
+    "{} paid 4711 euros to {}.",
+    "{} called {} about the order.",
+    "{} wrote to {} on 12 March.",
+    "{} met {} in Lisbon.",
+)
+GIVEN = "Anna Peter Laura Simon Julia Robert Helen Martin".split()
+
+
+def sentences(count: int) -> list[tuple[str, list[str]]]:
+    """Sentences, and the family names in each."""
+    chance, found = random.Random(0), []
+    for number in range(count):
+        names = [
+            "".join(chance.choice(part) for part in ("BDKV", "aeo", "lrz", "vmk", "aeo", "xzq", "ek")) for _ in "ab"
+        ]
+        people = [f"{chance.choice(GIVEN)} {name}" for name in names]
+        found.append((WAYS[number % len(WAYS)].format(*people), names))
+    return found
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """Hands requests on to the model, and keeps them."""
+
+    model: str
+    kept: list[str]
+
+    def log_message(self, format: str, *arguments: Any) -> None: ...
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers["content-length"]))
+        self.kept.append(content.decode())
+        asking = http.client.HTTPConnection(self.model, timeout=300)
+        asking.request("POST", self.path, content, {"Content-Type": "application/json"})
+        reply = asking.getresponse()
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.headers["content-type"])
+        self.end_headers()  # HTTP/1.0: the end of the connection ends the reply
+        while part := reply.read1(1 << 16):
+            self.wfile.write(part)
+
+
+def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[str, float, float]:
+    """The reply, and seconds to its first text and to its end."""
+    turns = [("user", "assistant")[place % 2] for place in range(5)]
+    said = [text for example in EXAMPLES for text in example] + [sentence]
+    messages = [{"role": role, "content": text} for role, text in zip(turns, said, strict=True)]
+    body = {"model": "m", "temperature": 0, "max_tokens": 24, "stream": stream, "messages": messages}
+    asking, start = http.client.HTTPConnection(address, timeout=300), time.perf_counter()
+    headers = {"Content-Type": "application/json", "X-Textveil-Conversation": name}
+    asking.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+    reply, text, first = asking.getresponse(), "", 0.0
+    assert reply.status == 200, reply.status
+    if not stream:
+        text = json.load(reply)["choices"][0]["message"]["content"]
+    for line in reply if stream else ():
+        if line.startswith(b"data: {"):
+            text += json.loads(line[6:])["choices"][0]["delta"].get("content") or ""
+            first = first or (time.perf_counter() - start if text else 0.0)
+    return text, first, time.perf_counter() - start
+
+
+def main() -> None:
+    """Runs it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--upstream", required=True)
+    parser.add_argument("--sentences", type=int, default=100)
+    given = parser.parse_args()
+    model, kept = urlsplit(given.upstream).netloc, list[str]()
+    recorder = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("R", (Recorder,), {"model": model, "kept": kept}))
+    threading.Thread(target=recorder.serve_forever, daemon=True).start()
+    command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream"]
+    url = f"http://127.0.0.1:{recorder.server_address[1]}"
+    with subprocess.Popen([*command, url], stderr=subprocess.PIPE, text=True) as gateway:
+        found = re.search(r"http://([\d.:]+);", gateway.stderr.readline() if gateway.stderr else "")
+        assert found is not None
+        threading.Thread(target=gateway.stderr.read if gateway.stderr else int, daemon=True).start()
+        rows, same, leaks, names = {"direct": [], "gateway": [], "stream": []}, 0, 0, 0
+        for number, (sentence, family) in enumerate(sentences(given.sentences)):
+            replies = {
+                "direct": ask(model, sentence, ""),
+                "gateway": ask(found[1], sentence, str(number)),
+                "stream": ask(found[1], sentence, str(number), True),
+            }
+            for way, (text, first, last) in replies.items():
+                rows[way].append((sum(name in text for name in family), first, last))
+            same += replies["gateway"][0] == replies["stream"][0]
+            leaks += sum(name in content for name in family for content in kept)
+            names += len(family)
+            kept.clear()
+        gateway.terminate()
+    print(f"{names} family names; {leaks} reached the model through the gateway")
+    for way, measured in rows.items():
+        right, first, last = (list(column) for column in zip(*measured, strict=True))
+        times = f"first text {statistics.median(first):.2f} s, " if way == "stream" else ""
+        print(f"{way:8} {sum(right):4} of {names} in the reply, {times}median {statistics.median(last):.2f} s")
+    print(f"stream and whole reply are the same text: {same} of {given.sentences}")
+
+
+if __name__ == "__main__":
+    main()

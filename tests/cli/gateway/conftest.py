@@ -1,0 +1,32 @@
+"""A gateway before an upstream of ours."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra gateway: make integrations")
+pytest.importorskip("uvicorn", reason="needs the extra gateway: make integrations")
+pytest.importorskip("h11", reason="needs the extra gateway: make integrations")
+
+from gateways import gateway
+from serving import Server
+from upstreams import Upstream, upstream
+
+
+@pytest.fixture(scope="session")
+def up() -> Iterator[Upstream]:
+    """An upstream."""
+    with upstream() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def gate(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A gateway before it that restores the arguments of one tool."""
+    with gateway(tmp_path_factory.mktemp("gateway"), up.url, "--restore-tools", "find") as running:
+        yield running
+        said = running.said
+        assert running.stop() == 0
+        assert "Traceback" not in said
+        assert not any(word in said for word in ("Novak", "Zqxw", "the-clients-key"))
+        assert list((tmp_path_factory.getbasetemp()).glob("gateway*/place/*")) == []

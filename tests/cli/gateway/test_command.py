@@ -1,0 +1,182 @@
+"""``textveil gateway`` itself: its options, its upstream, and what it says."""
+
+import json
+import shutil
+import ssl
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forked import run_forked
+from gateways import ANTHROPIC, CHAT, KEY, asked, gateway, text_of
+from textveil import Ledger
+from upstreams import Upstream, upstream
+
+SECRET = "Zqxwvina"
+TEXT = f"I am {SECRET} Novak."
+UP = ("--upstream", "https://upstream.example")
+
+WRONG: list[tuple[list[str], int, str]] = [
+    ([], 2, "textveil: usage: "),
+    ([*UP, "--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
+    ([*UP, "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
+    ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
+    ([*UP, "--no-consistent"], 1, "textveil: option: a conversation has "),
+    ([*UP, "--protect", "words", "--level", "nothing"], 1, "textveil: unknown-level: "),
+    ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
+    ([*UP, "--budget", "3"], 1, "textveil: option: --ledger-key, all of --scope and --budget"),
+    ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key go together\n"),
+    ([*UP, "--mappings", "none", "--mappings-key", "k"], 1, "textveil: option: --mappings: there is no such folder\n"),
+    (["--upstream", "ftp://a"], 1, "textveil: serve: the upstream must be an address such as https://"),
+    (["--upstream", "https://key@a.example"], 1, "textveil: serve: the upstream must be an address such as https://"),
+    (["--upstream", "https://a.example:x"], 1, "textveil: serve: the upstream must be an address such as https://"),
+    (["--upstream", "https://a.example/v1?x=1"], 1, "textveil: serve: the upstream's address has no query"),
+    (["--upstream", "http://a.example"], 1, "textveil: serve: an upstream with http must be on this device"),
+    (["--upstream", "http://192.168.1.2:80"], 1, "textveil: serve: an upstream with http must be on this device"),
+    (["--upstream", "https://a.example", "--upstream-certificates", "none"], 1, "textveil: serve: the file of the ups"),
+    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: serve: certificates are for"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "message"), WRONG)
+def test_wrong_usage_is_one_line(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+    done = run_forked(["gateway", *arguments], cwd=tmp_path)
+    said = done.stderr.decode()
+    assert done.returncode == code
+    assert said.startswith(message)
+    assert said.count("\n") == 1
+    assert SECRET not in said
+
+
+def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(up: Upstream, tmp_path: Path) -> None:
+    before = len(up.asked)
+    with gateway(tmp_path, up.url, "--dry-run") as server:
+        status, said, _ = server.ask("POST", CHAT, asked(CHAT, TEXT, user="Novak"), KEY)
+        server.stop()
+    assert (status, said["error"]["code"]) == (422, "dry-run")
+    (shown,) = [line for line in server.said.splitlines() if line.startswith(CHAT)]
+    body = json.loads(shown.removeprefix(CHAT))
+    assert (set(body), body["model"]) == ({"model", "messages", "user"}, "echo")
+    assert SECRET not in server.said
+    assert "the-clients-key" not in server.said
+    assert len(up.asked) == before
+
+
+def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url) as server:
+        identity = server.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[2]["x-textveil-request"]
+        server.ask("POST", CHAT, asked(CHAT, TEXT, zqxwvina="a"), KEY)
+        server.ask("GET", "/v1/models/zqxwvina")
+        assert server.stop() == 0
+        _, first, second, third = server.said.splitlines()
+    assert first == f"textveil: request {identity}: {CHAT} 200 placed=1 unplaced=0 ambiguous=0 tools=0"
+    assert second.startswith("textveil: request ")
+    assert second.endswith(": input 422")
+    assert third.endswith(": /v1/models 200")
+    assert "zqxwvina" not in server.said
+
+
+def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url, "--style", "tag", "--drop", "email") as server:
+        reply = server.ask("POST", CHAT, asked(CHAT, f"{TEXT} Write to a@b.org."), KEY)[1]
+    assert up.last["messages"][0]["content"] == "I am [person 1]. Write to ."
+    assert text_of(CHAT, reply) == f"{TEXT} Write to ."
+
+
+def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
+    """On a rung with nats each text is a document of its own. What was sent is sent again, and nothing is restored."""
+    options = ("--protect", "words", "--ledger", tmp_path / "ledger", "--budget", "150")
+    long = {"role": "user", "content": "terrible weather brought heavy rain " * 20}
+    with gateway(tmp_path, up.url, *options) as server:
+        messages: list[Any] = [{"role": "user", "content": "The weather was terrible."}]
+        reply = server.ask("POST", CHAT, asked(CHAT, messages), KEY)[1]
+        sent = up.last["messages"][0]
+        assert text_of(CHAT, reply) == sent["content"]
+        spent = Ledger(tmp_path / "ledger").account("default").spent
+        messages += [reply["choices"][0]["message"]]
+        assert server.ask("POST", CHAT, asked(CHAT, messages), KEY)[0] == 200
+        assert up.last["messages"] == [sent, {**messages[1], "refusal": None}]
+        assert Ledger(tmp_path / "ledger").account("default").spent == spent != "0"
+        before = len(up.asked)
+        status, said, _ = server.ask("POST", CHAT, asked(CHAT, [*messages, long]), KEY)
+        assert (status, said["error"]["code"], len(up.asked)) == (403, "budget", before)
+        assert server.stop() == 0
+    assert "ledger: 1 document charged" in server.said
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate of the loopback address, signed by itself, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
+    subprocess.run([*command, "-out", made, "-keyout", key], check=True, capture_output=True)
+    return made, key
+
+
+def test_the_certificate_of_the_upstream_is_checked(certificate: tuple[Path, Path], tmp_path: Path) -> None:
+    made, key = certificate
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made, key)
+    with upstream(context) as running:
+        for place, options in (("untrusted", ()), ("trusted", ("--upstream-certificates", made))):
+            (tmp_path / place).mkdir()
+            with gateway(tmp_path / place, running.url, *options) as asking:
+                status, said, _ = asking.ask("POST", CHAT, asked(CHAT, TEXT), KEY)
+            if options:
+                assert (status, text_of(CHAT, said)) == (200, TEXT)
+            else:
+                assert (status, said["error"]["message"]) == (502, "the upstream has a certificate that is not trusted")
+                assert running.asked == []
+
+
+def test_a_token_has_a_header_of_its_own(up: Upstream, certificate: tuple[Path, Path], tmp_path: Path) -> None:
+    made, key = certificate
+    token = tmp_path / "token"
+    options = ("--token-file", token, "--tls-certificate", made, "--tls-key", key)
+    with gateway(tmp_path, up.url, *options) as server:
+        context = ssl.create_default_context(cafile=made)
+
+        def ask(**headers: str) -> int:
+            sent = {"Content-Type": "application/json", **{name.replace("_", "-"): v for name, v in headers.items()}}
+            content = json.dumps(asked(ANTHROPIC, TEXT)).encode()
+            request = urllib.request.Request(f"https://127.0.0.1:{server.port}{ANTHROPIC}", content, sent)
+            try:
+                with urllib.request.urlopen(request, context=context, timeout=30) as reply:
+                    return reply.status
+            except urllib.error.HTTPError as error:
+                return error.code
+
+        said = token.read_text().strip()
+        assert ask(X_Textveil_Token=said, Authorization="Bearer the-clients-key") == 200
+        assert up.asked[-1][1]["authorization"] == "Bearer the-clients-key"
+        assert "x-textveil-token" not in up.asked[-1][1]
+        assert ask(Authorization=f"Bearer {said}") == ask() == ask(X_Textveil_Token=f"Bearer {said}") == 401
+
+
+@pytest.mark.slow
+def test_without_its_extra_it_says_what_to_install(forked_without: Callable[[str], str]) -> None:
+    for missing in ("starlette", "uvicorn", "h11"):
+        assert "pip install 'textveil-cli[" in forked_without(missing)
+
+
+@pytest.fixture
+def forked_without() -> Callable[[str], str]:
+    """What the command says where a package is not installed."""
+
+    def start(missing: str) -> str:
+        code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['textveil', 'gateway', '--upstream', 'https://a.b']"
+        code += "; from textveil_cli.__main__ import main; main()"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        return done.stderr
+
+    return start

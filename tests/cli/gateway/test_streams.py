@@ -1,0 +1,177 @@
+"""A stream gives what the whole reply gives, however it is cut: into deltas, and into bytes."""
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, events_of, stream, streamed_text, text_of
+from hypothesis import given
+from hypothesis import strategies as st
+from serving import Server
+from textveil import Conversation, Sanitizer
+from textveil_cli.gateway.events import DONE, Event, Events
+from textveil_cli.gateway.replies import REPLIES
+from textveil_cli.serve.access import Refusal
+from upstreams import Upstream, events, whole
+
+TEXT = "Anna Novak paid $4,718 for order 88213 on 12 March 2024, to anna.novak@zqxw.org in Boston."
+#: What a model may write of it; {} is what went out.
+REPLIES_TO = (
+    "{}", "Summary: {} {}", "{}\n\n- one\n- two", '```json\n{{"a": "{}"}}\n```', "The {}s.", "", "No names here.", "{",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def cutting(seed: int, most: int) -> Callable[[str], list[str]]:
+    """What cuts a text into parts of random lengths."""
+
+    def cut(text: str) -> list[str]:
+        chance, parts = random.Random(seed), []
+        while text:
+            length = chance.randint(1, most)
+            parts.append(text[:length])
+            text = text[length:]
+        return parts
+
+    return cut
+
+
+def read(content: str, seed: int) -> list[Event]:
+    """The events of a stream whose bytes come in parts."""
+    events, found, raw = Events(1 << 20), [], content.encode()
+    chance = random.Random(seed)
+    while raw:
+        length = chance.randint(1, 40)
+        found += events.feed(raw[:length])
+        raw = raw[length:]
+    events.close()
+    return found
+
+
+@given(
+    st.sampled_from([CHAT, RESPONSES, ANTHROPIC]),
+    st.sampled_from(REPLIES_TO),
+    st.sampled_from(["echo", "call"]),
+    st.booleans(),
+    st.integers(0, 1 << 30),
+    st.integers(1, 30),
+)
+def test_any_stream_is_the_whole_reply(
+    sanitizer: Sanitizer, path: str, reply: str, model: str, named: bool, seed: int, most: int
+) -> None:
+    conversation = Conversation(sanitizer, restore_tools={"find"} if named else ())
+    exchange = conversation.exchange()
+    sent = exchange.outgoing_text(TEXT)
+    said = reply.replace("{}", sent)
+    body, tools = asked(path, said, model), ["find"] if named else []
+    once = REPLIES[path](exchange, tools)
+    whole_reply = once.whole(whole(path, body))
+    streaming = REPLIES[path](exchange, tools)
+    came: list[Event] = []
+    for event in read("".join(events(path, body, cutting(seed, most))), seed):
+        came += streaming.event(event) if event.data not in (None, DONE) else [*streaming.end(), event]
+    came += streaming.end()
+    content = "".join(event.written().decode() for event in came)
+    if model == "echo":
+        assert streamed_text(path, content) == text_of(path, whole_reply)
+    else:
+        assert arguments(path, content) == called(path, whole_reply)
+    assert streaming.counts == once.counts
+    assert [plain(reply) for reply in streaming.said] == [plain(reply) for reply in once.said]
+    if path == RESPONSES:
+        assert streaming.said[0] == whole_reply["output"] == events_of(content)[-1]["response"]["output"]
+
+
+def plain(reply: Any) -> str:
+    """A reply as a client sends it again: without what is empty."""
+    from textveil_cli.gateway.conversations import _plain
+
+    return json.dumps(_plain(reply), sort_keys=True)
+
+
+def called(path: str, reply: dict[str, Any]) -> Any:
+    if path == CHAT:
+        return json.loads(reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])
+    return reply["content"][0]["input"] if path == ANTHROPIC else json.loads(reply["output"][0]["arguments"])
+
+
+def arguments(path: str, content: str) -> Any:
+    found = events_of(content)
+    if path == CHAT:
+        calls = [c for e in found for choice in e["choices"] for c in choice["delta"].get("tool_calls") or ()]
+        return json.loads("".join(call["function"].get("arguments", "") for call in calls))
+    if path == ANTHROPIC:
+        deltas = [event["delta"] for event in found if event["type"] == "content_block_delta"]
+        return json.loads("".join(delta["partial_json"] for delta in deltas))
+    return json.loads("".join(e["delta"] for e in found if e["type"] == "response.function_call_arguments.delta"))
+
+
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
+def test_any_stream_through_the_gateway_is_the_whole_reply(gate: Server, up: Upstream, path: str) -> None:
+    named = {**KEY, "X-Textveil-Conversation": f"streams {path}"}
+    assert text_of(path, gate.ask("POST", path, asked(path, TEXT), named)[1]) == TEXT
+    before = up.cut
+    try:
+        for seed in range(10):
+            up.cut = cutting(seed, 1 + 3 * seed)
+            assert streamed_text(path, stream(gate, path, asked(path, TEXT), named)) == TEXT
+    finally:
+        up.cut = before
+
+
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
+def test_a_stream_without_an_end_has_all_of_its_text(sanitizer: Sanitizer, path: str) -> None:
+    """Some servers do not say that a choice is finished; others break off."""
+    exchange = Conversation(sanitizer).exchange()
+    sent = exchange.outgoing_text(TEXT)
+    content = "".join(events(path, asked(path, sent), cutting(1, 5)))
+    last = {CHAT: '"finish_reason": "stop"', RESPONSES: "output_text.done", ANTHROPIC: "content_block_stop"}[path]
+    blocks = content[: content.index(last)].split("\n\n")[:-1]
+    restoring = REPLIES[path](exchange, ())
+    came = [after for event in read("\n\n".join(blocks) + "\n\n", 3) for after in restoring.event(event)]
+    came += restoring.end()
+    assert streamed_text(path, "".join(event.written().decode() for event in came)) == TEXT
+    assert list(restoring.end()) == []
+
+
+SHAPES: list[dict[str, Any]] = [
+    {}, {"choices": None}, {"choices": [1, {"delta": 1}]},
+    {"choices": [{"index": [], "delta": {"content": ["a"], "tool_calls": [5]}}]},
+    {"choices": [{"delta": {"tool_calls": [{"function": {"name": 1, "arguments": 2}}]}, "finish_reason": "stop"}]},
+    {"type": [], "index": {}}, {"type": "content_block_start", "content_block": 1}, {"type": "content_block_stop"},
+    {"type": "content_block_delta", "delta": {"partial_json": "{", "text": 1}}, {"type": "message_stop"},
+    {"type": "content_block_start", "content_block": {"type": "tool_use", "input": 4}}, {"type": "message_start"},
+    {"type": "response.output_text.done", "text": 5}, {"type": "response.completed", "response": {"output": [1, {}]}},
+    {"type": "response.output_item.done", "item": {"type": 5}}, {"type": "response.output_text.delta", "delta": None},
+    {"type": "response.function_call_arguments.done", "arguments": "{{", "sequence_number": "a"},
+    {"type": "response.output_item.added", "item": {"type": "function_call", "name": ["find"], "arguments": 5}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", REPLIES)
+def test_events_and_replies_of_other_shapes_pass(sanitizer: Sanitizer, path: str) -> None:
+    for tools in ([], ["find"]):
+        restoring = REPLIES[path](Conversation(sanitizer).exchange(), tools)
+        for shape in SHAPES:
+            assert list(restoring.event(Event("", json.loads(json.dumps(shape)))))
+            assert restoring.whole(json.loads(json.dumps(shape))) is not None
+        list(restoring.end())
+
+
+def test_events_as_servers_write_them() -> None:
+    raw = 'event: a\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\n\ndata:{"b": 2}\n\nid: 5\n\ndata: [DONE]\n\n'
+    found = [Event("a", {"a": 1}), Event("", None), Event("", {"b": 2}), Event("", None), Event("", DONE)]
+    for seed in range(20):
+        assert read(raw, seed) == found
+    events = Events(10)
+    assert list(events.feed(b"data: {")) == []
+    with pytest.raises(Refusal, match="middle"):
+        events.close()
+    with pytest.raises(Refusal, match="more than 10"):
+        list(events.feed(b" " * 10))
