@@ -13,7 +13,7 @@ from typing import Any
 
 from textveil import Conversation, Sanitizer
 from textveil.bundle import atomic_bytes
-from textveil.errors import ExtraMissing, InputError
+from textveil.errors import ExtraMissing, OutputError
 
 from textveil_cli.integrations.rewriter import loaded
 
@@ -43,7 +43,10 @@ def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any
     server = MCPServer("textveil")
 
     def path_of(name: str) -> Path:
-        path = (root / name).resolve()
+        try:
+            path = (root / name).resolve()
+        except (OSError, ValueError):
+            path = root.parent
         if not path.is_relative_to(root):
             raise ToolError("the file is not in the folder")
         return path
@@ -67,11 +70,16 @@ def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any
         """Writes a new file, with the real names, places and numbers put back; tells what could not be."""
         with lock:
             found = conversation.incoming(text)
+        path = path_of(name)
         try:
-            with atomic_bytes(path_of(name), private=True, replace=False) as file:
+            if path.exists():
+                raise OutputError("it is there")
+            with atomic_bytes(path, private=True, replace=False) as file:
                 file.write(found.reply.encode("utf-8", "replace"))
-        except (OSError, InputError):
-            raise ToolError("the file cannot be written there: it must be a new one") from None
+        except (OSError, OutputError):
+            raise ToolError(
+                "the file cannot be written there: it must be a new one, in a folder that is there"
+            ) from None
         stayed = ", ".join((*found.unplaced, *found.ambiguous)) or "nothing"
         return f"written: {len(found.placed)} put back, what may be words of your own and stayed: {stayed}"
 
