@@ -2,7 +2,7 @@
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
-EXTRAS = presidio spacy datasets pandas langchain agents sklearn serve gateway
+EXTRAS = presidio spacy datasets pandas langchain agents mcp sklearn serve gateway
 CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 
 # What CI checks, in the environment that is there: `bash .ci/run` starts from nothing and tries every Python there is.

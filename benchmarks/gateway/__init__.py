@@ -1,1 +1,1 @@
-"""The gateway before a real model."""
+"""The gateway before a real model, and beside its peers."""

@@ -24,7 +24,7 @@ from textveil import Conversation
 from textveil.errors import ExtraMissing, OptionError
 from textveil.text.segmentation import apply_case, case_pattern
 
-from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.integrations.rewriter import Rewriter, loaded
 
 try:
     from presidio_anonymizer.operators import Operator, OperatorType
@@ -139,7 +139,7 @@ def _called(text: str, entity: str) -> str | None:
     if entity == _AS_READ:
         return None
     kind, fitting = _CALLED.get(entity, ("word", None))
-    read = {what for piece, what in Rewriter(protect="names").preview(text) if any(map(str.isalnum, piece))}
+    read = {what for piece, what in loaded(None).preview(text, protect="names") if any(map(str.isalnum, piece))}
     fits = read and "visible" not in read and (fitting is None or read <= fitting)
     return None if fits else kind
 

@@ -106,6 +106,7 @@ class Conversation:
         part = object.__new__(type(self))
         part.__dict__.update(self.__dict__)
         part._restorer = Restorer(() if after is None else after._restorer.pairs)
+        part._reader = self._plan.reader()  # what it remembers of a text is larger than the text
         return part
 
     def outgoing(self, messages: list[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from textveil.text.placing import word_before
 _NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
 _WEAK = frozenset(("title", "number-word", "unit", "office"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
+_BEGIN_DATES = frozenset(kinds[0] for kinds in _DATES)
 _IN_DATES = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
@@ -43,7 +44,8 @@ def pairs(pieces: Sequence[Piece]) -> Iterator[Pair]:
                     yield from _parts(output.split(), part.text.split())
                 elif part.kind == "number" and output.endswith("0") and "." in output:
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
-        yield from _dates(pieces, place)
+        if mention.kind in _BEGIN_DATES:
+            yield from _dates(pieces, place)
 
 
 def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:

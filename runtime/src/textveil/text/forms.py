@@ -86,6 +86,10 @@ def forms(pair: Pair) -> Iterator[Form]:
     yield Form(" ".join(folded(output).split()), pair)
     if pair.lead or pair.weak:
         return
+    if output.replace(" ", "").isalpha():
+        if len(output) >= _SHORTEST_PLURAL:
+            yield from (Form(folded(plural), pair, "plural") for plural in {_plural(output), f"{output}s"})
+        return
     number, date = _NUMBER.fullmatch(output), _parsed(output)
     if number is not None:
         whole, decimals = number[1].replace(",", ""), number[2] or ""
@@ -99,8 +103,6 @@ def forms(pair: Pair) -> Iterator[Form]:
     elif date is not None:
         for way, written in _written(date).items():
             yield Form(folded(written), pair, way)
-    elif len(output) >= _SHORTEST_PLURAL and output.replace(" ", "").isalpha():
-        yield from (Form(folded(plural), pair, "plural") for plural in {_plural(output), f"{output}s"})
 
 
 def in_case_of(written: str, output: str, original: str) -> str:

@@ -45,7 +45,7 @@ class Restorer:
         Of originals that differ in their case alone the first is kept.
         """
         for pair in pairs:
-            found = Pair(*pair)
+            found = pair if type(pair) is Pair else Pair(*pair)
             output = key(found.output)
             if output in self._ambiguous:
                 continue

