@@ -82,11 +82,13 @@ docs-check:
 browser:
 	.ci/browser
 
-# The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv.
+# The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv. The page
+# to try is in .site/html/try, where the package in web/ is built.
 site:
 	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
 	.venv/bin/python docs/site/collect.py
 	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
+	if [ -f web/dist/textveil.js ]; then node web/demo/build.mjs .site/html/try; else echo "without the page to try: npm ci && npm run build in web/"; fi
 
 # The bill of materials of the runtime and its command, and the hashes of what they depend on, by tools in an environment
 # of their own. Of the extras, those that are parts of them: a library that textveil is put into is its user's.
