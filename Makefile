@@ -67,7 +67,7 @@ wheels:
 # Rebuild SanText's English tables (about half an hour), and over their words the default bundle; see artifacts/README.md.
 bundle:
 	.venv/bin/textveil-export table --mechanisms santext --name "English words, SanText, version 3" -k 60 --certified-epsilon 7,8,9,10,11,12.5 --force -o artifacts/english-santext
-	.venv/bin/textveil-export staircase artifacts/english-santext --context english --name "English words, version 4" --force -o artifacts/english-v4
+	.venv/bin/textveil-export staircase artifacts/english-santext --name "English words, version 4" --force -o artifacts/english-v4
 
 # Runs the commands in the documents and writes what they print below them; docs-check runs none of them.
 docs:

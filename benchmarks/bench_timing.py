@@ -2,15 +2,13 @@
 
     python benchmarks/bench_timing.py [DRAWS [PAIRS]]
 
-PAIRS is how the names begin of the pairs that are timed, ``fluent`` say; all if left out.
+PAIRS is how the names begin of the pairs that are timed, ``staircase`` say; all if left out.
 
 For an output, two inputs that it may come from: one whose budget favors it (the draw is a near one), one whose budget
 does not (the draw is a base one). Draws of one mention at a time, in turns. The advantage is the largest difference of
 the two distribution functions of time: by how much the best threshold tells near from base. Its 95 % limit is that of
 Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), printed beside it: the more draws, the nearer. As controls:
 one draw twice, and SanText, whose draws are rejected more or less often.
-
-Draws whose base follows the text (``--fluent``) are timed in the same way, in one context.
 
 Then the marginal processor time of a word in a text: from texts of 200 to texts of 2,000 words of six letters each, in
 turns, for frequent words, for rare ones and for unknown ones. If time shows length alone, the three are equal.
@@ -30,7 +28,7 @@ one_core()
 from textveil import Sanitizer
 from textveil.bundle import artifact
 from textveil.mechanisms import random_uint64
-from textveil.mechanisms.staircase import FluentStaircase, Staircase
+from textveil.mechanisms.staircase import Staircase
 
 DRAWS = 100_000
 #: Different uniform integers of each branch, and draws of other words before each that is timed.
@@ -100,47 +98,6 @@ def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Cloc
     return clock
 
 
-def context_of(sanitizer: Sanitizer, fluent: FluentStaircase) -> np.ndarray:
-    """What stands around the drawn mention in "she saw the ... in the", where "saw" came out."""
-    ids, elements = sanitizer.bundle.ids, fluent.context.elements
-    return np.array([elements.drawn, ids["the"], ids["in"], ids["the"]])
-
-
-def selected_in_context(fluent: FluentStaircase, context: np.ndarray, one: int, output: int, *, near: bool) -> Clock:
-    """Times the arithmetic of draws in one context, as ``selected`` does."""
-    plain, inputs, contexts = fluent.plain, np.array([one]), context[None]
-    line = fluent._line(inputs, contexts)
-    place = line.stored[0].tolist().index(output) if near else 0
-    before = int(line.dealt[0, place - 1]) if near and place else 0
-    classes, of_class = fluent._classes, int(fluent.context.classes[output])
-    factor = int(line.factors[0, of_class])
-    begins = int(line.ends[0, of_class]) - factor * (int(classes.mass[of_class]) - int(classes.before[output]))
-    width = factor * int(plain.base[output]) * plain.unit
-
-    def integers(number: int) -> tuple[np.ndarray, np.ndarray]:
-        if near:
-            v = before + number % max(1, int(line.dealt[0, place]) - before)
-            u = plain.unit * int(line.base_sum[0]) + v * plain.factor
-        else:
-            u = begins * plain.unit + int(random_uint64(1)[0]) % width
-        return np.array([u]), np.array([int(random_uint64(1)[0]) % int(line.left[0])])
-
-    others = np.arange(0, len(plain.base), len(plain.base) // BETWEEN)
-    around = np.repeat(contexts, len(others), axis=0)
-    prepared = [integers(number) for number in range(PREPARED)]
-
-    def clock(number: int) -> int:
-        u, w = prepared[number % PREPARED]
-        fluent.draw(others, around, random_uint64)
-        start = time.perf_counter_ns()
-        found = fluent._select(fluent._line(inputs, contexts), u, w)
-        taken = time.perf_counter_ns() - start
-        assert int(found[0]) == output
-        return taken
-
-    return clock
-
-
 def advantage(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     """The largest difference of two distribution functions, and its 95 % upper limit."""
     places = np.sort(np.concatenate([first, second]))
@@ -202,21 +159,6 @@ def main() -> None:
         selected(staircase, doctor, doctor, near=True),
     )
     pairs[f"SanText: {fast}; {slow}"] = timed(exact, ids[fast]), timed(exact, ids[slow])
-    assert sanitizer.bundle.context is not None
-    fluent = FluentStaircase(staircase, sanitizer.bundle.context)
-    context = context_of(sanitizer, fluent)
-    of_fluent = {
-        f"fluent: {near} from {near}, near; from {far}, base": (
-            selected_in_context(fluent, context, ids[near], ids[near], near=True),
-            selected_in_context(fluent, context, ids[far], ids[near], near=False),
-        )
-        for near, far in PAIRS
-    }
-    of_fluent["fluent, control: the same draw twice"] = (
-        selected_in_context(fluent, context, doctor, doctor, near=True),
-        selected_in_context(fluent, context, doctor, doctor, near=True),
-    )
-    pairs.update(of_fluent)
     chosen = sys.argv[2] if len(sys.argv) > 2 else ""
     pairs = {name: pair for name, pair in pairs.items() if name.startswith(chosen)}
     rows = [[name, draws, *advantage(*in_turns(*pair, draws))] for name, pair in pairs.items()]

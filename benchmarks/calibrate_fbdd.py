@@ -12,7 +12,7 @@ Other dimensions do not need the published GloVe files: vectors in *GloVe's text
 bundle by principal components, and a bundle is built from them:
 
     python benchmarks/calibrate_fbdd.py vectors BUNDLE pca50.txt --dimension 50
-    textveil-export table --vectors pca50.txt --lists none --level any=10 \
+    textveil-export table --vectors pca50.txt --lists none --exponent 10 \
         --name "MiniLM words, PCA to 50 dimensions (GloVe format)" -o pca50
 
 These are the same words and the same encoder with fewer dimensions. They are NOT GloVe vectors, and a figure drawn

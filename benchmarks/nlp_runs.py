@@ -26,7 +26,7 @@ import numpy as np
 from nlp_recipes import MINILM, RECIPES, Attack, Cell, Release, bundles, releases, runs_of
 from textveil.bundle import TextBundle, artifact, layout, open_bundle
 from textveil.mechanisms.baselines import SanText
-from textveil.text import LevelSummary, summaries
+from textveil.text import LevelSummary, epsilon_text, summaries
 from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_training.data import share_of
 from textveil_training.pretrain import read_recipe
@@ -239,7 +239,7 @@ class Workshop:
             artifact("english-santext") if release.bundle is None else self.bundle(release.bundle), TextBundle
         )
         levels = summaries(bundle, mechanism)
-        known = next(level for level in levels if level.level == release.options["level"])
+        known = next(level for level in levels if epsilon_text(level.epsilon) == release.options["epsilon"])
         found: dict[str, float] = {}
         if mechanism == "santext+":
             found["share"] = bundle.manifest["provenance"]["sensitive_share"]
@@ -253,10 +253,10 @@ class Workshop:
 
     def _pure_level(self, bundle: TextBundle, known: LevelSummary) -> float:
         """As ``textveil-export certify`` computes it, for a bundle without a certificate; kept beside the bundles."""
-        path = self.work / "bundles" / f"{bundle.identity[:16]}.{known.level}.{known.mechanism}.pure"
+        path = self.work / "bundles" / f"{bundle.identity[:16]}.{known.epsilon:g}.{known.mechanism}.pure"
         with self._lock(path):
             if not path.exists():
-                level = next(level for level in bundle.levels if level.name == known.level)
+                level = bundle.levels[summaries(bundle, known.mechanism).index(known)]
                 parameters = level.parameters[known.mechanism]
                 santext = SanText.of(bundle.table, bundle.metric, known.mechanism, parameters)
                 ((loss, _),) = pure_ldp_levels([santext.channel_on(AllScores.of(bundle.metric))])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from frontier import fluent
 from numpy.typing import NDArray
 from report.frontier_rows import Row
 from textveil import Sanitizer
@@ -33,7 +32,7 @@ class Releases:
 
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
-        santext: A bundle with SanText, certified, its rows, and contexts; the built-in one for ``None``.
+        santext: A bundle with SanText, certified, and its rows; the built-in one for ``None``.
     """
 
     def __init__(self, bundle: Path | None, santext: Path | None) -> None:
@@ -47,8 +46,7 @@ class Releases:
 
     def identity(self, row: Row) -> str:
         """The identity of the bundle that a row is of."""
-        large = row.name.startswith(("santext", "fluent"))
-        return (self.santext if large else self.staircase).bundle.identity
+        return (self.santext if row.name.startswith("santext") else self.staircase).bundle.identity
 
     def source(self, row: Row) -> str:
         """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
@@ -57,8 +55,6 @@ class Releases:
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
-        if row.name.startswith("fluent"):
-            return _fluent_source(self.santext.bundle)
         return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible)
 
     @cached_property
@@ -69,8 +65,6 @@ class Releases:
         """Returns the release of a row."""
         if row.name.startswith("santext"):
             return self._of_words(row.name)
-        if row.name.startswith("fluent"):
-            return fluent.of_fluent(self.words, self.plan(row))
         return self._of_plan(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
@@ -93,9 +87,6 @@ class Releases:
 
     def plan(self, row: Row) -> Any:
         """Returns the plan of a row under the staircase's skeleton."""
-        if row.name.startswith("fluent"):
-            fluent: Any = self.santext._plan({"mechanism": "staircase", "epsilon": row.nats, "fluent": True})
-            return fluent
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
@@ -164,12 +155,6 @@ def _santext_source(bundle: TextBundle) -> str:
     law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     hashes = [law["files"].get(name, "") for name in (layout.VOCABULARY, layout.TABLE, layout.EMBEDDINGS)]
     return hashlib.sha256(json.dumps([hashes, law["santext"]], sort_keys=True).encode()).hexdigest()
-
-
-def _fluent_source(bundle: TextBundle) -> str:
-    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
-    decided = [_staircase_source(bundle, kinds=True), law["files"][layout.CONTEXT]]
-    return hashlib.sha256(json.dumps(decided).encode()).hexdigest()
 
 
 def _staircase_source(bundle: TextBundle, *, kinds: bool) -> str:

@@ -45,7 +45,6 @@ ROWS = (
     Row("shipped-8", "staircase", _KINDS, "8"),
     Row("shipped-10", "staircase", _KINDS, "10"),
     Row("shipped-12", "staircase", _KINDS, "12"),
-    Row("fluent-10", "staircase, fluent", _KINDS, "10"),
     Row("consistent-10", "staircase, consistent", f"{_KINDS}, equal words", "10"),
 )
 #: The default of the staircase.

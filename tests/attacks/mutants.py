@@ -120,7 +120,6 @@ def _peak_kilobytes() -> int:
 def small_bundles(place: Path) -> dict[str, Path]:
     """Writes small bundles of every kind."""
     from small_bundles import contents
-    from small_context import random_context
     from small_encoders import write_encoder
     from small_index import write_index
     from small_staircase import small_staircase
@@ -131,7 +130,6 @@ def small_bundles(place: Path) -> dict[str, Path]:
     text = contents(vectors, k=5, exponents=("4",))
     bundles = {
         "staircase": small_staircase(place / "staircase"),
-        "staircase that follows the text": small_staircase(place / "fluent", context=random_context(1)),
         "santext": write_bundle(text, place / "santext").path,
         "index": write_index(place / "index"),
         "vectors": write_encoder(place / "vectors"),

@@ -42,7 +42,7 @@ def _use_text(bundle: TextBundle) -> None:
         check_printable(sanitizer.sanitize(_TEXT, mechanism=mechanism).statement.summary())
     if bundle.staircase is not None:
         terms = sanitizer.terms(mechanism="staircase")
-        level = next(level for level in bundle.staircase_levels if level.name == terms.level)
+        level = next(level for level in bundle.staircase_levels if level.epsilon == terms.epsilon)
         check_staircase(Staircase.of(bundle.staircase, level, bundle.staircase.base > 0), Decimal(terms.epsilon))
 
 

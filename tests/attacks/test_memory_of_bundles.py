@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_context import random_context
 from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import KINDS, small_staircase
@@ -46,7 +45,7 @@ def _index_with_a_model(folder: Path) -> Path:
 
 
 BUNDLES: dict[str, Callable[[Path], Path]] = {
-    "staircase": lambda folder: small_staircase(folder, context=random_context(1)),
+    "staircase": small_staircase,
     "words": lambda folder: GOLDEN / "words",
     "wordpieces": lambda folder: GOLDEN / "wordpieces",
     "index": write_index,

@@ -39,7 +39,7 @@ def bundle():
 
 def test_its_size_and_identity(bundle):
     files = list(DEFAULT_BUNDLE.iterdir())
-    assert sum(path.stat().st_size for path in files) <= 7_500_000
+    assert sum(path.stat().st_size for path in files) <= 6_500_000
     assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / MANIFEST).read_bytes()).hexdigest()
     assert bundle.law_identity == hashlib.sha256((DEFAULT_BUNDLE / LAW).read_bytes()).hexdigest()
     assert {path.name for path in files} == {*bundle.manifest["files"], "manifest.json"}
@@ -50,7 +50,6 @@ def test_its_vocabulary_and_levels(bundle):
     assert (bundle.mechanisms, bundle.default_mechanism) == (("staircase",), "staircase")
     assert (bundle.default_staircase_level, bundle.default_protect) == ("10", "words")
     assert [level.name for level in bundle.staircase_levels] == ["4", "6", "8", "10", "12"]
-    assert bundle.context is not None
 
 
 # --- the staircase -------------------------------------------------------------------------------------------------
@@ -138,9 +137,9 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
         assert lower.probability(word) > 0
         assert word not in title.words
         assert sanitizer.preview(word.title())[0][1] not in ("drawn", "unknown", "visible")
-    for options in (Options(consistent=True), Options(fluent=True)):
-        assert sanitizer.distribution("hotel", **options).words == lower.words
-        assert sanitizer.distribution("Nurse", **options).words == title.words
+    options = Options(consistent=True)
+    assert sanitizer.distribution("hotel", **options).words == lower.words
+    assert sanitizer.distribution("Nurse", **options).words == title.words
 
 
 def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):

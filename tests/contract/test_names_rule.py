@@ -97,7 +97,7 @@ def test_words_of_a_list_that_are_drawn(shipped: Both, number: int) -> None:
     """In texts by chance every other word is of the list: frequent, rare, close to others, and in no vocabulary."""
     odd = ["let", "shirt", "mail", "book", "mg", "pm", "zorb", "new", "room", "years", "old", "born"]
     listed = [*dict.fromkeys([*strict_words(shipped.product, 120), *close_words(shipped.product, "nurse"), *odd])]
-    options = [{}, {"level": "4", "style": "tag", "deny": [listed[0], "of"], "allow": listed[:9]}][number]
+    options = [{}, {"epsilon": "4", "style": "tag", "deny": [listed[0], "of"], "allow": listed[:9]}][number]
     texts = texts_by_chance(shipped.product.require_names(), 3 + number, 300)
     chance, drawn = random.Random(number), 0
     mixed = [re.sub("[a-z]{4,}", lambda word: chance.choice([word[0], *chance.choices(listed, k=2)]), t) for t in texts]

@@ -18,7 +18,6 @@ ENGLISH = {
     "lists": "11be54aae71b8f1852edeccf2beece50729af3507cf63b079b87c5edbc533f39",
     "staircase": "bce2fa348f2acd56127c4cae7e96fe5c243acb32887e40cd634539f3d1e4f2a3",
     "levels of the staircase": "6c1e28ae1e756d93dee6e1d7ffeda5868f324592747e8c1709a15e231939cd5f",
-    "context": "7dc9493d3438755fec7de69903f664c0f244c3c240bcdd1d91487f06a310c312",
 }
 SANTEXT = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
@@ -58,10 +57,9 @@ def of_vocabulary(bundle: TextBundle) -> str:
 
 
 def of_staircase(bundle: TextBundle) -> dict[str, str]:
-    table, lists, context = bundle.staircase, bundle.skeleton, bundle.context
+    table, lists = bundle.staircase, bundle.skeleton
     assert table is not None
     assert lists is not None
-    assert context is not None
     everything = np.ones(table.symbols, dtype=bool)
     levels: list[Any] = []
     for level in bundle.staircase_levels:
@@ -73,7 +71,6 @@ def of_staircase(bundle: TextBundle) -> dict[str, str]:
         "lists": digest(lists.function_words, [(kind.name, kind.shape, kind.utf_8) for kind in lists.kinds]),
         "staircase": digest(table.neighbors, table.base, table.roles),
         "levels of the staircase": digest(*levels),
-        "context": digest(context.classes, context.rows, context.scores, context.weights),
     }
 
 

@@ -15,7 +15,7 @@ from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.text import weights
 from textveil_export.text.build import Recipe, build_bundle
-from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
+from textveil_export.text.calibrate_epsilon import DEFAULT_SHARES
 from textveil_export.text.sources import Source
 from textveil_export.text.weights import Setting
 from textveil_export.text.word_sets import Policy
@@ -52,12 +52,12 @@ def median_unchanged(bundle, exponent):
 @pytest.mark.slow
 def test_the_default_levels_meet_their_shares(source, tmp_path):
     bundle = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle")
-    assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
-    for level in bundle.levels:
+    assert len(bundle.levels) == len(DEFAULT_SHARES)
+    for level, share in zip(bundle.levels, DEFAULT_SHARES, strict=True):
         exponent = level.parameters["santext+"].exponent
         assert exponent * 4 == int(exponent * 4)
         nearby = [median_unchanged(bundle, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
-        assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
+        assert nearby[0] < share < nearby[1]
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
@@ -134,15 +134,15 @@ class TestCommand:
         lists = tmp_path / "list.txt"
         lists.write_text("aaa\n")
         arguments = ["table", "--vectors", str(vectors), "-o", str(target), "--lists", "none", "-k", "8"]
-        arguments += ["--level", "low=3", "--level", "high=9.5", "--default-level", "high", "--deny", str(lists)]
+        arguments += ["--exponent", "3", "--exponent", "9.5", "--default-epsilon", "19.0", "--deny", str(lists)]
         assert run(cli.app, "textveil-export", arguments) == 0
         bundle = Sanitizer.load(target).bundle
         assert bundle.identity in capsys.readouterr().out
         assert [(level.name, level.parameters["santext"].exponent) for level in bundle.levels] == [
-            ("low", Decimal(3)),
-            ("high", Decimal("9.5")),
+            ("6", Decimal(3)),
+            ("19", Decimal("9.5")),
         ]
-        assert bundle.default_level == "high"
+        assert bundle.default_level == "19"
         assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
 
@@ -153,7 +153,7 @@ class TestCommand:
         for vocabulary in ("wordpiece", str(words_file)):
             target = tmp_path / f"bundle{len(vocabulary)}"
             arguments = ["table", "--encoder", str(encoder_folder), "--vocabulary", vocabulary, "-o", str(target)]
-            arguments += ["-k", "3", "--level", "moderate=4", "--lists", "none", "--mechanisms", "santext"]
+            arguments += ["-k", "3", "--exponent", "4", "--lists", "none", "--mechanisms", "santext"]
             assert run(cli.app, "textveil-export", arguments) == 0
             sanitizer = Sanitizer.load(target)
             assert sanitizer.bundle.tokens == ("wordpiece" if vocabulary == "wordpiece" else "word")
@@ -163,11 +163,10 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--level", "a=x"], "NAME=NUMBER"),
-            (["--level", "a=-1"], "NAME=NUMBER"),
-            (["--level", "a=2", "--level", "a=3"], "NAME=NUMBER"),
-            (["--level", "a=3", "--level", "b=2"], "ascending"),
-            (["--level", "a=3", "--level", "b=4"], "default level"),
+            (["--exponent", "x"], "a number above 0"),
+            (["--exponent", "-1"], "a number above 0"),
+            (["--exponent", "3", "--exponent", "2"], "ascending"),
+            (["--exponent", "3", "--default-epsilon", "5"], "default level"),
             (["--vocabulary", "wordpiece"], "--vectors replaces"),
             (["--lists", "french"], "--lists"),
             (["--share", "2"], "share"),

@@ -8,16 +8,12 @@ import pytest
 import small_bundles
 from overridden import overridden
 from textveil import Sanitizer
-from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
-from textveil.bundle.layout import VOCABULARY
-from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase
+from textveil.bundle import TextBundle, open_bundle
 from textveil.verify import verify_text
 from textveil_cli.console import run
 from textveil_export import cli
-from textveil_export.cli.options import ENGLISH_CONTEXT
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
-from textveil_export.text.context import context_arrays, read_context_model
 from textveil_export.text.skeleton_lists import ENGLISH_KINDS, english_skeleton, read_skeleton_lists
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import StaircaseSettings
@@ -160,90 +156,3 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
 def test_the_settings_are_checked() -> None:
     with pytest.raises(ExportError):
         StaircaseSettings(k=0)
-
-
-# --- contexts ------------------------------------------------------------------------------------------------------
-
-NOUNS, REST = "doctor nurse john london clinic hospital", "the a of flu cancer clean dirty ugly , 's monday"
-MODEL = f"""# a model of contexts
-credit\tMade up.
-weights\t1 2 8
-class\t{NOUNS}
-class\t{REST}
-row\t-1\t2 0\tthe a
-row\t-1\t0 1\t<drawn> <kind:name> <kind:later> later
-row\t1\t-1 1\t<mark:,> <mark> <edge> <kind:mark>
-"""
-
-
-def test_contexts_of_a_bundle(files: dict[str, Path], tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    model.write_text(MODEL, "utf-8")
-    assert table(files, tmp_path, *foreign(files), "--attribution", "Some words.", "--context", model) == 0
-    bundle = open_bundle(tmp_path / "bundle", TextBundle)
-    context = bundle.context
-    assert context is not None
-    assert bundle.manifest["attribution"] == "Some words. Made up."
-    at = context.elements
-    ids = {word: index for index, word in enumerate(bundle.vocabulary)}
-    assert [context.classes[ids[word]] for word in ("doctor", "clinic", "the", "monday")] == [0, 0, 1, 1]
-    assert context.scores.tolist() == [[0, 0], [2, 0], [0, 1], [-1, 1]]
-    rows = np.zeros((4, at.count), int)
-    rows[1, [ids["the"], ids["a"]]] = 1
-    assert bundle.skeleton is not None
-    kinds = [kind.name for kind in bundle.skeleton.kinds]
-    rows[1, [at.drawn, at.first_kind + kinds.index("name")]] = 2
-    rows[2, [at.mark(","), at.mark("*"), at.edge, at.first_kind + len(kinds)]] = 3
-    assert np.argwhere(context.rows != rows).tolist() == []
-    assert context.factors(np.array([[at.edge, ids["the"], at.drawn, at.edge]])).tolist() == [[8, 1]]
-    assert "--fluent" in (tmp_path / "bundle" / "README.md").read_text("utf-8")
-    assert "where the base follows the text" in str(verify_text(bundle))
-    assert Sanitizer(bundle).sanitize("the doctor", fluent=True).tokens == 1
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("weights\t1 2 8", "weights\t0 2 8", "entry 2 is not a line"),
-        ("weights\t1 2 8\n", "", "weights or classes are missing"),
-        ("row\t1\t-1 1", "row\t3\t-1 1", "entry 7 is not a line"),
-        ("row\t1\t-1 1", "row\t1\t-1 1 5", "another number of scores"),
-        ("row\t1\t-1 1", "row\t1\t-1 500", "entry 7 is not a line"),
-        ("row\t1\t-1 1", "later\t1\t-1 1", "entry 7 is not a line"),
-        ("<edge>", "<mark>", "two rows"),
-        ("<drawn>", "the", "two rows"),
-        ("clinic", "later", "1 of 17 words are in no class"),
-        ("monday", "clinic", "in two classes"),
-    ],
-)
-def test_a_wrong_model_of_contexts_is_refused(
-    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
-) -> None:
-    model = tmp_path / "model"
-    assert MODEL.count(old) == 1 or old in ("clinic", "monday")
-    model.write_text(MODEL.replace(old, new), "utf-8")
-    assert table(files, tmp_path, *foreign(files), "--context", model) == 1
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "bundle").exists()
-
-
-@pytest.mark.slow
-def test_the_english_model_fits_the_built_in_bundle() -> None:
-    """Every word has a class, every kind is known, and no total of any level is too large in any context."""
-    bundle, model = open_bundle(DEFAULT_BUNDLE, TextBundle), read_context_model(ENGLISH_CONTEXT)
-    assert bundle.skeleton is not None
-    assert bundle.staircase is not None
-    kinds = [kind.name for kind in bundle.skeleton.kinds]
-    arrays = context_arrays(model, bundle.vocabulary, kinds, (bundle.path / VOCABULARY).read_bytes())
-    assert sum(array.nbytes for array in arrays.values()) < 3_000_000
-    context = ContextTable.from_tensors(arrays, bundle.symbols, len(kinds))
-    everything = np.ones(bundle.symbols, dtype=bool)
-    for level in bundle.staircase_levels:
-        FluentStaircase(Staircase.of(bundle.staircase, level, everything), context)
-    ids = bundle.ids
-    around = [[context.elements.edge, *(ids[word] for word in words)] for words in (("she", "to", "the"),)]
-    around.append([ids[word] for word in ("many", "of", "are", "not")])
-    went, doctors = (context.classes[ids[word]] for word in ("went", "doctors"))
-    after_she, many_of = context.factors(np.array(around))
-    assert after_she[went] > 20 * after_she[doctors]
-    assert many_of[doctors] > 20 * many_of[went]

@@ -17,7 +17,6 @@ from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
 from textveil_export.certify.losses import Losses
 from textveil_export.certify.search import worst_ratios
-from textveil_export.cli import table_options
 from textveil_export.errors import ExportError
 from textveil_export.text import calibrate_epsilon
 from textveil_export.text.build import Recipe, build_bundle
@@ -168,8 +167,8 @@ def dialed(tmp_path_factory):
         "table",
         "--mechanisms",
         "santext",
-        "--default-level",
-        "balanced",
+        "--default-epsilon",
+        "9.50",
         "--vectors",
         str(path),
         "-o",
@@ -179,7 +178,7 @@ def dialed(tmp_path_factory):
         "-k",
         "8",
     ]
-    arguments += ["--certified-epsilon", "low=6, balanced=9.5,high=12"]
+    arguments += ["--certified-epsilon", "6, 9.5,12"]
     assert run(cli.app, "textveil-export", arguments) == 0
     return Sanitizer.load(folder / "b").bundle
 
@@ -190,22 +189,16 @@ class TestCommand:
 
     def test_levels_are_labeled_with_their_targets(self, dialed):
         labels = {level.name: dialed.certified_epsilon(level, "santext+") for level in dialed.levels}
-        assert labels == {"low": 6, "balanced": 9.5, "high": 12}
+        assert labels == {"6": 6, "9.5": 9.5, "12": 12}
 
-    def test_bare_numbers_name_their_levels(self, tmp_path):
-        for text, names in (("6, 9.5", ["e6", "e9.5"]), ("1,2,3,4,5,6", list(calibrate_epsilon.DEFAULT_LEVELS))):
-            levels = table_options._levels(table_options._named(text))
-            assert levels is not None
-            assert list(levels) == names
-
-    @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
+    @pytest.mark.parametrize("targets", ["x", "a=3", "9,8", "6,6", "-1", "nan", ""])
     def test_targets_that_cannot_be(self, tmp_path, capsys, targets):
         arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", targets, *PLAIN]
         assert run(cli.app, "textveil-export", arguments) == 1
         assert capsys.readouterr().err.count("\n") == 1
 
     def test_exponents_and_targets_exclude_each_other(self, tmp_path, capsys):
-        options = ["--certified-epsilon", "9", "--level", "a=3"]
+        options = ["--certified-epsilon", "9", "--exponent", "3"]
         assert run(cli.app, "textveil-export", ["table", "-o", str(tmp_path / "b"), *PLAIN, *options]) == 1
         assert "exclude each other" in capsys.readouterr().err
 

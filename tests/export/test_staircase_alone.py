@@ -31,7 +31,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle with SanText."""
     folder = tmp_path_factory.mktemp("finished") / "bundle"
-    options = ["--lists", "none", "-k", "8", "--level", "moderate=4", "--mechanisms", "santext", "--no-statistics"]
+    options = ["--lists", "none", "-k", "8", "--exponent", "4", "--mechanisms", "santext", "--no-statistics"]
     assert export("table", "--vectors", vectors, *options, "--attribution", "Words by us.", "-o", folder) == 0
     return folder
 

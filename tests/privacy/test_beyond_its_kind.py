@@ -115,10 +115,8 @@ WAYS: dict[str, Way] = {
     "all words drawn": batch(protect="all"),
     "case dropped": batch(case="drop"),
     "punctuation": batch(sanitize_punctuation=True),
-    "fluent": batch(fluent=True),
     "consistent": batch(consistent=True),
     "consistent and split": batch(consistent=True, consistent_cap=9, split=True),
-    "consistent and fluent": batch(consistent=True, fluent=True),
     "sanitize_documents": documents(),
     "consistent documents": documents(consistent=True),
     "a table": command("--csv", "--column", "note"),
@@ -128,7 +126,6 @@ WAYS: dict[str, Way] = {
 }
 LONG: dict[str, Way] = {
     "a long text": batch(),
-    "a long text, fluent": batch(fluent=True),
     "a long text, consistent": batch(consistent=True, consistent_cap=100_000),
     "a long text, split": batch(consistent=True, consistent_cap=99, split=True),
     "a long line": command("--plain"),
@@ -198,7 +195,6 @@ def test_a_capital_that_long_members_lose_is_seen_in_every_way(
 
 #: The way in which a fault is seen, if it is not the first one.
 SEEN = {
-    "a context has the member itself": "fluent",
     "members are equal by their first letter": "consistent",
     "a long text takes more random words for long members": "a long text",
 }

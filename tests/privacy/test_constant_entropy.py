@@ -20,7 +20,7 @@ from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, Rows, dr
 BYTES = (0x00, 0x01, 0x55, 0x7F, 0x80, 0xAA, 0xFE, 0xFF)
 TEXT = "Dr. Mary Smith (born 3 May 1981) wrote 'call 555-0199' to kim@example.com: the zorblax hurts, really."
 OPTIONS: list[dict[str, Any]] = [
-    *({"mechanism": "staircase", **more} for more in ({}, {"fluent": True}, {"consistent": True})),
+    *({"mechanism": "staircase", **more} for more in ({}, {"consistent": True})),
     {"mechanism": "staircase", "sanitize_punctuation": True, "protect": "all"},
     *({"mechanism": name} for name in ("santext", "santext+")),
     {"mechanism": "krr", "epsilon": 8},

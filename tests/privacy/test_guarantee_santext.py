@@ -108,7 +108,7 @@ def test_statements_carry_the_bound(opened: Callable[..., TextBundle]) -> None:
     bundle = opened("scattered", 4)
     for level in bundle.levels:
         law = level.parameters["santext"]
-        terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
+        terms = Sanitizer(bundle).terms(mechanism="santext", epsilon=float(2 * law.exponent))
         promise: Any = terms.promise
         assert (terms.epsilon, promise.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
         assert promise.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))

@@ -41,7 +41,8 @@ class Release:
 def release(bundle: TextBundle, level: Level, probability: str) -> Release:
     """All distributions of SanText+, as ``Sanitizer.distribution`` gives them."""
     sanitizer = Sanitizer(bundle)
-    options: Any = {"mechanism": "santext+", "level": level.name, "replacement_probability": probability}
+    epsilon = 2 * level.parameters["santext+"].exponent
+    options: Any = {"mechanism": "santext+", "epsilon": epsilon, "replacement_probability": probability}
     whole = Release([], [], [])
     for x in range(bundle.symbols + 1):
         kept = x < bundle.symbols and bool(bundle.table.roles[x] & KEPT)
@@ -116,7 +117,8 @@ def test_santext_plus_as_a_whole(
             for line in wrong_with(whole, bundle, level.parameters["santext+"], epsilon_0)
             if probability != "1" or "never comes" not in line
         ] == []
-        terms = Sanitizer(bundle).terms(mechanism="santext+", level=level.name, replacement_probability=probability)
+        epsilon = float(2 * level.parameters["santext+"].exponent)
+        terms = Sanitizer(bundle).terms(mechanism="santext+", epsilon=epsilon, replacement_probability=probability)
         promise: Any = terms.promise
         assert epsilon_0.b <= mpf(promise.epsilon_0) <= epsilon_0.b + mpf("1.1e-6")
 

@@ -14,8 +14,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
-from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
-from textveil.text.rewrite import batches, carried, context, draw, long_texts
+from textveil.mechanisms.staircase.slots import SlotStaircase
+from textveil.text.rewrite import batches, carried, draw, long_texts
 from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import key
 from whole_texts import TEXTS, write_bundle
@@ -38,7 +38,6 @@ OPTIONS: list[dict[str, Any]] = [
         )
     ),
 ]
-EVERY = [{**options, "fluent": fluent} for options in OPTIONS for fluent in (False, True)]
 #: Runs of mentions of every kind, gaps of many segments, equal words far apart, in all cases, and sentences that start.
 TEXT = (
     "The doctor. The nurse, The zorblax! \n The John's: don't 5 5. Will ...The May may. THE\n\nA :) A zorblax; "
@@ -61,11 +60,10 @@ def number(*decides: object) -> int:
 
 @pytest.fixture
 def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """What comes out where a draw is a function of its input, slots and context, and of how many were before it."""
+    """What comes out where a draw is a function of its input and slots, and of how many were before it."""
 
-    def draw_each(self: Any, lower: Any, random_uint64: Any, inputs: Any, contexts: Any = None) -> np.ndarray:
-        around = map(next, [drawn] * len(inputs)) if contexts is None else map(tuple, contexts.tolist())
-        decides = zip(lower.tolist(), inputs.tolist(), around, strict=True)
+    def draw_by_place(self: Any, inputs: Any, slots: Any, random_uint64: Any) -> np.ndarray:
+        decides = zip(slots.lower.tolist(), inputs.tolist(), map(next, [drawn] * len(inputs)), strict=True)
         return np.array([number(*one) % toy.bundle.symbols for one in decides], dtype=np.int64)
 
     def below(totals: Any, random_uint64: Any) -> np.ndarray:
@@ -78,8 +76,7 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         nonlocal drawn, of_kinds
         drawn, of_kinds = count(), count()
         with monkeypatch.context() as patch:
-            for mechanism in (SlotStaircase, FluentSlots):
-                patch.setattr(mechanism, "draw_each", draw_each)
+            patch.setattr(SlotStaircase, "draw", draw_by_place)
             patch.setattr(draw, "uniform_below", below)
             patch.setattr(batches, "LONG_CHARACTERS", 10**9 if chunk is None else 1)
             patch.setattr(batches, "CHUNK_SEGMENTS", chunk)
@@ -96,7 +93,7 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     return release
 
 
-@pytest.mark.parametrize("options", EVERY, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_chunks_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
     whole = told([TEXT], None, **options)
     for chunk in (2, 7, 50):
@@ -104,14 +101,14 @@ def test_chunks_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("options", EVERY, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_chunks_of_many_texts_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
     whole = told([LONG], None, **options)
     for chunk in (1, 4, 33, 64, 301):
         assert told([LONG], chunk, **options) == whole, chunk
 
 
-@pytest.mark.parametrize("options", [options for options in EVERY if options.get("consistent")], ids=str)
+@pytest.mark.parametrize("options", [options for options in OPTIONS if options.get("consistent")], ids=str)
 def test_chunks_of_a_document_of_several_texts_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
     texts = [*TEXTS[:3], "", "zorblax", *TEXTS[9:11], "the Flu", TEXT[-100:]]
     whole = told(texts, None, **options)
@@ -138,12 +135,10 @@ def test_a_document_is_refused_however_it_is_cut(told: Callable[..., Any], texts
 
 SHORT_AND_LONG: list[dict[str, Any]] = [
     {},
-    {"fluent": True},
     {"sanitize_punctuation": True},
     {"protect": "all"},
     {"consistent": True, "consistent_cap": 10**6},
     {"consistent": True, "consistent_cap": 300, "split": True},
-    {"consistent": True, "consistent_cap": 300, "split": True, "fluent": True},
 ]
 
 
@@ -167,7 +162,7 @@ def test_the_length_of_hidden_words_does_not_show(
 
 
 def _without(name: str) -> tuple[object, str, Any]:
-    """A chunk is not told one thing of what came before, or after."""
+    """A chunk is not told one thing of what came before."""
 
     def told_less(*given: Any, **more: Any) -> carried.Carried:
         return carried.Carried(**{**_names(given), **more, name: getattr(carried.NOTHING, name)})
@@ -176,27 +171,19 @@ def _without(name: str) -> tuple[object, str, Any]:
 
 
 def _names(given: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(zip(("before", "open", "past", "ahead"), given, strict=False))
+    return dict(zip(("before", "open"), given, strict=False))
 
 
-real_past, real_open = context.past_of, Reading.open_part
+real_open = Reading.open_part
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a chunk starts a text": _without("before"),
     "a part of a document ends with a chunk": _without("open"),
-    "a chunk begins at an edge": _without("past"),
-    "a chunk ends at an edge": _without("ahead"),
-    "runs begin anew": (
-        context,
-        "past_of",
-        lambda *given: carried.Past((past := real_past(*given)).shown, min(past.run, 1), past.output),
-    ),
     "the count begins anew": (
         Reading,
         "open_part",
         lambda *given: carried.Open(0, real_open(*given).values),
     ),
     "slots are those of the chunk": (long_texts, "_lower_alone", lambda *given: None),
-    "gaps are several elements": (long_texts, "_whole_gaps", iter),
 }
 
 
@@ -211,4 +198,4 @@ def test_a_fault_is_seen(told: Callable[..., Any], monkeypatch: pytest.MonkeyPat
         except (IndexError, DocumentTooLong):
             return True
 
-    assert any(map(differs, EVERY[::-1]))
+    assert any(map(differs, OPTIONS[::-1]))

@@ -219,7 +219,7 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
     str(sanitizer.sanitize("the").statement)
     sanitizer.distribution("doctor").likeliest()
     tables.distance("doctor", "nurse")
-    for call in (lambda: sanitizer.sanitize("the", level="x"), lambda: textveil.Sanitizer.load("nowhere")):
+    for call in (lambda: sanitizer.sanitize("the", epsilon="x"), lambda: textveil.Sanitizer.load("nowhere")):
         try:
             call()
         except textveil.TextveilError:

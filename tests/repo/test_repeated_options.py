@@ -60,7 +60,7 @@ def test_a_list_and_a_flag_may_go_on(name: str, capsys: pytest.CaptureFixture[st
 
 def test_a_repeated_option_is_found_wherever_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (
-        ["-t", "secret", "--level", "weak", "--text", "other secret"],
+        ["-t", "secret", "--epsilon", "8", "--text", "other secret"],
         ["--text=secret", "-tsecret"],
         ["--header", "-t", "secret", "--no-header"],
     ):

@@ -105,7 +105,7 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
     artifact = ROOT / "artifacts" / "english-v4"
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
     assert sorted(name for name in names if name.startswith("textveil/bundle/builtin/")) == expected
-    parts = ("manifest.json", "law.json", "characters.json", "context.safetensors", "vocabulary.tsv")
+    parts = ("manifest.json", "law.json", "characters.json", "vocabulary.tsv")
     for part in (*parts, "staircase.safetensors", "function-words.txt", "kind.given-name.txt"):
         assert sum(name.endswith(part) for name in names) == 1
     with zipfile.ZipFile(dist("wheel")) as wheel:
@@ -114,7 +114,7 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
             assert content == (artifact / name.rpartition("/")[2]).read_bytes()
         manifest = wheel.read(f"{BUNDLE}/manifest.json")
     assert hashlib.sha256(manifest).hexdigest() == DEFAULT_IDENTITY
-    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 7_500_000
+    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 6_500_000
 
 
 def test_the_wheel_is_small_enough_to_bundle(dist: Callable[[str], Path]) -> None:

@@ -18,7 +18,7 @@ from textveil_training.text_channel import TextChannel
 
 COUNT = 40
 LAWS: list[dict[str, Any]] = [
-    *({"mechanism": mechanism, "level": level} for mechanism in ("santext", "santext+") for level in ("l0", "l1")),
+    *({"mechanism": mechanism, "epsilon": epsilon} for mechanism in ("santext", "santext+") for epsilon in ("3", "8")),
     {"mechanism": "santext+", "replacement_probability": "1"},
     {"mechanism": "santext+", "replacement_probability": "0.01", "deny": ["baba"]},
     {"mechanism": "krr", "epsilon": "0.5"},
@@ -73,7 +73,7 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
 @pytest.mark.parametrize("end", [1, 2, 3000, 6001])
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
-    channel = TextChannel(folders["words"], mechanism="santext", level="l0")
+    channel = TextChannel(folders["words"], mechanism="santext", epsilon="3")
     mechanism = channel.plan.mechanism.law  # type: ignore[attr-defined]
     assert isinstance(mechanism, SanText)
     mechanism = replace(mechanism, weights=mechanism.weights[:end])

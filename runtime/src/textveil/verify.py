@@ -258,16 +258,15 @@ def _verify_staircase(bundle: TextBundle) -> str:
             slots = plans.slots(level, protect=protect)
             for staircase in {slots.strict, slots.lower}:
                 if largest_losses(staircase_channel(staircase), inputs).max() > float(level.epsilon) + _MARGIN:
-                    raise BundleDamaged(f"level {level.name}: the staircase loses more than the stated epsilon")
-            if bundle.context is not None:
-                plans.fluent(slots)
+                    raise BundleDamaged(
+                        f"level {level.epsilon.normalize():f}: the staircase loses more than the stated epsilon"
+                    )
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
-    follows = "" if bundle.context is None else ", also where the base follows the text"
     its_levels = counted(len(bundle.staircase_levels), "level")
     return (
         f"staircase: {rows:,} rows of {counted(k, 'distinct neighbor')}, one base, one budget; at most "
-        f"{levels} nats at its {its_levels}, on both rungs{follows}"
+        f"{levels} nats at its {its_levels}, on both rungs"
     )
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_context import random_context
-from small_staircase import small_staircase
 from textveil import Sanitizer
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5.\n"
@@ -49,20 +47,9 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert statement["summary"].startswith("8.5 nats per drawn mention. ")
 
 
-def test_words_that_fit(here: Callable[..., Any], file: Path, tmp_path: Path) -> None:
-    follows = small_staircase(tmp_path / "follows", context=random_context(1))
-    for options in ([], ["--consistent"], ["--protect", "all"], ["--sanitize-punctuation"]):
-        ran = here("sanitize", "-b", follows, "--fluent", "--statement", "--document", "file", *options, file)
-        assert ran.code == 0
-        assert "drawn to fit what is visible and what was drawn before, for no more nats" in ran.message
-        assert "zorblax" not in ran.text + ran.message
-    assert b"where the base follows the text" in here("verify", follows).out
-
-
 REFUSED = [
-    (["--fluent"], "this bundle has no context.safetensors, so its base cannot follow the text (fluent)"),
     (["--protect", "x"], "protect must be one of names, words, all"),
-    (["--level", "x"], "no such level; the staircase has the epsilons 6, 8.5"),
+    (["--epsilon", "7"], "no such level; the staircase has the epsilons 6, 8.5"),
     (["--split"], "a cap and a split belong to consistent draws"),
     (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
     (

@@ -156,7 +156,7 @@ def test_a_run_that_finished_nothing_can_be_begun_anew(tables: Callable, folder:
 def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert tables(folder, "-o", out).code == 0
-    assert "begun with other options" in tables(folder, "-o", out, "--resume", "--level", "high").message
+    assert "begun with other options" in tables(folder, "-o", out, "--resume", "--epsilon", "16").message
     assert "begun with other options" in tables(folder, "-o", out, "--resume", "-c", "id").message
     (folder / "a.csv").write_bytes(TABLE + b"2,nurse\n")
     ran = tables(folder, "-o", out, "--resume")

@@ -32,7 +32,7 @@ def test_the_accessor_is_the_function() -> None:
     column = pandas.Series(["The of", "and not"])
     assert list(column.textveil.sanitize(epsilon=4)) == ["The of", "and not"]
     with pytest.raises(OptionError):
-        column.textveil.sanitize(level="nothing")
+        column.textveil.sanitize(epsilon=7)
 
 
 def test_empty_columns() -> None:

@@ -45,7 +45,7 @@ def test_a_function_word_that_is_found_is_drawn_unless_it_is_to_stay() -> None:
 
 def test_wrong_parameters_are_named() -> None:
     with pytest.raises(OptionError):
-        anonymize("ask Anna", [("PERSON", "Anna")], level=SECRET)
+        anonymize("ask Anna", [("PERSON", "Anna")], epsilon=SECRET)
 
 
 def test_nothing_is_logged_of_a_span(caplog: pytest.LogCaptureFixture) -> None:
@@ -144,7 +144,7 @@ def test_words_that_are_on_a_list_stay_of_its_kind() -> None:
 
 
 def test_without_kinds_words_are_drawn_as_words() -> None:
-    params = {"bundle": ROOT / "artifacts" / "english-santext", "mechanism": "santext", "level": "weak"}
+    params = {"bundle": ROOT / "artifacts" / "english-santext", "mechanism": "santext", "epsilon": "11"}
     said = anonymize("ask Zorblaxia Quuxling about it", [("PERSON", "Zorblaxia Quuxling")], **params)
     assert said.startswith("ask ")
     assert not [part for part in ("Zorblax", "Quux") if part in said]

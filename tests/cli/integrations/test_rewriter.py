@@ -96,7 +96,7 @@ def test_one_text_is_a_string(rewriter: Rewriter, given: object) -> None:
 
 def test_options_are_checked_before_there_is_a_text() -> None:
     with pytest.raises(OptionError):
-        Rewriter(SMALL, level="nothing")
+        Rewriter(SMALL, epsilon=7)
 
 
 def child(code: str) -> str:

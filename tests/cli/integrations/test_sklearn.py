@@ -56,7 +56,7 @@ def test_nothing_of_a_text_is_kept() -> None:
 
 def test_what_is_wrong_is_named() -> None:
     with pytest.raises(OptionError):
-        TextSanitizer(level="nothing").fit()
+        TextSanitizer(epsilon=7).fit()
     with pytest.raises(InputError):
         TextSanitizer().transform("one string")
     missing: Any = ["the", None]

@@ -59,7 +59,7 @@ def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCapt
 
 def test_wrong_options_are_named() -> None:
     with pytest.raises(OptionError):
-        pipeline(level="nothing")
+        pipeline(epsilon=7)
 
 
 # --- as its tutorial calls it: add_pipe, nlp, pipe, and then the Doc ------------------------------------------------

@@ -38,7 +38,7 @@ def test_what_was_cut_is_told_on_standard_error_alone(encode: Callable, tmp_path
         (["--text", SECRET, "--expect-id", SECRET], 1),
         (["--text", SECRET, "-o", f"{SECRET}/x"], 1),
         (["--text", SECRET, f"--{SECRET}"], 2),
-        (["--text", SECRET, "--level", SECRET], 2),
+        (["--text", SECRET, "--protect", SECRET], 2),
     ],
     ids=str,
 )

@@ -139,10 +139,10 @@ def test_json_of_a_text(cli: Callable) -> None:
 def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitizer) -> None:
     deny = tmp_path / "deny.txt"
     deny.write_bytes(b"\xef\xbb\xbfthe\r\n\r\n  And  \n")
-    shared = ["--json", "--level", "high", "-p", "1e-18", "--text", "the and of"]
+    shared = ["--json", "--epsilon", "16", "-p", "1e-18", "--text", "the and of"]
     kept = json.loads(cli(*shared).text)
     assert kept["text"] == "the and of"
-    assert kept["statement"]["level"] == "high"
+    assert kept["statement"]["level"] == "16"
     denied = json.loads(cli(*shared, "--deny", deny).text)
     outputs = set(tiny.distribution("zzz").words)
     first, second, third = denied["text"].split()
@@ -158,17 +158,11 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (
-            ["--level", "canary"],
-            "unknown-level",
-            "santext+ has the levels (epsilon) low (4), high (16)",
-        ),
-        (["--epsilon", "17"], "unknown-level", "low (4), high (16)"),
+        (["--epsilon", "17"], "unknown-level", "santext+ has the epsilons 4, 16"),
         (["--epsilon", "canary"], "option", "not a number"),
         (["--mechanism", "canary"], "unknown-mechanism", "there are staircase, santext, santext+, random, krr"),
         (["--mechanism", ""], "unknown-mechanism", "there are"),
         (["--mechanism", "krr"], "option", "--epsilon is needed with --mechanism krr"),
-        (["--mechanism", "random", "--level", "low"], "option", "random has no levels"),
         (["--case", "canary"], "option", "carry, drop"),
         (["-p", "canary"], "option", "not a number"),
         (["-p", "0"], "option", "above 0"),
@@ -199,7 +193,7 @@ def test_errors_come_before_input_is_read(cli: Callable, note: Path, tmp_path: P
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")
     for path in (note, empty):
-        ran = cli(path, "-o", target, "--level", "none")
+        ran = cli(path, "-o", target, "--epsilon", "5")
         assert ran.code == 1
         assert "unknown-level" in ran.message
         assert not target.exists()

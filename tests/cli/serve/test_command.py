@@ -180,7 +180,7 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
     [
         (["--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
         (["--host", "example.org"], 1, "textveil: serve: the host must be an IP address, or localhost\n"),
-        (["--level", "nothing"], 1, "textveil: unknown-level: "),
+        (["--epsilon", "7"], 1, "textveil: unknown-level: "),
         (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: the rung names does not take epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: there is no such kind; there are account"),
         (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),

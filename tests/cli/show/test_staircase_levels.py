@@ -33,7 +33,7 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
     small: Sanitizer = request.getfixturevalue(bundle)
     for protect in ("words", "all"):
         for level, summary in zip(LEVELS, staircase_summaries(small.bundle, protect=protect), strict=True):
-            law = Options(level=level["name"], protect=protect)
+            law = Options(epsilon=level["epsilon"], protect=protect)
             outputs = small.distribution("qwyx", **law).words
             words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
             shares = [share for word in words for share in kept(small, word, **law)]
@@ -43,4 +43,4 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
             slots = plan.mechanism
             assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
             assert summary.largest_odds == small.terms(**law).promise.largest_odds  # type: ignore[union-attr]
-            assert (summary.level, summary.share) == (level["name"], level["share"])
+            assert (summary.epsilon, summary.share) == (float(level["epsilon"]), level["share"])

@@ -72,8 +72,8 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
         check(set(law["skeleton"]) == {"function_words", "kinds"}, "law.json: skeleton")
         kinds = law["skeleton"]["kinds"]
         check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "law.json: a kind")
-        named += ["staircase.safetensors", *(hashes.keys() & {"context.safetensors"})]
-        named += [law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
+        named += ["staircase.safetensors", law["skeleton"]["function_words"]]
+        named += [kind["file"] for kind in kinds]
     if "names" in law:
         named += names_files(law["names"])
     check(len(set(named)) == len(named), "law.json: a file is named twice")

@@ -4,7 +4,7 @@ import decimal
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -32,7 +32,7 @@ class Law:
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The mechanism that a request asks for: a level by name or label; or krr with an epsilon."""
+    """The mechanism that a request asks for: a level by its label; or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
@@ -46,7 +46,7 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
         return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
     called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
     check(called or epsilon is None, "no level has this label")
-    named = called[0] if called else options.get("level", bundle.defaults["level"])
+    named = called[0] if called else bundle.defaults["level"]
     laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
     check(laws, "no such level")
     if laws[0]["base"] is not None:
@@ -80,19 +80,17 @@ def draw_staircase(
     outputs: set[int],
     inputs: list[int],
     take: Callable[[int], list[int]],
-    order: Sequence[int] | None = None,
 ) -> list[int]:
-    """One output for each input: first u of all of them, then w of all of them. Sums run over symbols in `order`."""
+    """One output for each input: first u of all of them, then w of all of them."""
     b = base_of(staircase, outputs)
-    order = range(len(b)) if order is None else order
-    sums = list(itertools.accumulate(b[y] for y in order))
+    sums = list(itertools.accumulate(b))
     rows = [deal(staircase, level, b, x) for x in inputs]
     us = uniform_below([total_of(level, sums[-1])] * len(inputs), take)
     ws = uniform_below([max(1, sums[-1] - sum(a for _, a in row)) for row in rows], take)
     drawn = []
     for row, u, w in zip(rows, us, ws, strict=True):
         if u < UNIT * sums[-1]:
-            drawn.append(order[bisect_right(sums, u // UNIT)])
+            drawn.append(bisect_right(sums, u // UNIT))
             continue
         v = (u - UNIT * sums[-1]) // factor_of(level)
         near = bisect_right(list(itertools.accumulate(a for _, a in row)), v)
@@ -100,7 +98,8 @@ def draw_staircase(
             drawn.append(row[near][0])
         else:
             dealt = dict(row)
-            drawn.append(order[bisect_right(list(itertools.accumulate(b[y] - dealt.get(y, 0) for y in order)), w)])
+            left = itertools.accumulate(weight - dealt.get(y, 0) for y, weight in enumerate(b))
+            drawn.append(bisect_right(list(left), w))
     return drawn
 
 
@@ -173,7 +172,7 @@ def sanitize_batch(
 ) -> tuple[list[str], list[int], int]:
     """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
 
-    Options, all of which may be missing: mechanism, level (a name), epsilon (a label, or the epsilon of krr),
+    Options, all of which may be missing: mechanism, epsilon (a label, or the epsilon of krr),
     replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
     Returns the outputs, the numbers of tokens and the number of random words consumed.
     """

@@ -10,6 +10,7 @@ from .bundle import Bundle
 from .draws import draw_staircase, uniform_below
 from .names_kinds import Named, Part, Reader
 from .names_outputs import is_consistent, member, size
+from .staircase import find_level
 
 LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
@@ -144,7 +145,7 @@ def draw_words(
     assert staircase is not None
     outputs = {bundle.look_up(word) for word in listed} - {bundle.unknown}
     outputs = {y for y in outputs if bundle.spellings[y][0] in listed}
-    level = next(lv for lv in staircase.levels if lv["name"] == options.get("level", staircase.defaults["level"]))
+    level = find_level(staircase, options)
     level = level | {"share": str(max(Fraction(level["share"]), Fraction(10, len(outputs))))}
     alike = replace(staircase, base=(1,) * len(staircase.base))
     drawn = draw_staircase(alike, level, outputs, [bundle.look_up(word.key) for word in words], take)

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .bundle import Bundle
-from .context import in_context
-from .draws import draw_slots, draw_staircase, uniform_below
+from .draws import draw_slots, uniform_below
 from .files import check
-from .skeleton import MARKS, MEMBER, MENTION, VISIBLE, Skeleton, Token
-from .staircase import allowed_outputs
+from .skeleton import MEMBER, MENTION, VISIBLE, Skeleton, Token
+from .staircase import find_level
 
 Words = Callable[[int], list[int]]
-RUN = 32
 
 
 @dataclass
@@ -42,51 +40,6 @@ def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int, split: bo
     return {role: list(found.values()) for role, found in draws.items()}
 
 
-def elements_of(bundle: Bundle, rule: Skeleton, items: list[str | list[Token]]) -> list[tuple[int, bool]]:
-    """The elements of a text, each with whether a token stands there."""
-    symbols, kinds, found = bundle.unknown, len(bundle.staircase.kinds), []
-    gap = ""
-    for item in [*items, []]:
-        if isinstance(item, str):
-            gap += item
-            continue
-        mark = gap.strip()[:1]
-        if mark and not rule.bare:
-            found.append((symbols + kinds + 3 + (MARKS.index(mark) if mark in MARKS else len(MARKS)), False))
-        gap = ""
-        shown = {VISIBLE: lambda t: bundle.look_up(t.key), MENTION: lambda t: symbols + 1}
-        found += [(shown.get(token.role, lambda t: symbols + 2 + t.kind)(token), True) for token in item]
-    return found
-
-
-def draw_in_contexts(
-    bundle: Bundle, rule: Skeleton, texts: list[list], level: dict[str, str], draws: list[Draw], take: Words
-) -> list[int]:
-    """The outputs of mentions where the base follows the text; symbols stand by class, then by id."""
-    staircase = bundle.staircase
-    assert staircase is not None
-    edge = bundle.unknown + len(staircase.kinds) + 15
-    check(staircase.context is not None, "a bundle without contexts")
-    order = sorted(range(bundle.unknown), key=lambda y: (staircase.context.classes[y], y))
-    elements = [elements_of(bundle, rule, items) for items in texts]
-    where = [(t, i) for t, line in enumerate(elements) for i, (_, is_token) in enumerate(line) if is_token]
-    draw_of = {where[place]: number for number, draw in enumerate(draws) for place in draw.places}
-    outputs: list[int] = []
-    for draw in draws:
-        text, i = where[min(draw.places)]
-        line = [element for element, _ in elements[text]]
-        around = [line[i + step] if 0 <= i + step < len(line) else edge for step in (-2, -1, 1, 2)]
-        before = 0
-        while (text, i - 1 - before) in draw_of:
-            before += 1
-        if before % RUN:
-            around[1] = outputs[draw_of[text, i - 1]]
-        lower = allowed_outputs(staircase, rule.visible, draw.cases == {"lower"})
-        there = in_context(staircase, around)
-        outputs += draw_staircase(there, level, lower, [draw.token.symbol], take, order)
-    return outputs
-
-
 def printed(word: str, case: str) -> str:
     """A word in a case pattern."""
     return word.upper() if case == "UPPER" else word[:1].upper() + word[1:] if case == "Title" else word
@@ -108,9 +61,9 @@ def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) 
 def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], words: Words) -> tuple[list, list, int]:
     """Rewrite one batch of texts, each a document, with `words(count)` as the source of random 64-bit words.
 
-    Options are those of `Skeleton`, level (a name), consistent, consistent_cap, split and fluent. Where the order of
-    draws is the reader's own, equal tokens are drawn in the order of the first of them, and mentions in contexts one
-    by one. Returns the outputs, the numbers of mentions that are charged, and the number of random words consumed.
+    Options are those of `Skeleton`, epsilon, consistent, consistent_cap and split. Where the order of draws
+    is the reader's own, equal tokens are drawn in the order of the first of them. Returns the outputs, the numbers of
+    mentions that are charged, and the number of random words consumed.
     """
     consumed = []
 
@@ -120,17 +73,14 @@ def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], wor
 
     rule, staircase = Skeleton(bundle, options), bundle.staircase
     assert staircase is not None
-    (level,) = (one for one in staircase.levels if one["name"] == options.get("level", staircase.defaults["level"]))
+    level = find_level(staircase, options)
     read = [rule.read(text) for text in texts]
     tokens = [(n, token) for n, items in enumerate(read) for item in items if isinstance(item, list) for token in item]
     consistent, cap = options.get("consistent", False), options.get("consistent_cap", 2000)
     draws = group(tokens, consistent, cap, options.get("split", False))
     spelled = [token.key for _, token in tokens]
-    if options.get("fluent", False):
-        symbols = draw_in_contexts(bundle, rule, read, level, draws[MENTION], take)
-    else:
-        slots = [(draw.token.symbol, draw.cases == {"lower"}) for draw in draws[MENTION]]
-        symbols = draw_slots(staircase, level, rule.visible, slots, take)
+    slots = [(draw.token.symbol, draw.cases == {"lower"}) for draw in draws[MENTION]]
+    symbols = draw_slots(staircase, level, rule.visible, slots, take)
     lists = [rule.outputs[draw.token.kind] for draw in draws[MEMBER]]
     chosen = uniform_below([len(outputs) for outputs in lists], take)
     drawn = [bundle.spellings[symbol][0] for symbol in symbols]

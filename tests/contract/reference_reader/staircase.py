@@ -11,7 +11,6 @@ from typing import Any
 
 import regex
 
-from .context import Context, read_context
 from .files import check, parse_safetensors
 
 UNIT = 2**20  # G
@@ -28,7 +27,6 @@ class Staircase:
     roles: tuple[int, ...]
     function_words: dict[str, tuple[str, ...]]  # marks by word
     kinds: dict[str, tuple[str | None, dict[str, tuple[str, ...]]]]  # shape and marks by entry, by name
-    context: Context | None = None
 
 
 def read_list(data: bytes, marks: set[str]) -> dict[str, tuple[str, ...]]:
@@ -78,12 +76,14 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     kinds = {kind["name"]: (kind["shape"], read_list(data[kind["file"]], marks)) for kind in described}
     check(len(kinds) == len(described), "a kind is repeated")
     words = read_list(data[law["skeleton"]["function_words"]], {"name-like"})
-    context = None
-    if "context.safetensors" in law["files"]:
-        context = read_context(data["context.safetensors"], data["vocabulary.tsv"], symbols, len(kinds))
-        most = sum(base.values) * max(context.weights)
-        check(all(total_of(level, most) < 2**62 for level in levels), "contexts: totals are too large")
-    return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds, context)
+    return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)
+
+
+def find_level(staircase: Staircase, options: dict[str, Any]) -> dict[str, str]:
+    """The level that a request asks for by its epsilon, or the default."""
+    if "epsilon" not in options:
+        return next(level for level in staircase.levels if level["name"] == staircase.defaults["level"])
+    return next(level for level in staircase.levels if Decimal(level["epsilon"]) == Decimal(str(options["epsilon"])))
 
 
 def factor_of(level: dict[str, str]) -> int:

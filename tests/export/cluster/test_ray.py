@@ -119,7 +119,7 @@ def test_ctrl_c_keeps_whole_parts_and_resume_goes_on(two_nodes: str, tmp_path: P
     )
     assert len(ids(out)) < 60_000
     assert sanitize(*options).run().returncode == 1
-    other = sanitize(*options, "--resume", "--level", "moderate").run()
+    other = sanitize(*options, "--resume", "--epsilon", "8").run()
     assert (other.returncode, "begun with other options" in other.stderr) == (1, True)
     done = sanitize(*options, "--resume").run()
     assert done.returncode == 0, done.stderr

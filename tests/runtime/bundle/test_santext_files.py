@@ -76,7 +76,7 @@ def test_the_smallest_weight(copy: Path) -> None:
         assert scaled[-1] == smallest
         change_weights(copy, HIGH, scaled)
         if smallest == 1 << 12:
-            assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", level="high").tokens == 2
+            assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", epsilon=16).tokens == 2
         else:
             assert "weights" in refused(copy)
 
@@ -93,7 +93,7 @@ def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     rows = defined_weights(bundle, "santext", law)
     assert any(row.count(int(weights[reach])) > 2 for row in rows)
     for word, row in zip([*bundle.vocabulary, "zzyzzx"], rows, strict=True):
-        told = Sanitizer(bundle).distribution(word, mechanism="santext", level="high")
+        told = Sanitizer(bundle).distribution(word, mechanism="santext", epsilon=16)
         assert list(told.weights) == [weight for weight in row if weight]
     change_weights(copy, HIGH, weights[:reach])
     assert "do not cover" in refused(copy)

@@ -134,7 +134,7 @@ def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool)
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
     if allowed:
-        assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", level="high").tokens == 2
+        assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", epsilon=16).tokens == 2
     else:
         refused(copy)
 
@@ -182,8 +182,8 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
         return
     sanitizer = Sanitizer(bundle)
     for mechanism, bit in (("santext", 1), ("santext+", 2)):
-        for level in ("low", "high"):
-            law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism.law  # type: ignore[attr-defined]
+        for epsilon in (4, 16):
+            law = sanitizer._plan({"mechanism": mechanism, "epsilon": epsilon}).mechanism.law  # type: ignore[attr-defined]
             for row in range(bundle.symbols + 1):
                 rows = law.proposals(np.array([row]))
                 weights = rows.weights(0)

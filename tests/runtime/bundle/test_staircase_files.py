@@ -26,7 +26,7 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     for opened, stated in zip(bundle.staircase_levels, LEVELS, strict=True):
         assert (opened.name, str(opened.epsilon)) == (stated["name"], stated["epsilon"])
         assert (str(opened.share), str(opened.own_share)) == (stated["share"], stated["own_share"])
-    assert (bundle.default_staircase_level, bundle.default_protect) == ("usual", "words")
+    assert (bundle.default_staircase_level, bundle.default_protect) == ("8.5", "words")
     assert bundle.staircase is not None
     assert (bundle.staircase.neighbors == NEIGHBORS).all()
     assert (bundle.staircase.base == BASE).all()

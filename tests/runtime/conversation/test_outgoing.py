@@ -196,7 +196,7 @@ def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) ->
 
 WRONG: list[dict[str, Any]] = [
     {"protect": "words"}, {"protect": "all"}, {"consistent": False}, {"key": b"x" * 16}, {"consistent": "corpus"},
-    {"level": "weak"}, {"style": "other"}, {"pass_through": "system"}, {"restore_tools": [5]}, {"unknown": 1},
+    {"epsilon": 8}, {"style": "other"}, {"pass_through": "system"}, {"restore_tools": [5]}, {"unknown": 1},
 ]  # fmt: skip
 
 

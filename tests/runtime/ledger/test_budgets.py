@@ -21,7 +21,7 @@ def test_every_draw_is_charged_and_said_to_be_a_further_one(small: Sanitizer, le
     assert ledger.account("letter").epsilon_units == (4 * 51 // 2 + 17) * NAT_UNITS
     assert ledger.sanitize(small, TEXT, scope="another").before == 0
     assert ledger.account("unknown").epsilon_units == 0
-    assert ledger.sanitize(small, TEXT, scope="letter", level="strong").before == 0
+    assert ledger.sanitize(small, TEXT, scope="letter", epsilon=6).before == 0
 
 
 def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger) -> None:

@@ -24,7 +24,7 @@ TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
     ("options", "nats"),
     [
         ({}, "25.5"),  # doctor, zorblax, Doctor; kinds cost nothing
-        ({"level": "strong"}, "18"),
+        ({"epsilon": "6"}, "18"),
         ({"consistent": True}, "17"),  # doctor once
         ({"protect": "all"}, "59.5"),
         ({"sanitize_punctuation": True}, "25.5"),

@@ -95,7 +95,6 @@ def test_texts_are_compared_in_nfc_and_nothing_looser(small: Sanitizer, memo: Le
 OTHERS: dict[str, list[dict[str, Any]]] = {
     "mechanism": [{"mechanism": "santext"}, {"mechanism": "santext+"}, {"mechanism": "krr", "epsilon": 1}],
     "epsilon": [{"epsilon": 8}, {"mechanism": "krr", "epsilon": 2}, {"mechanism": "fbdd", "epsilon": 2}],
-    "level": [{"level": "6"}],
     "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
     "protect": [{"protect": "all"}, {"protect": "names"}],
     "style": [{"protect": "names", "style": "tag"}],
@@ -108,7 +107,6 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
     "split": [{"consistent": True, "split": True}],
-    "fluent": [{"fluent": True}],
     "deny": [{"deny": ["doctor"]}, {"deny": ["doctor", "nurse"]}, {"mechanism": "santext+", "deny": ["doctor"]}],
     "case": [{"case": "drop"}],
     "sanitize_punctuation": [{"sanitize_punctuation": True}],
@@ -125,7 +123,7 @@ def test_every_option_makes_another_request(english: Sanitizer, small: Sanitizer
 def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
     defaults = {
         "mechanism": "staircase",
-        "level": "10",
+        "epsilon": "10",
         "protect": "words",
         "case": "carry",
     }

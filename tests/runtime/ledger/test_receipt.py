@@ -37,7 +37,7 @@ def signed(key: Path, results: list[Result]) -> str:
 
 
 def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
-    results = small.sanitize_batch(["The doctor's flu, John.", "clinic"], level="strong")
+    results = small.sanitize_batch(["The doctor's flu, John.", "clinic"], epsilon=6)
     content = signed(key, results)
     receipt, public_key = read_receipt(content.encode())
     output = "".join(f"{result.text}\n" for result in results).encode()
@@ -46,7 +46,7 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
     assert (receipt.bundle, receipt.mechanism, receipt.options["level"]) == (
         small.bundle.identity,
         "staircase",
-        "strong",
+        "6",
     )
     assert "confirm the guess by its hash" in receipt.note
     assert str(receipt) == "staircase, level strong: 2 documents, 3 drawn mentions, 18 nats"

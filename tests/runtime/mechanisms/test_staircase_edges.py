@@ -7,16 +7,14 @@ from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from inspect import isclass
-from typing import Any
 
 import numpy as np
 import pytest
-from small_context import random_context
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
 from textveil.mechanisms.staircase import StaircaseChannel, staircase_channel
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, realized_ratio
-from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable, output_role
+from textveil.mechanisms.staircase.tables import StaircaseTable, output_role
 
 DRAWING = ("integer_sampling", "staircase.staircase", "staircase.tables")
 
@@ -29,7 +27,7 @@ def test_what_is_drawn_from_cannot_be_changed(name: str) -> None:
         assert found.__dataclass_params__.frozen, found  # pyright: ignore[reportAttributeAccessIssue]
 
 
-@pytest.mark.parametrize("found", [StaircaseTable, Staircase, StaircaseChannel, ContextTable])
+@pytest.mark.parametrize("found", [StaircaseTable, Staircase, StaircaseChannel])
 def test_what_holds_arrays_is_told_apart_by_identity(found: type) -> None:
     """Equal by value would compare arrays, and have no hash: they are keys of caches."""
     assert (found.__eq__, found.__hash__) == (object.__eq__, object.__hash__)
@@ -84,22 +82,6 @@ def test_the_bounds_are_those_of_the_proofs() -> None:
     """docs/format.md and docs/proofs/integer-sampling.md: a word is rejected less than one time in four."""
     assert 4 * MAX_TOTAL == 1 << 64
     assert (MAX_WORDS, MAX_ROUNDS) == (128, 32_768)
-
-
-@pytest.mark.parametrize(("classes", "weights"), [(1, 1), (2, 1), (256, 1), (3, 1024)])
-def test_a_context_at_its_bounds_is_read(classes: int, weights: int) -> None:
-    arrays = random_context(1, symbols=300, kinds=4, classes=classes, weights=range(1, weights + 1))
-    table = ContextTable.from_tensors(arrays, 300, 4)
-    assert table.factors(np.zeros((1, 4), np.int64)).shape == (1, classes)
-
-
-@pytest.mark.parametrize(("classes", "weights"), [(257, 1), (3, 1025), (3, 0), (0, 1)])
-def test_a_context_beyond_them_is_not(classes: int, weights: int) -> None:
-    arrays: dict[str, Any] = random_context(1, symbols=300, kinds=4, classes=3, weights=range(1, weights + 1))
-    if classes != 3:
-        arrays["scores"] = np.zeros((6, classes), np.int8)
-    with pytest.raises(BundleDamaged, match="shapes or types"):
-        ContextTable.from_tensors(arrays, 300, 4)
 
 
 def staircase_of(share: Fraction, own: Fraction = Fraction(1), epsilon: str = "2", unit: int = 4) -> Staircase:

@@ -46,7 +46,6 @@ def test_what_is_out_of_range_is_refused(tiny: Sanitizer, epsilon: object) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": "low"}, "fbdd has no levels"),
         ({"replacement_probability": 0.5}, "a replacement probability and denied words belong to santext+ alone"),
         ({"deny": ["canary"]}, "a replacement probability and denied words belong to santext+ alone"),
     ],
@@ -119,7 +118,6 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
         (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an epsilon above 0 and at most 100000"),
-        (["-e", "3", "--level", "low"], "fbdd has no levels"),
         (["-e", "3", "-p", "0.5"], "a replacement probability and denied words belong to santext+ alone"),
     ],
 )

@@ -13,7 +13,6 @@ from pathlib import Path
 import memory_of_lines
 import pytest
 from memory_of_lines import MOST, shrink
-from small_context import random_context
 from small_staircase import small_staircase
 from text_options import WRITTEN
 from textveil import Sanitizer
@@ -59,7 +58,6 @@ UNITS = {
 }
 OPTIONS = {
     "plain": (),
-    "fluent": ("--fluent",),
     "JSON": ("--json",),
     "punctuation": ("--sanitize-punctuation",),
     "split": ("--consistent", "--split"),
@@ -70,7 +68,7 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small"), context=random_context(1)))
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture(autouse=True)
@@ -137,10 +135,9 @@ def test_what_holds_a_whole_line_is_seen(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [("--consistent",), ("--consistent", "--fluent")], ids=" ".join)
-def test_a_long_document_of_consistent_draws_costs_no_more(options: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_long_document_of_consistent_draws_costs_no_more(tmp_path: Path) -> None:
     """However few of its words are drawn: they are not held whole."""
-    assert times_its_bytes(tmp_path, "the a, ", options) <= MOST
+    assert times_its_bytes(tmp_path, "the a, ", ("--consistent",)) <= MOST
 
 
 def test_words_that_folding_makes_long_are_remembered_by_their_hash(loaded: Sanitizer) -> None:

@@ -15,7 +15,6 @@ import pytest
 import typer
 from memory_of_lines import MOST, shrink
 from signs import ASCII, BREAKS, CATEGORIES, GROUPS, JOINED, SIGNS, WORDS, run_of
-from small_context import random_context
 from small_staircase import small_staircase
 from text_options import DRAWN, OTHER, TABLES, WRITTEN, ways
 from textveil import Sanitizer
@@ -30,7 +29,7 @@ SIZES = 12_000, 36_000
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sanitizer]:
     """One of the staircase, and those that mechanisms which draw token by token have."""
-    staircase = small_staircase(tmp_path_factory.mktemp("small"), context=random_context(1))
+    staircase = small_staircase(tmp_path_factory.mktemp("small"))
     folders = {"staircase": staircase, "words": GOLDEN / "words", "pieces": GOLDEN / "wordpieces"}
     return {name: Sanitizer.load(folder) for name, folder in folders.items()}
 
@@ -112,7 +111,6 @@ BETWEEN = ["turns: a,", "joined: U+FDFA apart", "ASCII: ':'", "words: clitics", 
 MOST_DIFFERENT = [
     "plain",
     "sanitize_punctuation True",
-    "fluent True, sanitize_punctuation True",
     "consistent True, split True, sanitize_punctuation True",
     "mechanism santext+",
     "mechanism santext+, sanitize_punctuation True",

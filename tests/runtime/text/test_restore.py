@@ -68,7 +68,7 @@ def test_a_text_of_distinct_outputs_comes_back(small: Sanitizer) -> None:
     text = "The Doctor's zorblax, DOCTOR doctor! John wasn't my B2B-7 on 5/6/2007; o'Clock's (KIM@x.org) 1,234"
     distinct = 0
     for _ in range(200):
-        result = small.sanitize(text, consistent=True, level="strong")
+        result = small.sanitize(text, consistent=True, epsilon=6)
         assert result.mapping is not None
         if len(result.mapping) == 9:
             assert result.restore(result.text) == text

@@ -86,7 +86,7 @@ def test_every_call_draws_afresh(english: Sanitizer) -> None:
 
 def test_threads_share_a_sanitizer(tiny_path: Path) -> None:
     shared = Sanitizer.load(tiny_path)
-    levels = [{"level": "low"}, {"level": "high"}, {"mechanism": "random"}, {"mechanism": "krr", "epsilon": 2}]
+    levels = [{"epsilon": 4}, {"epsilon": 16}, {"mechanism": "random"}, {"mechanism": "krr", "epsilon": 2}]
     start = threading.Barrier(8)
 
     def work(number: int) -> list[Result]:

@@ -106,8 +106,8 @@ def test_strict_leaves_single_blanks_only(constant: Sanitizer, text: str) -> Non
 
 def test_strict_with_real_words(english: Sanitizer) -> None:
     text = "“My DOCTOR, in Boston…”\n\tsaid: (the biopsy)\r\nwas clean!"
-    for level in english.bundle.levels:
-        out = english.sanitize(text, sanitize_punctuation=True, mechanism="santext+", level=level.name).text
+    for epsilon in (7, 8, 9, 10, 11, 12.5):
+        out = english.sanitize(text, sanitize_punctuation=True, mechanism="santext+", epsilon=epsilon).text
         assert out == " ".join(out.split())
         assert all(word in english.bundle.ids for word in out.split(" "))
 
@@ -126,8 +126,7 @@ def test_english_text_keeps_its_shape(english: Sanitizer) -> None:
 
 def test_every_mechanism_prints_words_of_its_outputs(english: Sanitizer) -> None:
     text = "my doctor in boston said zzyzzx 17 😀 " * 20
-    lightest = english.bundle.levels[-1].name
-    for options in (Options(mechanism="santext", level=lightest), Options(mechanism="krr", epsilon=3)):
+    for options in (Options(mechanism="santext", epsilon=12.5), Options(mechanism="krr", epsilon=3)):
         law = english.distribution("zzyzzx", **options)
         assert set(english.sanitize(text, **options).text.split()) <= set(law.words)
     plus = set(english.distribution("zzyzzx", mechanism="santext+").words)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_context import random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
@@ -37,7 +36,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"protect": "names"}, "this bundle has no lists for the rung names; the built-in one has them"),
     *(
         ({name: wrong}, f"{name} is true{', false or corpus' if name == 'consistent' else ' or false'}")
-        for name in ("consistent", "sanitize_punctuation", "fluent")
+        for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),
     ({"consistent": True, "split": "no"}, "split is true or false"),
@@ -64,7 +63,7 @@ def test_wrong_options_are_refused_in_one_line(small: Sanitizer, options: dict[s
     assert str(refused.value) == message
 
 
-@pytest.mark.parametrize("options", [{"level": "x"}, {"epsilon": 7}, {"epsilon": 6, "level": "usual"}, {"level": ""}])
+@pytest.mark.parametrize("options", [{"epsilon": 7}, {"epsilon": "8.50001"}])
 def test_an_unknown_level_lists_those_there_are(small: Sanitizer, options: dict[str, Any]) -> None:
     with pytest.raises(UnknownLevel) as refused:
         small.terms(**options)
@@ -77,13 +76,11 @@ def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:
     assert "canary" not in repr(plan)
 
 
-def test_levels_go_by_name_and_epsilon(small: Sanitizer) -> None:
-    ways: list[Options] = [
-        {}, {"epsilon": "8.50"}, {"epsilon": 8.5}, {"level": "usual"}, {"epsilon": 8.5, "level": "usual"},
-    ]  # fmt: skip
+def test_levels_go_by_epsilon(small: Sanitizer) -> None:
+    ways: list[Options] = [{}, {"epsilon": "8.50"}, {"epsilon": 8.5}]
     for options in ways:
-        assert small.terms(**options) == small.terms(level="usual", mechanism="staircase")
-    assert small.terms(level="strong").epsilon == 6
+        assert small.terms(**options) == small.terms(epsilon=8.5, mechanism="staircase")
+    assert small.terms(epsilon=6).epsilon == 6
 
 
 def test_the_rung_is_the_default_of_the_bundle(small: Sanitizer, tmp_path: Path) -> None:
@@ -145,21 +142,12 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     assert cased.distribution("mark").symbol == "mark"
 
 
-def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path) -> None:
-    folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
-    sanitizer = Sanitizer.load(folder)
-    lower, title = (sanitizer.distribution(word, fluent=True) for word in ("doctor", "Doctor"))
-    assert set(lower.words) - set(title.words) == {"mark"}
-    assert lower.words == sanitizer.distribution("doctor").words
-    assert lower.weights != sanitizer.distribution("doctor").weights
-
-
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
-    for level in ("strong", "usual"):
-        plan: Any = cased._plan({"level": level})
+    for epsilon in ("6", "8.5"):
+        plan: Any = cased._plan({"epsilon": epsilon})
         slots = plan.mechanism
         assert slots.strict.near != slots.lower.near
-        promise: Any = cased.terms(level=level).promise
+        promise: Any = cased.terms(epsilon=epsilon).promise
         assert promise.near == round_up(max(slots.strict.near, slots.lower.near))
         gain = max(slots.strict.guess_gain, slots.lower.guess_gain)
         assert promise.guess_gain == guess_gain(gain)
@@ -182,7 +170,7 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     assert one.startswith("1 nat per drawn mention. ")
     assert "within the 1 nat. " in one
     assert "Whole text: 1 x 1 drawn mention = 1 nat: " in one
-    other = small.sanitize("the doctor", protect="all", level="strong", case="drop").statement.summary()
+    other = small.sanitize("the doctor", protect="all", epsilon=6, case="drop").statement.summary()
     assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, kinds, the ")
     assert "Whole text: 6 x 2 drawn mentions = 12 nats" in other
 
@@ -192,7 +180,7 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     [
         ({}, 4, "Shown: function words. Replaced: names, numbers. 4 other words drawn at 8.5 nats each."),
         ({"protect": "all"}, 9, "Shown: punctuation. Replaced: names, numbers. 9 other words drawn at 8.5 nats each."),
-        ({"level": "strong"}, 1, "Shown: function words. Replaced: names, numbers. 1 other word drawn at 6 nats."),
+        ({"epsilon": "6"}, 1, "Shown: function words. Replaced: names, numbers. 1 other word drawn at 6 nats."),
         ({}, 0, "Shown: function words. Replaced: names, numbers. 0 other words drawn at 8.5 nats each."),
         (
             {"consistent": True},
@@ -238,7 +226,7 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
     fields = statement.to_dict()
     assert {key: fields[key] for key in fields if key not in ("not_protected", "near", "line", "summary")} == {
         "mechanism": "staircase",
-        "level": "usual",
+        "level": "8.5",
         "epsilon": 8.5,
         "epsilon_kind": "pure local DP",
         "notion": NOTION,
@@ -250,7 +238,6 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
             "function words", "punctuation and white space", "case", "kinds", "the number and order of words",
         ],
         "consistent": False,
-        "fluent": False,
         "mentions": 2,
         "epsilon_document": 17.0,
         "case": "carry",

@@ -52,21 +52,19 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 # --- levels --------------------------------------------------------------------------------------------------------
 
 
-def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
+def test_a_level_goes_by_its_epsilon(english: Sanitizer) -> None:
     for level in english.bundle.levels:
         for mechanism in level.parameters:
             epsilon = english.bundle.certified_epsilon(level, mechanism)
             assert label(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
             for options in (
-                {"level": level.name},
                 {"epsilon": epsilon},
                 {"epsilon": str(epsilon)},
                 {"epsilon": f"{epsilon:.3f}"},
                 {"epsilon": Decimal(str(epsilon))},
-                {"epsilon": epsilon, "level": level.name},
             ):
                 terms = plan(english, mechanism=mechanism, **options).terms
-                assert (terms.level, terms.epsilon, terms.promise.epsilon_kind) == (level.name, epsilon, CERTIFIED)
+                assert (terms.level, terms.epsilon, terms.promise.epsilon_kind) == (f"{epsilon:g}", epsilon, CERTIFIED)
                 assert terms.bundle == english.bundle.identity
 
 
@@ -77,10 +75,10 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     assert english.terms().protect == bundle.default_protect == "words"
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
-    assert terms.level == english.bundle.default_level == "moderate"
+    assert terms.level == "10"
     assert terms.promise.replacement_probability == pytest.approx(0.3, abs=2**-60)
     assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
-    assert plan(english, mechanism="santext").terms.level == "moderate"
+    assert plan(english, mechanism="santext").terms.level == "10"
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,29 +94,17 @@ def test_epsilon_matches_exactly_or_not_at_all(tiny: Sanitizer, epsilon: float) 
             plan(tiny, epsilon=epsilon)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(min_size=1))
-@example("low ")
-@example("LOW")
-@example("None")
-def test_a_name_matches_exactly_or_not_at_all(tiny: Sanitizer, name: str) -> None:
-    if name not in ("low", "high"):
-        with pytest.raises(UnknownLevel) as refused:
-            plan(tiny, level=name)
-        assert str(refused.value) == "no such level; santext+ has the levels (epsilon) low (4), high (16)"
-
-
 def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
     """Also where it has more digits than a person would choose."""
     path = make_bundle(levels={"rough": "1.0000001", "fine": "6.172839455"})
     bundles = [Sanitizer.load(path), certified(path, tmp_path / "certified", {"rough": 3.14159265358979, "fine": 9})]
     for sanitizer in bundles:
         with pytest.raises(UnknownLevel) as refused:
-            plan(sanitizer, level="none")
-        listed = str(refused.value).partition("(epsilon) ")[2].split(", ")
-        for entry in listed:
-            name, _, epsilon = entry.rstrip(")").partition(" (")
-            assert plan(sanitizer, epsilon=epsilon).terms.level == name
+            plan(sanitizer, epsilon=5)
+        listed = str(refused.value).removeprefix("no such level; santext+ has the epsilons ").split(", ")
+        assert len(listed) == 2
+        for epsilon in listed:
+            assert plan(sanitizer, epsilon=epsilon).terms.level == epsilon
 
 
 def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Path) -> None:
@@ -128,17 +114,17 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     assert sanitizer.bundle.identity != uncertified.identity
     terms = plan(sanitizer, epsilon=2.5).terms
     promise = terms.promise
-    assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("low", 2.5, CERTIFIED, 0)
-    with pytest.raises(UnknownLevel, match=r"low \(2.5\), high \(16\)"):
+    assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("2.5", 2.5, CERTIFIED, 0)
+    with pytest.raises(UnknownLevel, match=r"has the epsilons 2\.5, 16$"):
         plan(sanitizer, epsilon=4)
     other = plan(sanitizer, epsilon=16).terms
-    assert (other.level, other.promise.epsilon_kind) == ("high", TEXTBOOK)
+    assert (other.level, other.promise.epsilon_kind) == ("16", TEXTBOOK)
     assert other.promise.rounding_slack > 0
-    assert find_level(sanitizer.bundle, "santext", None, None).name == sanitizer.bundle.default_level
+    assert find_level(sanitizer.bundle, "santext", None).name == sanitizer.bundle.default_level
 
 
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
-    own = [tiny.distribution("doctor", level=name).probability("doctor") for name in ("low", "high")]
+    own = [tiny.distribution("doctor", epsilon=epsilon).probability("doctor") for epsilon in (4, 16)]
     assert own[0] < own[1]
 
 

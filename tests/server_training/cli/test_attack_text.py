@@ -169,7 +169,7 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
         (("--split", "dev"), 1, "data-option: "),
         (("--text-key", "body"), 1, "data-option: this format has no keys"),
         (("-m", "fbdd"), 1, "option: --epsilon is needed with --mechanism fbdd"),
-        (("-l", "quokkasecret"), 1, "no such level"),
+        (("-e", "5"), 1, "no such level"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
 )

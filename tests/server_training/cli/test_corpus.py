@@ -79,18 +79,18 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
 
 def test_options_of_the_staircase(write: Write, run: Run) -> None:
     rows = "sentence\tlabel\n" + "the film, the film\t1\n" * 20
-    options = ["--protect", "all", "--consistent", "--consistent-cap", "9", "--split", "--fluent"]
+    options = ["--protect", "all", "--consistent", "--consistent-cap", "9", "--split"]
     code, out, _ = run(write(rows, "train.tsv"), "--format", "sst2", *options)
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "20", "20", "40"]  # two distinct words in each text
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert "function words" not in statement["visible"]
-    assert [statement[name] for name in ("protect", "consistent", "fluent")] == ["all", True, True]
+    assert [statement[name] for name in ("protect", "consistent")] == ["all", True]
     drawn = [
         line.split("\t")[0].replace(",", "").split() for line in Path("out/train.tsv").read_text().splitlines()[1:]
     ]
     assert all(words[:2] == words[2:] for words in drawn)
-    assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--fluent", "-o", "krr")[0] == 1
+    assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--split", "-o", "krr")[0] == 1
 
 
 def test_the_rung_names(write: Write, run: Run, canary: str, tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
 def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> None:
     for name in ("train.tsv", "dev.tsv", "test.tsv"):
         write(SST2, name)
-    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--level", "moderate", *TABLES)
+    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--epsilon", "10", *TABLES)
     assert code == 0
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["mechanism"], statement["level"]) == ("santext", "moderate")
+    assert (statement["mechanism"], statement["level"]) == ("santext", "10")
     assert sorted(path.name for path in Path("out").iterdir()) == ["dev.tsv", "record.json", "train.tsv"]
 
 

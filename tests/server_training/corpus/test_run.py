@@ -75,7 +75,7 @@ def test_an_interrupted_run_goes_on_and_draws_nothing_again(
     with pytest.raises(ResumeError, match="--resume"):
         run(copies=2)
     for changed in (
-        {"options": {"mechanism": "santext", "level": "l1"}},
+        {"options": {"mechanism": "santext", "epsilon": "8"}},
         {"options": {**OPTIONS, "case": "drop"}},
         {"options": {"mechanism": "santext+", "deny": [WORDS[0]]}},
         {"copies": 3},

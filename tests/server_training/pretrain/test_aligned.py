@@ -26,7 +26,7 @@ TEXTS = [
     "Don\u2019t. CAN'T, it\u2019s Cat",
     "n't n't",
 ]
-LAW: dict[str, Any] = {"mechanism": "santext", "level": "l0"}
+LAW: dict[str, Any] = {"mechanism": "santext", "epsilon": "4"}
 
 
 def tokenizer_of(folder: Path, entries: list[str], max_tokens: int = 64) -> Tokenizer:

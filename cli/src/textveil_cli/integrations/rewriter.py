@@ -105,7 +105,8 @@ class Rewriter:
 
     def __repr__(self) -> str:
         terms = self.terms
-        return f"<{type(self).__name__} {terms.mechanism}, level {terms.level}, bundle {terms.bundle[:12]}>"
+        epsilon = "" if terms.level is None else f", epsilon {terms.level}"
+        return f"<{type(self).__name__} {terms.mechanism}{epsilon}, bundle {terms.bundle[:12]}>"
 
     def __reduce__(self) -> Any:
         bundle = self._sanitizer.bundle

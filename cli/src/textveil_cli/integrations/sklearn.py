@@ -30,10 +30,8 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         maker: Public key of the maker who must have signed it.
         max_bytes: Most bytes of all its files together.
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
-        epsilon: Label of a level.
-        level: Name of a level.
+        epsilon: Which level, by its epsilon.
         protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
-        fluent: Whether words are drawn to fit the text.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too.
     """
@@ -47,9 +45,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         max_bytes: int | None = None,
         mechanism: str | None = None,
         epsilon: float | str | None = None,
-        level: str | None = None,
         protect: str | None = None,
-        fluent: bool | None = None,
         case: str | None = None,
         sanitize_punctuation: bool | None = None,
     ) -> None:
@@ -59,9 +55,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         self.max_bytes = max_bytes
         self.mechanism = mechanism
         self.epsilon = epsilon
-        self.level = level
         self.protect = protect
-        self.fluent = fluent
         self.case = case
         self.sanitize_punctuation = sanitize_punctuation
 

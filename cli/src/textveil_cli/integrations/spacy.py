@@ -99,13 +99,11 @@ def make_component(
     max_bytes: int = MAX_BUNDLE_BYTES,
     mechanism: str | None = None,
     epsilon: Any = None,
-    level: str | None = None,
     replacement_probability: Any = None,
     protect: str | None = None,
     consistent: bool | None = None,
     consistent_cap: int | None = None,
     split: bool | None = None,
-    fluent: bool | None = None,
     deny: Any = None,
     style: str | None = None,
     keep: Any = None,
@@ -128,14 +126,12 @@ def make_component(
         maker: Public key of the maker who must have signed it.
         max_bytes: Most bytes of all its files together.
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
-        epsilon: Label of a level.
-        level: Name of a level.
+        epsilon: Which level, by its epsilon.
         replacement_probability: SanText+'s ``p``.
         protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn mentions of a document with ``consistent``.
         split: Whether a longer one is released in parts.
-        fluent: Whether words are drawn to fit the text.
         deny: Words that are unknown ones.
         style: How the rung ``"names"`` writes what it replaces, ``"surrogate"`` or ``"tag"``.
         keep: Kinds that it shows.

@@ -115,7 +115,6 @@ class LevelOptions:
             help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd.",
         ),
     ] = None
-    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name in the bundle.")] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(
@@ -229,19 +228,13 @@ class DrawOptions:
         bool,
         typer.Option("--split", help="With --consistent: release a longer document in parts instead of refusing it."),
     ] = False
-    fluent: Annotated[
-        bool,
-        typer.Option(
-            "--fluent", help="staircase: words are drawn to fit the visible words and each other, for the same nats."
-        ),
-    ] = False
     case: Annotated[
         str | None, typer.Option("--case", help="carry (the default) the case pattern of each word over, or drop it.")
     ] = None
 
     def given(self) -> dict[str, Any]:
         """Returns what ``Sanitizer`` takes of these, if it is given."""
-        flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split", "fluent")}
+        flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split")}
         found = {"case": self.case, "consistent": self.consistent, **flags}
         if self.corpus_key is not None:
             if self.consistent is not None:

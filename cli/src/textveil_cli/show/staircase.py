@@ -23,7 +23,6 @@ def staircase_facts(bundle: TextBundle) -> dict[str, Any]:
     assert bundle.skeleton is not None
     return {
         "notion": NOTION,
-        "default_level": bundle.default_staircase_level,
         "default_protect": bundle.default_protect,
         "kinds": [kind.name for kind in bundle.skeleton.kinds],
         "levels": [asdict(level) for level in staircase_summaries(bundle)],
@@ -38,7 +37,7 @@ def staircase_lines(bundle: TextBundle) -> list[str]:
     return [
         f"staircase{default}; protect: {bundle.default_protect}",
         f"{'nats':<5}{'odds':>12}{'guess':>10}{'near':>7}{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
-        *(_line(level, level.level == bundle.default_staircase_level) for level in staircase_summaries(bundle)),
+        *map(_line, staircase_summaries(bundle)),
         "",
         *_EXPLAINED,
         *_lines(f"Kinds, of which nothing but the kind is told: {kinds}."),
@@ -50,9 +49,9 @@ def _lines(sentence: str) -> list[str]:
     return textwrap.wrap(sentence, 118, break_long_words=False, break_on_hyphens=False)
 
 
-def _line(level: StaircaseSummary, default: bool) -> str:
+def _line(level: StaircaseSummary) -> str:
     return (
         f"{epsilon_text(level.epsilon):<5}{level.largest_odds:>12,}{level.guess_gain:>10,.1f}"
         f"{level.near:>7.2f}{level.kept_low:>10.1%}{level.kept_median:>8.1%}{level.kept_high:>7.1%}"
-        f"{level.kept_most:>7.1%}{'   default' if default else ''}"
+        f"{level.kept_most:>7.1%}{'   default' if level.default else ''}"
     )

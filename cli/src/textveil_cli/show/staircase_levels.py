@@ -15,8 +15,8 @@ class StaircaseSummary:
     """What one level of the staircase promises, and what it does to drawn words.
 
     Attributes:
-        level: Its name.
         epsilon: ``L``: nats per drawn mention.
+        default: Whether it is meant where no epsilon is given.
         share: ``h``, as it is in the bundle.
         near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Of slots in lower case and
             others the larger figure, here and below.
@@ -28,8 +28,8 @@ class StaircaseSummary:
         kept_most: The largest of any word.
     """
 
-    level: str
     epsilon: float
+    default: bool
     share: str
     near: float
     guess_gain: float
@@ -53,15 +53,15 @@ def staircase_summaries(bundle: TextBundle, *, protect: str | None = None) -> li
     plans = StaircasePlans(bundle)
     found = []
     for level in bundle.staircase_levels:
-        plan = plans.plan({"level": level.name, "protect": protect or bundle.default_protect})
+        plan = plans.plan({"epsilon": str(level.epsilon), "protect": protect or bundle.default_protect})
         told = plan.terms.promise.facts(plan.terms)
-        assert isinstance(plan.mechanism, SlotStaircase)  # fluent is not asked for
+        assert isinstance(plan.mechanism, SlotStaircase)
         kept = most_kept(plan.mechanism)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(
             StaircaseSummary(
-                level=level.name,
                 epsilon=float(level.epsilon),
+                default=level.name == bundle.default_staircase_level,
                 share=str(level.share),
                 near=told["near"],
                 guess_gain=told["guess_gain"],

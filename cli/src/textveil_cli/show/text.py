@@ -17,8 +17,8 @@ _COLUMNS = (
     "kept: probability that a word comes out as itself: the 5 % quantile of words, the median, the 95 % quantile, and",
     "the most of any word. entropy: min-entropy in nats of what a word may become, median. 1 release, 10 releases: how",
     "often a sensitive word is guessed from so many independent releases, by who knows this bundle and how common",
-    "words are. Who reads the context guesses more. Of santext+, all this is about sensitive words: no level moves the",
-    "coin that keeps common words, and what it keeps reveals itself.",
+    "words are. A reader who sees the context guesses more. Of santext+, all this is about sensitive words: no level",
+    "moves the coin that keeps common words, and what it keeps reveals itself.",
 )
 
 
@@ -28,7 +28,6 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
     found = {mechanism: summaries(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
     levels = [
         {
-            "name": level.name,
             "default": level.name == bundle.default_level,
             **{mechanism: _mechanism(of[number]) for mechanism, of in found.items()},
         }
@@ -46,7 +45,6 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
         "names": None if bundle.names is None else names_facts(bundle),
         "neighbours": bundle.table.neighbors.shape[1] if bundle.levels else None,
         "default_table_mechanism": bundle.default_table_mechanism,
-        "default_level": bundle.default_level,
         "replacement_probability": bundle.default_replacement_probability,
         "levels": levels,
     }
@@ -94,9 +92,9 @@ def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
         marked = " (the default)" if levels[0].mechanism == bundle.default_mechanism else ""
         lines += [
             f"{levels[0].mechanism}{marked}{alone}",
-            f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
+            f"{'epsilon':<9}{'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
             f"{'95 %':>7}{'most':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
-            *(_level_line(level, level.level == bundle.default_level) for level in levels),
+            *map(_level_line, levels),
             "",
         ]
     if bundle.statistics is None:
@@ -177,9 +175,9 @@ def _mechanism(found: LevelSummary) -> dict[str, Any]:
     }
 
 
-def _level_line(level: LevelSummary, default: bool) -> str:
+def _level_line(level: LevelSummary) -> str:
     line = (
-        f"{level.level:<10}{epsilon_text(level.epsilon):>8}  {level.epsilon_kind.split()[0]:<9}"
+        f"{epsilon_text(level.epsilon):<9}{level.epsilon_kind.split()[0]:<9}"
         f"{level.epsilon_textbook:>9.4g}{bound(level.epsilon_pure_ldp):>9}"
     )
     does = level.measures
@@ -190,7 +188,7 @@ def _level_line(level: LevelSummary, default: bool) -> str:
             f"{does.unchanged_low:>10.1%}{does.unchanged:>8.1%}{does.unchanged_high:>7.1%}{does.unchanged_most:>7.1%}"
             f"{does.min_entropy:>9.2f}{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
         )
-    return line + ("  default" if default else "")
+    return line + ("  default" if level.default else "")
 
 
 def _bar(share: float) -> str:

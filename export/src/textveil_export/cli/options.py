@@ -10,7 +10,6 @@ import typer
 from textveil_export.errors import ExportError
 from textveil_export.text import sources
 from textveil_export.text.build_staircase import StaircaseRecipe
-from textveil_export.text.context import ContextModel, read_context_model
 from textveil_export.text.misleading import Misleading
 from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
 from textveil_export.text.staircase import StaircaseSettings, read_frequencies
@@ -19,7 +18,6 @@ from textveil_export.text.word_sets import LISTS
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _OPPOSITES, _ALARMING = (LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
-ENGLISH_CONTEXT = LISTS / "words" / "english-3-context.txt"
 #: Names of kinds are names of files, and are printed.
 _KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
@@ -53,15 +51,11 @@ class StaircaseOptions:
         Path | None, typer.Option(help="Words, a tab and their opposites per line: neither becomes the other.")
     ] = None
     alarming: Annotated[Path | None, typer.Option(help="Words that no other word becomes, one per line.")] = None
-    context: Annotated[
-        str | None,
-        typer.Option(help="Lets the base follow the text (--fluent). english, or a file (docs/format.md)."),
-    ] = None
 
     @property
     def given(self) -> bool:
-        """Whether a list or a model is named."""
-        lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming, self.context)
+        """Whether a list is named."""
+        lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
         return bool(self.kind) or any(one is not None for one in lists)
 
     def recipe(self, vectors: sources.Source | None, *, english: bool, never_output: frozenset[str]) -> StaircaseRecipe:
@@ -85,7 +79,6 @@ class StaircaseOptions:
                 self.opposites or (_OPPOSITES if english else None),
                 self.alarming or (_ALARMING if english else None),
             ),
-            context=self._context_model(),
         )
 
     def _skeleton(self) -> SkeletonLists:
@@ -100,11 +93,6 @@ class StaircaseOptions:
         if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
             raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
         return read_skeleton_lists(self.function_words, [(name, Path(path)) for name, _, path in named])
-
-    def _context_model(self) -> ContextModel | None:
-        if self.context is None:
-            return None
-        return read_context_model(ENGLISH_CONTEXT if self.context == "english" else Path(self.context))
 
     def _frequencies(self, english: bool) -> dict[str, int] | None:
         """The public frequencies that are named; without them those of the built-in English list, or none."""

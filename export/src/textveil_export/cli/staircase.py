@@ -53,7 +53,6 @@ def staircase(
     credits = {
         SKELETON: of.function_words is None,
         NEIGHBORS: vectors is None,
-        recipe.context.credit if recipe.context is not None else "": True,
     }
     if attribution is None:
         attribution = str(opened.manifest.get("attribution", ""))

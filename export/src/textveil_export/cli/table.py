@@ -56,7 +56,7 @@ class Asked:
         """Raises ``ExportError`` for options that do not go together."""
         source, chosen = self.source, self.chosen
         if "staircase" not in chosen and self.staircase.given:
-            raise ExportError("--function-words, --kind, --word-frequencies and --context belong to the staircase")
+            raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
         if source.vectors is not None and (source.encoder != sources.MINILM or source.vocabulary != "english"):
             raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
         if self.output.exists() and not self.force:

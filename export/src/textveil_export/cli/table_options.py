@@ -13,8 +13,7 @@ from textveil_export.cli.options import ENGLISH_VECTORS, require_lists
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress
 from textveil_export.text import sources
-from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL
-from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
+from textveil_export.text.build import DEFAULT_K
 from textveil_export.text.ranks import by_frequency
 from textveil_export.text.word_sets import LISTS, Policy, english_lists
 
@@ -84,14 +83,14 @@ class SanTextOptions:
 
     heading: ClassVar[str] = "SanText"
     neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K
-    level: Annotated[
+    exponent: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Default: six levels fitted to the metric."),
+        typer.Option(help="An exponent, strictest first (repeatable). Default: six levels fitted to the metric."),
     ] = None
     certified_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated targets, strictest first, each NUMBER or NAME=NUMBER: exponents are searched whose "
+            help="Comma-separated targets, strictest first: exponents are searched whose "
             "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
         ),
     ] = None
@@ -104,23 +103,25 @@ class SanTextOptions:
             "can be. Where some words are crowded (WordPieces: 1.25) more starves fewer of them.",
         ),
     ] = 1.0
-    default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL
+    default_epsilon: Annotated[
+        str | None, typer.Option(help="Epsilon of the level used when a user names none; the middle one if left out.")
+    ] = None
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels; minutes.")
     ] = True
 
-    def levels(self) -> tuple[Levels | None, Levels | None, str]:
-        """Returns exponents or targets by name, and the default level.
+    def levels(self) -> tuple[Levels | None, Levels | None, str | None]:
+        """Returns exponents or targets by the epsilon that levels are called by, and that of the default level.
 
         Raises:
             ExportError: They do not go together.
         """
-        levels = _levels(self.level)
-        targets = None if self.certified_epsilon is None else _levels(_named(self.certified_epsilon))
-        if levels is not None and targets is not None:
-            raise ExportError("--level and --certified-epsilon exclude each other")
-        names = list(levels or targets or {})
-        return levels, targets, names[0] if len(names) == 1 else self.default_level
+        if self.exponent and self.certified_epsilon is not None:
+            raise ExportError("--exponent and --certified-epsilon exclude each other")
+        exponents = {_name(2 * one): one for one in _ascending(self.exponent)} if self.exponent else None
+        targets = self.certified_epsilon
+        default = None if self.default_epsilon is None else _name(*_ascending([self.default_epsilon]))
+        return exponents, None if targets is None else {_name(t): t for t in _ascending(targets.split(","))}, default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,26 +177,19 @@ def _entries(paths: list[Path] | None) -> frozenset[str]:
     return frozenset(word for path in paths or [] for word in sources.read_lines(path))
 
 
-def _named(targets: str) -> list[str]:
-    """Returns ``NAME=NUMBER`` for every target: six bare numbers are the default levels, others get their number."""
-    entries = [entry.strip() for entry in targets.split(",")]
-    names = list(DEFAULT_LEVELS) if len(entries) == len(DEFAULT_LEVELS) else [f"e{entry}" for entry in entries]
-    return [entry if "=" in entry else f"{name}={entry}" for name, entry in zip(names, entries, strict=True)]
+def _name(epsilon: Decimal) -> str:
+    """Returns what a level is called by."""
+    return f"{epsilon.normalize():f}"
 
 
-def _levels(options: list[str] | None) -> dict[str, Decimal] | None:
-    if not options:
-        return None
-    levels: dict[str, Decimal] = {}
-    for option in options:
-        name, _, number = option.partition("=")
-        try:
-            exponent = Decimal(number)
-        except InvalidOperation:
-            exponent = Decimal("NaN")
-        if not name or name in levels or not exponent.is_finite() or exponent <= 0:
-            raise ExportError("levels need NAME=NUMBER with a new name and a number above 0")
-        levels[name] = exponent
-    if sorted(levels.values()) != list(levels.values()):
+def _ascending(options: list[str]) -> list[Decimal]:
+    """Returns numbers above 0, each larger than the one before."""
+    try:
+        found = [Decimal(option.strip()) for option in options]
+    except InvalidOperation:
+        found = [Decimal("NaN")]
+    if not all(number.is_finite() and number > 0 for number in found):
+        raise ExportError("a level takes a number above 0")
+    if sorted(set(found)) != found:
         raise ExportError("levels must come strictest first: numbers ascending")
-    return levels
+    return found

@@ -59,10 +59,10 @@ class Draws:
     sanitizer: Sanitizer
     count: int = 0
 
-    def __call__(self, text: str, mechanism: str, level: str) -> str:
+    def __call__(self, text: str, mechanism: str, epsilon: float) -> str:
         """Sanitizes a text once."""
         self.count += 1
-        return self.sanitizer.sanitize(text, mechanism=mechanism, level=level).text
+        return self.sanitizer.sanitize(text, mechanism=mechanism, epsilon=epsilon).text
 
 
 def pieces(before: str, after: str) -> list[tuple[str, bool]]:

@@ -76,7 +76,7 @@ def pictures(bundle: TextBundle) -> list[Picture]:
     mechanisms = sorted(layout.TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     of_each: Summaries = {mechanism: summaries(bundle, mechanism) for mechanism in mechanisms}
     default = of_each[bundle.default_table_mechanism]
-    ends = [(f"{level.level} (epsilon {level.epsilon:g})", _of(level)) for level in (default[0], default[-1])]
+    ends = [(f"epsilon {level.epsilon:g}", _of(level)) for level in (default[0], default[-1])]
     (first, strict), (last, light) = ends
     shown = default[0].mechanism
     axis = f"{default[0].epsilon_kind.split()[0]} epsilon, per unit of distance"
@@ -213,7 +213,7 @@ def _histograms(bundle: TextBundle, of_each: Summaries, key: str) -> Figure:
             panel.stairs(shares, edges, color=color, alpha=0.25, fill=True)
             panel.stairs(shares, edges, color=color, linewidth=1.2, label=mechanism)
         epsilons = {f"{of_each[mechanism][row].epsilon:g}" for mechanism in _COLOR_OF}
-        panel.set_title(f"{name} (epsilon {', '.join(sorted(epsilons))})", pad=2)
+        panel.set_title(f"epsilon {', '.join(sorted(epsilons))}", pad=2)
         panel.yaxis.set_major_locator(MaxNLocator(2))
         panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         panel.set_ylim(bottom=0)
@@ -237,7 +237,7 @@ def _band(panel: Axes, bundle: TextBundle, levels: Sequence[LevelSummary], key: 
     """Draws the middle 90 % of words for one mechanism."""
     mechanism = levels[0].mechanism
     measured = (bundle.statistics or {})["levels"]
-    quantiles = [measured[level.level][mechanism][key]["quantiles"] for level in levels]
+    quantiles = [measured[level.name][mechanism][key]["quantiles"] for level in bundle.levels]
     low, high = ([of[q] for of in quantiles] for q in ("0.05", "0.95"))
     epsilons = [level.epsilon for level in levels]
     panel.fill_between(epsilons, low, high, color=_COLOR_OF[mechanism], alpha=0.12, linewidth=0)

@@ -17,7 +17,6 @@ from textveil_export.report.figures import COLORS, Picture, pictures
 
 PAGE = "index.html"
 _COLUMNS = (
-    "level",
     "epsilon",
     "textbook",
     "pure LDP",
@@ -75,20 +74,20 @@ def page(bundle: TextBundle, drawn: Sequence[Picture], examples: Examples) -> st
         "version": __version__,
         "colors": " ".join(f"--{variable}: {color};" for variable, color in COLORS.items()),
         "style": (FILES / "page.css").read_text(encoding="utf-8"),
-        "levels": "\n".join(_table(levels, bundle.default_level) for levels in of_each),
+        "levels": "\n".join(_table(levels) for levels in of_each),
         "figures": "\n".join(_figure(picture) for picture in drawn),
         "sentences": "\n".join(_sentence(sentence, of_each, draws) for sentence in examples.sentences),
-        "worked": "\n".join(_worked(text, of_each[0], bundle.default_level, draws) for text in examples.worked),
+        "worked": "\n".join(_worked(text, of_each[0], draws) for text in examples.worked),
         "mechanism": bundle.default_table_mechanism,
         "draws": f"{draws.count:,}",
     }
     return Template((FILES / "page.html").read_text(encoding="utf-8")).substitute(parts)
 
 
-def _table(levels: Sequence[LevelSummary], default: str) -> str:
+def _table(levels: Sequence[LevelSummary]) -> str:
     rows: list[str] = []
     for level in levels:
-        name = escape(level.level) + (" (default)" if level.level == default else "")
+        name = f"{level.epsilon:g}" + (" (default)" if level.default else "")
         cells = "".join(f"<td>{cell}</td>" for cell in _cells(level))
         rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     alone = _of(levels[0]).recovery_without_release
@@ -103,7 +102,6 @@ def _cells(level: LevelSummary) -> list[str]:
     does = _of(level)
     several = [does.recovery[releases] for releases in (2, 5, 10)]
     return [
-        f"{level.epsilon:g}",
         f"{level.epsilon_textbook:.4g}",
         bound(level.epsilon_pure_ldp),
         f"{does.unchanged:.1%}",
@@ -126,36 +124,37 @@ def _figure(picture: Picture) -> str:
 
 def _sentence(sentence: str, of_each: Sequence[Sequence[LevelSummary]], draws: Draws) -> str:
     """Returns a sentence at every level under every mechanism, each drawn once."""
-    heads = ["level", *(levels[0].mechanism for levels in of_each)]
+    heads = ["epsilon", *(levels[0].mechanism for levels in of_each)]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     rows: list[str] = []
     for levels in zip(*of_each, strict=True):
         cells = "".join(f"<td>{_drawn(sentence, level, draws)}</td>" for level in levels)
-        rows.append(f'<tr><th scope="row">{escape(levels[0].level)}</th>{cells}</tr>')
+        epsilons = " / ".join(dict.fromkeys(f"{level.epsilon:g}" for level in levels))
+        rows.append(f'<tr><th scope="row">{epsilons}</th>{cells}</tr>')
     caption = f"<caption>{escape(sentence)}</caption>"
     table = f'<table class="text">{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     return _scrolling(table, sentence)
 
 
-def _worked(example: Worked, levels: Sequence[LevelSummary], default: str, draws: Draws) -> str:
+def _worked(example: Worked, levels: Sequence[LevelSummary], draws: Draws) -> str:
     """Returns a text before and after at three levels: the default, and one between it and either end."""
-    middle = next(number for number, level in enumerate(levels) if level.level == default)
+    middle = next(number for number, level in enumerate(levels) if level.default)
     shown = sorted({middle // 2, middle, (middle + len(levels)) // 2})
     parts = [f"<h3>{escape(example.title)}</h3><h4>Before</h4><blockquote>{escape(example.text)}</blockquote>"]
     for number in shown:
         level, does = levels[number], _of(levels[number])
         parts.append(
-            f"<h4>After, level {escape(level.level)} (epsilon {level.epsilon:g})</h4>"
+            f"<h4>After, at epsilon {level.epsilon:g}</h4>"
             f"<blockquote>{_drawn(example.text, level, draws)}</blockquote>"
             f"<p>Measured over the words that {level.mechanism} always draws: the median word stays unchanged with "
-            f"probability {does.unchanged:.0%}, 5 % of words with more than {does.unchanged_high:.0%}, and a word is "
-            f"guessed from one release {does.recovery[1].rate:.0%} of the time, by who does not read the context.</p>"
+            f"probability {does.unchanged:.0%}, 5 % of words with more than {does.unchanged_high:.0%}, and a reader "
+            f"who does not see the context guesses a word from one release {does.recovery[1].rate:.0%} of the time.</p>"
         )
     return f"<article>{''.join(parts)}</article>"
 
 
 def _drawn(text: str, level: LevelSummary, draws: Draws) -> str:
-    after = pieces(text, draws(text, level.mechanism, level.level))
+    after = pieces(text, draws(text, level.mechanism, level.epsilon))
     return "".join(f"<mark>{escape(piece)}</mark>" if changed else escape(piece) for piece, changed in after)
 
 

@@ -1,7 +1,7 @@
 """From words and their vectors to a bundle that ``textveil.Sanitizer`` loads."""
 
 from textveil_export.text.build import Contents, Recipe, build_bundle
-from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS, by_certified_epsilon, by_unchanged_share
+from textveil_export.text.calibrate_epsilon import DEFAULT_SHARES, by_certified_epsilon, by_unchanged_share
 from textveil_export.text.flatten import flat_base, in_steps
 from textveil_export.text.neighbors import nearest
 from textveil_export.text.sources import Source
@@ -11,7 +11,7 @@ from textveil_export.text.word_sets import Policy, assign_roles, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
 __all__ = [
-    "DEFAULT_LEVELS",
+    "DEFAULT_SHARES",
     "GRID",
     "Contents",
     "Policy",

@@ -14,7 +14,6 @@ from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUT
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.attribution import credited
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
 from textveil_export.text.characters import characters_json
@@ -25,7 +24,6 @@ from textveil_export.text.sources import Source
 from textveil_export.text.weights import GRID, Setting, level_parameters
 from textveil_export.text.word_sets import Policy, assign_roles
 
-DEFAULT_LEVEL = "moderate"
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
 
@@ -41,7 +39,7 @@ class Recipe:
         levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
         certified_epsilons: Certified epsilon by level name, strictest first, instead of exponents.
         flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.flat_base``), with them.
-        default_level: The level used when a user names none.
+        default_level: The level used when a user names none; the middle one if left out.
         license: SPDX expression of the bundle.
         attribution: Whose work it is derived from.
         lists: Names of the lists in the policy, for the manifest.
@@ -55,7 +53,7 @@ class Recipe:
     levels: dict[str, Decimal] | None = None
     certified_epsilons: dict[str, Decimal] | None = None
     flatten_to: float = 1.0
-    default_level: str = DEFAULT_LEVEL
+    default_level: str | None = None
     license: str = "Apache-2.0"
     attribution: str = ""
     lists: dict[str, Any] = field(default_factory=dict)
@@ -124,7 +122,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         law["santext"] = constants
         law["defaults"]["santext"] = {
             "mechanism": "santext+",
-            "level": recipe.default_level,
+            "level": recipe.default_level or list(labels)[len(labels) // 2],
             "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
         }
         statistics |= {
@@ -134,18 +132,15 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=vocabulary.encode(), run=run)
-        tensors |= part.files
+        part = build_staircase(source.take(kept), recipe.staircase, progress, run=run)
+        tensors[layout.STAIRCASE] = part.tensors
         texts |= part.texts
         law |= part.law
         law["defaults"]["staircase"] = part.defaults
         statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
-    attribution = recipe.attribution
-    if recipe.staircase is not None and recipe.staircase.context is not None:
-        attribution = credited(attribution, recipe.staircase.context.credit)
     manifest = {
-        **manifest_head(recipe.name, recipe.license, attribution),
+        **manifest_head(recipe.name, recipe.license, recipe.attribution),
         "levels": labels,
         "provenance": {
             **source.provenance,
@@ -205,7 +200,7 @@ def _build_santext(
     table = Table.from_tensors(tensors, {**constants, "symbols": symbols})
     settings = _settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _ in settings))
-    if recipe.default_level not in names:
+    if recipe.default_level not in (None, *names):
         raise ExportError("the default level is not one of the levels")
     law_levels: list[dict[str, Any]] = []
     labels: dict[str, dict[str, Any]] = {}

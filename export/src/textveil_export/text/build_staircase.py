@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import layout
 from textveil.mechanisms.staircase import StaircaseLevel, output_role
 from textveil.text import SkeletonRule
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.context import ContextModel, context_arrays
 from textveil_export.text.misleading import Misleading
 from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
 from textveil_export.text.sources import Source
@@ -45,7 +43,6 @@ class StaircaseRecipe:
         default_level: The level used when a user names none.
         never_output: Words that must not come out.
         misleading: Words that must not stand in the place of others.
-        context: What lets the base follow the text, or ``None``.
     """
 
     lists: SkeletonLists
@@ -56,7 +53,6 @@ class StaircaseRecipe:
     default_level: str = DEFAULT_LEVEL
     never_output: frozenset[str] = frozenset()
     misleading: Misleading | None = None
-    context: ContextModel | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,21 +61,14 @@ class StaircasePart:
 
     Attributes:
         tensors: The arrays of ``staircase.safetensors``.
-        context: The arrays of ``context.safetensors``; none without a model of contexts.
         texts: The lists of the skeleton, by file name.
         law: The parts of ``law.json``: ``staircase``, ``skeleton`` and the defaults.
     """
 
     tensors: dict[str, NDArray[Any]]
-    context: dict[str, NDArray[Any]]
     texts: dict[str, str]
     law: dict[str, Any]
     defaults: dict[str, str]
-
-    @property
-    def files(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """Arrays by file."""
-        return {layout.STAIRCASE: self.tensors, **({layout.CONTEXT: self.context} if self.context else {})}
 
 
 def build_staircase(
@@ -87,7 +76,6 @@ def build_staircase(
     recipe: StaircaseRecipe,
     progress: Progress = no_progress,
     *,
-    vocabulary: bytes = b"",
     run: Run = here,
 ) -> StaircasePart:
     """Builds the staircase of a bundle.
@@ -96,7 +84,6 @@ def build_staircase(
         source: The vocabulary with its vectors, near-duplicates merged.
         recipe: Lists, levels and settings.
         progress: Called as stages advance.
-        vocabulary: The bytes of ``vocabulary.tsv``, which a table of contexts names.
         run: Does the work of blocks of rows.
 
     Raises:
@@ -125,12 +112,8 @@ def build_staircase(
         }
         for level in recipe.levels
     ]
-    context = {}
-    if recipe.context is not None:
-        context = context_arrays(recipe.context, source.words, list(files), vocabulary)
     return StaircasePart(
         tensors={**arrays, "roles": roles},
-        context=context,
         texts={
             FUNCTION_WORDS: recipe.lists.files.function_words,
             **{files[kind.name]: kind.content for kind in recipe.lists.files.kinds},

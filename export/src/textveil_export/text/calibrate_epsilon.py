@@ -23,15 +23,8 @@ from textveil_export.progress import Progress, no_progress
 from textveil_export.text.flatten import flat_base, in_steps
 from textveil_export.text.weights import Setting, fits, level_parameters
 
-#: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
-DEFAULT_LEVELS = {
-    "strongest": 0.03,
-    "stronger": 0.12,
-    "strong": 0.3,
-    "moderate": 0.5,
-    "weak": 0.7,
-    "weakest": 0.9,
-}
+#: The share of sensitive words that each default level leaves unchanged (median over types).
+DEFAULT_SHARES = 0.03, 0.12, 0.3, 0.5, 0.7, 0.9
 
 #: A certified epsilon may stay below its target by this much.
 TOLERANCE = 0.01
@@ -180,23 +173,25 @@ def _flatten(
 def by_unchanged_share(table: Table, metric: Metric) -> dict[Key, Setting]:
     """Finds exponents of the default levels for this metric, rounded to quarters.
 
-    For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
-    ``N_x = Pr[M(x) = x]`` is the share that the name stands for.
+    For each of ``DEFAULT_SHARES`` the exponent at which it is the median over the outputs of SanText+ of
+    ``N_x = Pr[M(x) = x]``. A level is named by its textbook epsilon.
 
     Raises:
         ExportError: The metric is too flat for that many different levels.
     """
     settings: dict[Key, Setting] = {}
     median_unchanged = _median_unchanged(table, metric)
-    for name, share in DEFAULT_LEVELS.items():
+    for share in DEFAULT_SHARES:
         low, high = 0.0, 64.0
         while high - low > 1e-3:
             middle = (low + high) / 2
             low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
         exponent = Decimal(max(1, round(4 * high))) / 4
-        settings |= {(name, mechanism): Setting(exponent) for mechanism in layout.TABLE_MECHANISMS}
-    if len({settings[name, layout.TABLE_MECHANISMS[0]].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
-        raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
+        settings |= {
+            (f"{(2 * exponent).normalize():f}", mechanism): Setting(exponent) for mechanism in layout.TABLE_MECHANISMS
+        }
+    if len(settings) < len(DEFAULT_SHARES) * len(layout.TABLE_MECHANISMS):
+        raise ExportError("the default levels coincide for this vocabulary: say exponents yourself")
     return settings
 
 

@@ -7,8 +7,6 @@ from textveil.bundle import layout
 from textveil_export.text.build import Contents
 
 CARD = "README.md"
-_FLUENT = """With `--fluent` words are drawn to fit the visible words around them and what was drawn before. The bound
-is the same, context by context."""
 
 
 def card(contents: Contents, table_bytes: dict[str, int]) -> str:
@@ -32,8 +30,6 @@ A textveil bundle: {holds}. `textveil info` prints its identity."""
     ]
     if law["staircase"] is not None:
         parts.append(_staircase(law, numbers))
-        if layout.CONTEXT in contents.tensors:
-            parts.append(_FLUENT)
     if law["santext"] is not None:
         parts.append(_santext(contents))
     if "names" in law:
@@ -92,6 +88,7 @@ def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
     defaults = law["defaults"]["staircase"]
     protect = layout.RUNG_OF_VISIBLE[defaults["visible"]]
+    epsilon = {level["name"]: level["epsilon"] for level in law["staircase"]["levels"]}[defaults["level"]]
     return f"""## The staircase
 
 Local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other
@@ -103,7 +100,7 @@ neighbors per word. The skeleton is visible: function words (unless `--protect a
 |---|---|---|
 {levels}
 
-The default is level {defaults["level"]} with `--protect {protect}`. `textveil info` prints how often a word is
+The default is {epsilon} nats with `--protect {protect}`. `textveil info` prints how often a word is
 drawn from its neighborhood, and how much a guess gains."""
 
 

@@ -45,14 +45,14 @@ def staircase_alone(
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
     source = Source(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
-    part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
+    part = build_staircase(source, recipe, progress)
     provenance = {
         "words": f"those of {bundle.manifest.get('name')}",
         "exporter": f"textveil-export {__version__}",
         "lists": lists,
     }
     return Contents(
-        tensors=part.files,
+        tensors={layout.STAIRCASE: part.tensors},
         texts={
             layout.VOCABULARY: vocabulary.decode("utf-8"),
             layout.CHARACTERS: characters_json(),

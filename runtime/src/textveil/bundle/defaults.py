@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "3f9daf421f04150899ef79547c859d62be1bc1f8b4fab5fe798614ce7ca307ce"
+DEFAULT_BUNDLE_ID = "1206c8ea6aa2459fa8ccf5207aedff351da731e5c75f01463499c405a141984e"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")

@@ -5,7 +5,7 @@ MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
 # A bundle for text.
 LAW, VOCABULARY, CHARACTERS = "law.json", "vocabulary.tsv", "characters.json"
-STAIRCASE, CONTEXT = "staircase.safetensors", "context.safetensors"
+STAIRCASE = "staircase.safetensors"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 #: Lists of the rung ``names``; two patterns for the name of a kind; and what a common word may be marked as, in order.
 COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.table import LevelParameters, Table
     from textveil.mechanisms.metric import Metric
     from textveil.mechanisms.staircase.staircase import StaircaseLevel
-    from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable
+    from textveil.mechanisms.staircase.tables import StaircaseTable
 
 #: Most symbols of a bundle, levels of a mechanism, and kinds of a skeleton.
 MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
@@ -59,14 +59,12 @@ class StaircasePart:
     Attributes:
         staircase: Neighbors and base.
         staircase_levels: Strictest first.
-        context: What the base makes of a context, or ``None`` where it cannot follow the text.
         skeleton: What the rule of the skeleton is made from.
         default_staircase_level, default_protect: Those of a call that names none.
     """
 
     staircase: "StaircaseTable | None" = None
     staircase_levels: "tuple[StaircaseLevel, ...]" = ()
-    context: "ContextTable | None" = None
     skeleton: SkeletonFiles | None = None
     default_staircase_level: str = ""
     default_protect: str = ""

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.fields import an_array, one_of, record, text
-from textveil.bundle.layout import CONTEXT, LAW, RUNG_OF_VISIBLE, STAIRCASE, VOCABULARY
+from textveil.bundle.layout import LAW, RUNG_OF_VISIBLE, STAIRCASE
 from textveil.bundle.lists import read_list
 from textveil.bundle.parts import MAX_KINDS, MAX_LEVELS, KindFile, SkeletonFiles, StaircasePart
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable
+from textveil.mechanisms.staircase.tables import StaircaseTable
 
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
@@ -44,14 +43,10 @@ def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> Stairc
     table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), law["symbols"])
     levels = staircase_levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
     skeleton = _skeleton(contents, law["skeleton"])
-    context = None
-    if CONTEXT in law["files"]:
-        context = _context(contents[CONTEXT], table, levels, len(skeleton.kinds), law["files"][VOCABULARY])
     defaults = record(law["defaults"]["staircase"], {"level", "visible"}, LAW)
     return StaircasePart(
         staircase=table,
         staircase_levels=levels,
-        context=context,
         skeleton=skeleton,
         default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
         default_protect=RUNG_OF_VISIBLE[one_of(defaults["visible"], RUNG_OF_VISIBLE, LAW)],
@@ -93,20 +88,6 @@ def _level(entry: object) -> StaircaseLevel:
         share=Fraction(text(level["share"], LAW, _FRACTION)),
         own_share=Fraction(text(level["own_share"], LAW, _FRACTION)),
     )
-
-
-def _context(
-    content: bytes, table: StaircaseTable, levels: tuple[StaircaseLevel, ...], kinds: int, vocabulary: str
-) -> ContextTable:
-    """Opens ``context.safetensors`` and certifies it at every level."""
-    tensors = parse_tensors(content, CONTEXT)
-    if tensors["vocabulary"].dtype != np.uint8 or tensors["vocabulary"].tobytes() != bytes.fromhex(vocabulary):
-        raise BundleDamaged(f"{CONTEXT}: belongs to another vocabulary")
-    context = ContextTable.from_tensors(tensors, table.symbols, kinds)
-    everything = np.ones(table.symbols, dtype=bool)
-    for level in levels:
-        FluentStaircase(Staircase.of(table, level, everything), context)
-    return context
 
 
 def _skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonFiles:

@@ -16,7 +16,6 @@ from textveil.bundle.layout import (
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
     CHARACTERS,
-    CONTEXT,
     EMBEDDINGS,
     LAW,
     MANIFEST,
@@ -210,7 +209,7 @@ def _check_deciding(law: dict[str, Any], lists: list[str], listed: dict[str, Any
     if law["santext"] is not None:
         named += [TABLE, EMBEDDINGS]
     if law["staircase"] is not None:
-        named += [STAIRCASE, *([CONTEXT] if CONTEXT in listed else [])]
+        named += [STAIRCASE]
     if "names" in law:
         named += names_files(law["names"])
     for name in named:

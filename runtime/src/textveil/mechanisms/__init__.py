@@ -15,27 +15,15 @@ if TYPE_CHECKING:
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
-    from textveil.mechanisms.protocol import (
-        CONTEXT_MARKS,
-        CONTEXT_POSITIONS,
-        Alone,
-        Elements,
-        Everywhere,
-        Mechanism,
-        Slots,
-        Surroundings,
-    )
+    from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots
     from textveil.mechanisms.scores import EqualityScores, MetricScores
 
 __all__ = [
-    "CONTEXT_MARKS",
-    "CONTEXT_POSITIONS",
     "MAX_TOTAL",
     "UNKNOWN",
     "Alone",
     "Channel",
     "Distribution",
-    "Elements",
     "EqualityScores",
     "Everywhere",
     "Floats",
@@ -47,7 +35,6 @@ __all__ = [
     "ReplacementCoin",
     "ScoreChannel",
     "Slots",
-    "Surroundings",
     "random_uint64",
     "squared_distances",
     "uniform_below",

@@ -11,7 +11,7 @@ from textveil.bundle.parts import Level
 from textveil.bundle.statistics import Measures, measures
 from textveil.bundle.text import TextBundle
 from textveil.errors import UnknownMechanism
-from textveil.text.levels import label
+from textveil.text.levels import epsilon_text, label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,8 @@ class LevelSummary:
     """One mechanism of one level: what is promised, and what it does.
 
     Attributes:
-        level, mechanism: Names of the level and the mechanism.
+        mechanism: Name of the mechanism.
+        default: Whether it is meant where no epsilon is given.
         epsilon: The epsilon that the level is called by; loss per token and unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
         epsilon_textbook: ``2 alpha``.
@@ -27,8 +28,8 @@ class LevelSummary:
         measures: What it does to words; ``None`` for a bundle without statistics.
     """
 
-    level: str
     mechanism: str
+    default: bool
     epsilon: float
     epsilon_kind: str
     epsilon_textbook: float
@@ -38,7 +39,7 @@ class LevelSummary:
     @property
     def options(self) -> str:
         """The options of the command line that choose it."""
-        return f"--mechanism {self.mechanism} --level {self.level}"
+        return f"--mechanism {self.mechanism} --epsilon {epsilon_text(self.epsilon)}"
 
 
 def summary(bundle: TextBundle, level: Level, mechanism: str) -> LevelSummary:
@@ -52,8 +53,8 @@ def summary(bundle: TextBundle, level: Level, mechanism: str) -> LevelSummary:
     for key in (level.name, mechanism, "epsilon_pure_ldp"):
         pure = pure.get(key) if isinstance(pure, dict) else None
     return LevelSummary(
-        level=level.name,
         mechanism=mechanism,
+        default=level.name == bundle.default_level,
         epsilon=epsilon,
         epsilon_kind=kind,
         epsilon_textbook=float(2 * level.parameters[mechanism].exponent),

@@ -1,4 +1,4 @@
-"""Finds the level of a mechanism over SanText's table that a call asks for, by name or by label."""
+"""Finds the level of a mechanism over SanText's table that a call asks for, by its label."""
 
 from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
@@ -20,18 +20,17 @@ def epsilon_text(epsilon: float) -> str:
     return repr(epsilon).removesuffix(".0")
 
 
-def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
-    """Returns the level with that label and that name; the bundle's default if both are ``None``.
+def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) -> Level:
+    """Returns the level with that label; the bundle's default if it is ``None``.
 
     Raises:
         UnknownLevel: There is none; the message lists those there are.
     """
-    if epsilon is None and name is None:
-        name = bundle.default_level
-    wanted = None if epsilon is None else float(number(epsilon))
+    if epsilon is None:
+        return next(level for level in bundle.levels if level.name == bundle.default_level)
+    wanted = float(number(epsilon))
     for level in bundle.levels:
-        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism)[0]):
+        if wanted == label(bundle, level, mechanism)[0]:
             return level
-    labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism)[0])) for lv in bundle.levels]
-    there_are = ", ".join(f"{level} ({value})" for level, value in labels)
-    raise UnknownLevel(f"no such level; {mechanism} has the levels (epsilon) {there_are}")
+    there_are = ", ".join(epsilon_text(label(bundle, level, mechanism)[0]) for level in bundle.levels)
+    raise UnknownLevel(f"no such level; {mechanism} has the epsilons {there_are}")

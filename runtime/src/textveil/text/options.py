@@ -19,8 +19,8 @@ class Options(TypedDict, total=False):
     Keys:
         mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
             left out.
-        epsilon: The label of a level, exactly as the bundle has it; any number in (0, 30] for ``krr``, in (0, 100000]
-            for ``fbdd``, and required for both.
+        epsilon: Which level, by its epsilon, exactly as the bundle has it: the bundle's default if left out. Any number
+            in (0, 30] for ``krr``, in (0, 100000] for ``fbdd``, and required for both.
         protect: The rung of the staircase's ladder: ``"words"`` shows function words, replaces names, places, numbers
             and the like by others of their kind, and draws all other words; ``"all"`` draws function words too. The
             bundle's default if left out. ``"names"`` shows the words of a public list, and replaces all others by
@@ -32,31 +32,26 @@ class Options(TypedDict, total=False):
             2,000 if left out.
         split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
             where it is refused otherwise.
-        fluent: Whether the base follows the text (``staircase``): words are drawn to fit the visible words around them
-            and what was drawn before, for the same nats. The bundle needs a table of contexts.
-        level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
         replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``), or unknown words even if
             they would be visible or in the vocabulary (``staircase``, ``names``).
         style: ``"surrogate"`` or ``"tag"`` (``names``): whether others of a kind or tags, ``[city 1]``, come out.
         keep, tag, drop: Kinds that are shown, become tags, or of which nothing is left (``names``).
         allow: Words that are shown wherever they stand (``names``). The list is public: who knows it learns more.
-        draw: Words that are drawn where they stand in lower case, over all of them, at ``level`` or ``epsilon``
-            (``names``): at least 100 with a row of the bundle's staircase. The list is public.
+        draw: Words that are drawn where they stand in lower case, over all of them, at ``epsilon`` (``names``): at
+            least 100 with a row of the bundle's staircase. The list is public.
         case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
         sanitize_punctuation: Punctuation is sanitized as tokens, case dropped, and white space becomes single blanks.
     """
 
     mechanism: str | None
     epsilon: float | str | None
-    level: str | None
     replacement_probability: float | str | None
     protect: str | None
     consistent: bool | str
     key: bytes
     consistent_cap: int
     split: bool
-    fluent: bool
     deny: Collection[str]
     style: str
     keep: Collection[str]
@@ -90,11 +85,11 @@ def _are_words(value: object) -> bool:
 
 #: Python checks no types, and ``sanitize_punctuation="no"`` must not be true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "level", "protect", "style", "case"), (_is_text, "{} is text")),
+    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} is text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
     "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
     "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
-    **dict.fromkeys(("split", "fluent", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
+    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
     **dict.fromkeys(_SETS, (_are_words, "{} takes a collection of words")),
 }
 

@@ -141,12 +141,11 @@ class TokenPromise:
         charged = counted(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
-        level = f", level {terms.level}" if terms.level else ""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
         document_extra = f" + {_rounded_up(tokens * self.constant, 1)}" if self.constant else ""
         kept = "; common words that are kept reveal themselves" if self.replacement_probability is not None else ""
         return (
-            f"{terms.mechanism}{level}: {self._loss} per token "
+            f"{terms.mechanism}: {self._loss} per token "
             f"({self._kind(terms)}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
         )
 
@@ -229,7 +228,6 @@ class MentionPromise:
             "protect": terms.protect,
             "visible": list(terms.visible_parts),
             "consistent": terms.consistent,
-            "fluent": terms.fluent,
         }
 
     def totals(self, tokens: int) -> dict[str, Any]:
@@ -247,10 +245,6 @@ class MentionPromise:
         ]
         if terms.protect == "words":
             items.append("the habits of its author, negation, tense and gender: function words show them")
-        if terms.fluent:
-            items.append(
-                "what fits: words are drawn to fit the text around them, so a drawn word is taken for a true one"
-            )
         if terms.consistent:
             items.append("a cipher: repeated words can be counted, and guessed by their pattern")
         return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
@@ -258,17 +252,12 @@ class MentionPromise:
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
-        fluent = (
-            " Words are drawn to fit what is visible and what was drawn before, for no more nats."
-            if terms.fluent
-            else ""
-        )
         return (
             f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}. "
             "A listed name or a number: nothing beyond its kind. "
             "An unknown string: nothing beyond being unknown, and that only within "
             f"the {nats} {unit}. Any other word, to someone who knows all the rest: odds times at most "
-            f"{self.largest_odds:,}.{fluent} Whole text: {nats} x {counted(tokens, terms.unit)} = "
+            f"{self.largest_odds:,}. Whole text: {nats} x {counted(tokens, terms.unit)} = "
             f"{_plain(whole)} {_nats(whole)}: no protection of the text as a whole."
         )
 

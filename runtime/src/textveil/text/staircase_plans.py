@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.staircase.fluent import FluentStaircase
-from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
+from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
 from textveil.text.options import number
@@ -64,18 +63,6 @@ class StaircasePlans:
             return SlotStaircase(strict, strict)
         return SlotStaircase(strict, Staircase.of(self._table, level, lower))
 
-    def fluent(self, slots: SlotStaircase) -> FluentSlots:
-        """Returns the same staircases with a base that follows the text.
-
-        Raises:
-            OptionError: The bundle has no table of contexts.
-        """
-        context = self.bundle.context
-        if context is None:
-            raise OptionError("this bundle has no context.safetensors, so its base cannot follow the text (fluent)")
-        strict = FluentStaircase(slots.strict, context)
-        return FluentSlots(strict, strict if slots.lower is slots.strict else FluentStaircase(slots.lower, context))
-
     def plan(self, given: Mapping[str, Any]) -> DrawPlan:
         """Resolves options that are given and checked (``options.given``).
 
@@ -87,11 +74,10 @@ class StaircasePlans:
         if foreign:
             raise OptionError(f"the staircase does not take {', '.join(foreign)}")
         protect = given.get("protect", self.bundle.default_protect)
-        level = find_staircase_level(self.bundle, given.get("epsilon"), given.get("level"))
+        level = find_staircase_level(self.bundle, given.get("epsilon"))
         consistent, split, cap = _consistent(given)
-        bare, fluent = given.get("sanitize_punctuation", False), given.get("fluent", False)
-        slots = self.slots(level, protect=protect)
-        mechanism = self.fluent(slots) if fluent else slots
+        bare = given.get("sanitize_punctuation", False)
+        mechanism = self.slots(level, protect=protect)
         promise = MentionPromise(
             epsilon=level.epsilon,
             share=str(level.share),
@@ -100,12 +86,11 @@ class StaircasePlans:
         )
         terms = Terms(
             mechanism="staircase",
-            level=level.name,
+            level=f"{level.epsilon.normalize():f}",
             promise=promise,
             protect=protect,
             consistent=consistent,
             consistent_cap=cap,
-            fluent=fluent,
             case="drop" if bare else given.get("case", "carry"),
             sanitize_punctuation=bare,
             bundle=self.bundle.identity,
@@ -133,17 +118,17 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     return consistent, split, cap
 
 
-def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
-    """Returns the level with that epsilon and that name; the bundle's default if both are ``None``.
+def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> StaircaseLevel:
+    """Returns the level with that epsilon; the bundle's default if it is ``None``.
 
     Raises:
         UnknownLevel: There is none; the message lists those there are.
     """
-    if epsilon is None and name is None:
-        name = bundle.default_staircase_level
-    wanted = None if epsilon is None else number(epsilon)
+    if epsilon is None:
+        return next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
+    wanted = number(epsilon)
     for level in bundle.staircase_levels:
-        if name in (None, level.name) and wanted in (None, level.epsilon):
+        if wanted == level.epsilon:
             return level
     there_are = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
     raise UnknownLevel(f"no such level; the staircase has the epsilons {there_are}")

@@ -67,12 +67,11 @@ class Terms:
 
     Attributes:
         mechanism: Name of the mechanism.
-        level: Name of the level, or ``None`` for mechanisms that have none.
+        level: The epsilon that its level is called by, as it is typed; ``None`` for mechanisms that have none.
         promise: What it promises of one drawn token.
         protect: The rung of the ladder, ``"words"`` or ``"all"``; ``None`` for mechanisms that draw everything.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn words, names and numbers that a document may have with ``consistent``.
-        fluent: Whether words are drawn to fit the text around them.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space is not passed through.
         bundle: Identity of the bundle.
@@ -84,7 +83,6 @@ class Terms:
     protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
-    fluent: bool = False
     case: str
     sanitize_punctuation: bool
     bundle: str

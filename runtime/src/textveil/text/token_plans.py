@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownMechanism
@@ -18,15 +17,15 @@ from textveil.mechanisms.baselines.santext_plus import SanTextPlus, mixture_epsi
 from textveil.mechanisms.baselines.table import KEPT
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import Everywhere, Mechanism
-from textveil.text.levels import find_level, label
+from textveil.text.levels import epsilon_text, find_level, label
 from textveil.text.options import number
 from textveil.text.promises import TokenPromise
 from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
 
-_OF_STAIRCASE = ("protect", "consistent", "consistent_cap", "split", "fluent")
-#: The mechanism, the name of its level, and what it promises.
+_OF_STAIRCASE = ("protect", "consistent", "consistent_cap", "split")
+#: The mechanism, what its level is called by, and what it promises.
 _Chosen = tuple[Mechanism, str | None, TokenPromise]
 
 
@@ -85,16 +84,15 @@ class TokenPlans:
             raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
         if mechanism != "santext+" and ("replacement_probability" in given or given.get("deny")):
             raise OptionError("a replacement probability and denied words belong to santext+ alone")
-        if mechanism not in TABLE_MECHANISMS and "level" in given:
-            raise OptionError(f"{mechanism} has no levels")
 
     def _santext(self, given: Mapping[str, Any]) -> _Chosen:
         law, level, promised = self._level("santext", given)
         pure = pure_level(self.bundle, level, "santext")
-        return Everywhere(law, lambda: law.channel), level.name, TokenPromise(**promised, pure_level=pure)
+        chosen = epsilon_text(promised["epsilon"])
+        return Everywhere(law, lambda: law.channel), chosen, TokenPromise(**promised, pure_level=pure)
 
     def _santext_plus(self, given: Mapping[str, Any]) -> _Chosen:
-        law, level, promised = self._level("santext+", given)
+        law, _, promised = self._level("santext+", given)
         coin = ReplacementCoin.of(given.get("replacement_probability", self.bundle.default_replacement_probability))
         keepable = np.zeros(self.bundle.symbols + 1, dtype=bool)
         keepable[:-1] = (self.bundle.table.roles & KEPT) != 0
@@ -103,11 +101,11 @@ class TokenPlans:
         promise = TokenPromise(
             **promised, epsilon_0=mixture_epsilon(coin), replacement_probability=coin.threshold / 2**64
         )
-        return SanTextPlus(law, coin, keepable), level.name, promise
+        return SanTextPlus(law, coin, keepable), epsilon_text(promised["epsilon"]), promise
 
     def _level(self, mechanism: str, given: Mapping[str, Any]) -> tuple[SanText, Level, dict[str, Any]]:
         bundle = self.bundle
-        level = find_level(bundle, mechanism, given.get("epsilon"), given.get("level"))
+        level = find_level(bundle, mechanism, given.get("epsilon"))
         parameters = level.parameters[mechanism]
         epsilon, kind = label(bundle, level, mechanism)
         slack = 0.0

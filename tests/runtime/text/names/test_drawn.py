@@ -53,7 +53,7 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
     assert ENGLISH.sanitize(word, draw=WORDS[:LEAST], **NAMES).text in WORDS[:LEAST]
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "fluent": True}], ids=str)
+@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "split": True}], ids=str)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="the rung names does not take"):
         ENGLISH.terms(**NAMES, **options)
@@ -65,7 +65,7 @@ def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="draw takes a collection of words"):
         ENGLISH.sanitize("he", draw="zorblax", **NAMES)  # type: ignore[arg-type]
     with pytest.raises(UnknownLevel):
-        ENGLISH.sanitize("he", draw=WORDS, level="zorblax", **NAMES)
+        ENGLISH.sanitize("he", draw=WORDS, epsilon=7, **NAMES)
     listed = Sanitizer.load(write_names(tmp_path / "bundle"))
     with pytest.raises(UnknownMechanism, match="this bundle carries the lists of the rung names only"):
         listed.sanitize("he", draw=WORDS, **NAMES)
@@ -98,7 +98,7 @@ def test_denied_words_are_neither_drawn_nor_come_out_and_drawn_ones_are_not_allo
 @pytest.mark.parametrize("level", ENGLISH.bundle.staircase_levels, ids=lambda level: level.name)
 def test_a_draw_is_spread_over_several_words(level: Any) -> None:
     """No more than half of the budget is for the word itself, and no guess gains much more than the spread allows."""
-    options = {**NAMES, "draw": WORDS, "level": level.name}
+    options = {**NAMES, "draw": WORDS, "epsilon": level.epsilon}
     for word in WORDS[::20]:
         row = ENGLISH.distribution(word, **options)
         assert row.probability(word) <= Fraction(1, 2)

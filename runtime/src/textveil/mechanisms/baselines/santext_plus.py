@@ -16,7 +16,7 @@ from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots, Unordered
+from textveil.mechanisms.protocol import Slots
 
 
 def mixture_epsilon(coin: ReplacementCoin) -> float:
@@ -27,7 +27,7 @@ def mixture_epsilon(coin: ReplacementCoin) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class SanTextPlus(Unordered):
+class SanTextPlus:
     """SanText+ as a mechanism: coins of common words first, then draws for the words that are replaced.
 
     Attributes:

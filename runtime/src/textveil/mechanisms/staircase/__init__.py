@@ -1,4 +1,4 @@
-"""The staircase: the mechanism, its tables, its bases that follow a text, and the index drawn by it."""
+"""The staircase: the mechanism, its tables, and the index drawn by it."""
 
 from typing import TYPE_CHECKING
 
@@ -6,17 +6,13 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.mechanisms.staircase.channel import StaircaseChannel, staircase_channel
-    from textveil.mechanisms.staircase.fluent import FluentStaircase
     from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
-    from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
+    from textveil.mechanisms.staircase.slots import SlotStaircase
     from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, realized_ratio
-    from textveil.mechanisms.staircase.tables import ContextTable, StaircaseTable, output_role
+    from textveil.mechanisms.staircase.tables import StaircaseTable, output_role
 
 __all__ = [
     "MAX_CODES",
-    "ContextTable",
-    "FluentSlots",
-    "FluentStaircase",
     "IndexStaircase",
     "SlotStaircase",
     "Staircase",
@@ -28,4 +24,4 @@ __all__ = [
     "staircase_channel",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "tables", "staircase", "fluent", "slots", "index", "channel")
+__getattr__ = lazy_names(__name__, __all__, "tables", "staircase", "slots", "index", "channel")

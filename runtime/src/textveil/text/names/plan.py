@@ -43,7 +43,6 @@ POOLS = frozenset(
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
 _FOREIGN = (
-    "fluent",
     "replacement_probability",
     "sanitize_punctuation",
     "split",
@@ -146,7 +145,7 @@ class NamesPlans:
             OptionError: An option does not belong to this rung, or a kind does not exist.
         """
         foreign = sorted(set(given).intersection(_FOREIGN))
-        foreign += [] if "draw" in given else [f"{name} without draw" for name in ("epsilon", "level") if name in given]
+        foreign += ["epsilon without draw"] if "epsilon" in given and "draw" not in given else []
         if foreign:
             raise OptionError(f"the rung names does not take {', '.join(foreign)}")
         style = self._style(given)
@@ -154,13 +153,13 @@ class NamesPlans:
         level, drawn, drawing = None, None, None
         if "draw" in given:
             self._bundle.require("staircase")
-            level = find_staircase_level(self._bundle, given.get("epsilon"), given.get("level"))
+            level = find_staircase_level(self._bundle, given.get("epsilon"))
             drawn = DrawnWords.of(self._bundle, given["draw"], denied, level)
             drawing = Drawing(len(drawn.ids), level.epsilon, guess_gain(drawn.staircase.guess_gain))
         also = self._also is not None
         terms = Terms(
             mechanism="names",
-            level=level and level.name,
+            level=level and f"{level.epsilon.normalize():f}",
             promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied), also=also, draw=drawing),
             protect="names",
             consistent=style.consistent,

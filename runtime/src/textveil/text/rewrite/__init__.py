@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil.text.rewrite.context import Layout, draw_before
     from textveil.text.rewrite.plan import Plan, Words
     from textveil.text.rewrite.rewriter import DrawPlan, Rewriter
 
-__all__ = ["DrawPlan", "Layout", "Plan", "Rewriter", "Words", "draw_before"]
+__all__ = ["DrawPlan", "Plan", "Rewriter", "Words"]
 
-__getattr__ = lazy_names(__name__, __all__, "plan", "rewriter", "context")
+__getattr__ = lazy_names(__name__, __all__, "plan", "rewriter")

@@ -20,35 +20,16 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Past:
-    """What the next mention of a text may have in its context.
-
-    Attributes:
-        shown: The last two elements, as the skeleton shows them.
-        run: How many drawn mentions there are in the unbroken run that ends there; 0 if the last element is none.
-        output: What came out for the last of them.
-    """
-
-    shown: tuple[int, ...] = ()
-    run: int = 0
-    output: int = -1
-
-
-@dataclass(frozen=True)
 class Carried:
     """What is known of a document outside of what is read.
 
     Attributes:
         before: The gap before the first segment; ``None`` where the text begins there.
         open: What equal tokens of the chunks before became.
-        past: What stands before, for a base that follows the text.
-        ahead: The elements that follow, as the skeleton shows them: two, or all that the text has.
     """
 
     before: str | None = None
     open: Open = Open()
-    past: Past = Past()
-    ahead: tuple[int, ...] = ()
 
 
 NOTHING = Carried()

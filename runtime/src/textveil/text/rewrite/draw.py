@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
-from textveil.mechanisms.protocol import Elements, Surroundings
 from textveil.text.rewrite.cut import DRAWN, REPLACED
 from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import LOWER
@@ -36,12 +35,6 @@ class Places:
     def whole(self) -> NDArray[np.bool_]:
         """Implements ``Slots.whole``."""
         return self.read.whole[self.read.draws.first[self.drawn]]
-
-    def around(self, elements: Elements) -> Surroundings:
-        """Implements ``Slots.around``; a base that does not follow the text never asks."""
-        from textveil.text.rewrite import context
-
-        return context.surroundings(self.read, elements)
 
 
 def draw(read: Reading, lower: NDArray[np.bool_] | None = None) -> Integers:

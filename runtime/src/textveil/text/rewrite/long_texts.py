@@ -1,30 +1,25 @@
 """Rewrites a document that is too long for arrays of all its tokens: in chunks.
 
-Each chunk is told what came before (``carried``) and what follows. So the law of outputs, and the charge, are those of
-the document drawn at once: functions of its skeleton. Only the order of random words differs.
+Each chunk is told what came before (``carried``). So the law of outputs, and the charge, are those of the document
+drawn at once: functions of its skeleton. Only the order of random words differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.text import segmentation
 from textveil.text.restore import Restorer
-from textveil.text.rewrite import batches, context
-from textveil.text.rewrite.carried import NOTHING, Carried, Open
+from textveil.text.rewrite import batches
+from textveil.text.rewrite.carried import Carried, Open
 from textveil.text.rewrite.draw import draw
 from textveil.text.rewrite.plan import Plan
 from textveil.text.rewrite.read import read_segments
 from textveil.text.rewrite.write import written
 from textveil.text.segmentation import is_gap
 from textveil.text.skeleton import sentence_start
-
-#: Segments that hold the two elements after a chunk: of any so many, two at least are words, strings or drawn marks.
-#: One more may become a part of the chunk.
-_AHEAD = 6
 
 
 class LongDocument:
@@ -59,17 +54,14 @@ class LongDocument:
         return [batches.joined(self._parts(text), blank) for text in self._texts]
 
     def _parts(self, text: str) -> Iterator[str]:
-        plan, past = self._plan, NOTHING.past
-        for chunk in _chunks(plan, text):
-            read = read_segments(plan, chunk.segments, Carried(chunk.before, self._open, past, _ahead(plan, chunk)))
+        for chunk, before in _chunks(self._plan, text):
+            read = read_segments(self._plan, chunk, Carried(before, self._open))
             new = len(read.draws.first)
             lower = None if self._lower is None else self._lower[:new]
             outputs = draw(read, lower)
             if self._lower is not None:
                 self._lower = self._lower[new:]
                 self._open = read.open_part(outputs[read.draws.tokens])
-            if plan.mechanism.elements is not None:
-                past = context.past_of(read, plan.mechanism.elements, outputs)
             part = written(read, outputs)
             self.tokens += part.tokens[0]
             for pairs in part.pairs:
@@ -81,8 +73,8 @@ def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
     """Tells which draws of a document stand in slots of lower case alone, a byte for each."""
     capitals, opened = bytearray(), Open()
     for text in texts:
-        for chunk in _chunks(plan, text):
-            read = read_segments(plan, chunk.segments, Carried(chunk.before, opened))
+        for chunk, before in _chunks(plan, text):
+            read = read_segments(plan, chunk, Carried(before, opened))
             draws = read.draws
             numbers = np.concatenate([draws.made, len(capitals) + np.arange(len(draws.first))])[draws.copies]
             capitals.extend(bytes(len(draws.first)))
@@ -92,49 +84,13 @@ def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
     return ~np.frombuffer(capitals, dtype=np.bool_)
 
 
-class _Chunk(NamedTuple):
-    """Some segments of a text, what the gap before them tells (``None`` at its start), and some that follow."""
-
-    segments: list[str]
-    before: str | None
-    ahead: list[str]
-
-
-def _chunks(plan: Plan, text: str) -> Iterator[_Chunk]:
-    """Cuts a text."""
-    bare = plan.terms.sanitize_punctuation
-    found = segmentation.iterate_segments(text, marks_apart=bare)
-    whole = plan.mechanism.elements is not None and not bare  # there every mark is an element, and a gap is none
-    if whole:
-        found = _whole_gaps(found)
+def _chunks(plan: Plan, text: str) -> Iterator[tuple[list[str], str | None]]:
+    """Yields some segments of a text at a time, with what the gap before them tells (``None`` at its start)."""
+    found = segmentation.iterate_segments(text, marks_apart=plan.terms.sanitize_punctuation)
     before: str | None = None
-    held: list[str] = []
-    while held := [*held, *islice(found, batches.CHUNK_SEGMENTS + _AHEAD - len(held))]:
-        end = batches.CHUNK_SEGMENTS
-        if whole and end < len(held) and is_gap(held[end - 1]) and is_gap(held[end]):
-            end += 1  # two halves of one gap
-        chunk, held = held[:end], held[end:]
-        yield _Chunk(chunk, before, held)
+    while chunk := [*islice(found, batches.CHUNK_SEGMENTS)]:
+        yield chunk, before
         before = _gap_after(chunk, before)
-
-
-def _whole_gaps(segments: Iterable[str]) -> Iterator[str]:
-    """Joins gaps that follow each other: they are one element."""
-    gap: list[str] = []
-    for segment in segments:
-        if segment == " " or is_gap(segment):
-            gap.append(segment)
-            continue
-        yield from _joined(gap)
-        gap = []
-        yield segment
-    yield from _joined(gap)
-
-
-def _joined(gap: Sequence[str]) -> Sequence[str]:
-    """One gap in one segment; as it is where it would be read as an emoticon, such as ``:`` and ``(``: two segments."""
-    joined = "".join(gap)
-    return [joined] if joined == " " or is_gap(joined) else gap
 
 
 def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
@@ -149,12 +105,3 @@ def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
             return "." if ended else ""
         ended = ended or sentence_start(segment)
     return "." if ended and before is not None else before
-
-
-def _ahead(plan: Plan, chunk: _Chunk) -> tuple[int, ...]:
-    """The two elements that follow a chunk, where the mechanism looks at them."""
-    elements = plan.mechanism.elements
-    if elements is None:
-        return ()
-    read = read_segments(plan, chunk.ahead, Carried(_gap_after(chunk.segments, chunk.before)))
-    return tuple(context.Layout.of(read, elements).shown[:2].tolist())

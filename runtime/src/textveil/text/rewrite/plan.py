@@ -88,7 +88,7 @@ class Plan:
         return gap is None if self.terms.sanitize_punctuation else sentence_start(gap)
 
     def distribution(self, word: str) -> "Distribution":
-        """Returns the exact output distribution of one word inside a sentence; alone where the base follows the text.
+        """Returns the exact output distribution of one word inside a sentence.
 
         Raises:
             OptionError: It is more than one token or is shown, or the mechanism has no weights (``fbdd``).

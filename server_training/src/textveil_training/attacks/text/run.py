@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from textveil.text import epsilon_text, summaries
 
 from textveil_training.attacks.rates import rates_of
 from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, Settings
@@ -58,9 +59,10 @@ def describe(settings: Settings, subject: Subject) -> dict[str, Any]:
     promised["bundle_name"] = subject.bundle.manifest.get("name")
     if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
-    elif terms.mechanism == "santext" and subject.bundle.certificate is not None and terms.level is not None:
-        proven = subject.bundle.certificate["levels"][terms.level][terms.mechanism]
-        promised["pure_ldp"] = proven.get("epsilon_pure_ldp")
+    elif terms.mechanism == "santext" and subject.bundle.certificate is not None:
+        levels = summaries(subject.bundle, "santext")
+        level = next(level for level in levels if epsilon_text(level.epsilon) == terms.level)
+        promised["pure_ldp"] = level.epsilon_pure_ldp
     model = None if settings.model is None else Path(settings.model).name  # not where it lies
     vectors = None if settings.vectors is None else Path(settings.vectors).name
     chosen = asdict(settings) | {"model": model, "vectors": vectors}
