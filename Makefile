@@ -84,9 +84,11 @@ browser:
 	.ci/browser
 
 # The documentation as a site, in .site/html/VERSION; a broken link fails. The first run installs mkdocs into .site/venv,
-# an environment of its own: nothing of this repository is installed or imported. With web/demo built, it is in the site.
+# an environment of its own: nothing of this repository is installed or imported. The page to try is in it, in demo, where
+# the package in web/ is built.
 site:
 	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
+	if [ -f web/dist/textveil.js ]; then node web/demo/build.mjs; else echo "without the page to try: npm ci && npm run build in web/"; fi
 	version=$$(.site/venv/bin/python docs/site/collect.py) && \
 	NO_MKDOCS_2_WARNING=1 TEXTVEIL_SITE="textveil $$version" TEXTVEIL_HTML="../../.site/html/$$version" \
 	.site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml

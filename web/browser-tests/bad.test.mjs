@@ -151,6 +151,8 @@ test("a line of 10 MB leaves the page alive, and can be stopped", { skip, timeou
   assert.match(await page.textContent("#text-hint"), /10,800,000 characters/);
   await page.click("#stop");
   await page.waitForSelector("#busy", { state: "hidden" });
+  assert.equal(await page.textContent("#said"), "Stopped.");
+  assert.deepEqual(await rung(page, "all"), { promise: "", out: "", counts: "", marked: "" });
   await page.click("#clear");
   await write(page, "Anna Novak paid.");
   assert.doesNotMatch((await rung(page, "names")).out, /Novak/);

@@ -93,8 +93,10 @@ test("a new build takes over, keeps the bundle of the old one, and works without
   await page.reload();
   await page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready;
-    await registration.update();
-    while (registration.waiting === null) await new Promise((resolve) => setTimeout(resolve, 50));
+    while (registration.waiting === null) {
+      await registration.update().catch(() => {}); // the page's own update may be under way
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   });
   await page.goto("about:blank");
   await close();

@@ -1,7 +1,7 @@
 // Builds the page into a folder: `node demo/build.mjs [FOLDER]`, by default `demo/dist`. Run `npm run build` first.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { packed } from "./bundle.mjs";
@@ -49,7 +49,7 @@ export async function page(target) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const target = process.argv[2] ?? join(here, "dist");
+  const target = resolve(process.argv[2] ?? join(here, "dist"));
   const files = await page(target);
   console.log(`${target}: ${files.join(", ")}`);
 }

@@ -77,11 +77,12 @@ async function attempt(job: () => Promise<void>): Promise<boolean> {
 }
 
 const look = new Latest(async () => {
-  await attempt(() =>
+  const done = await attempt(() =>
     rewriter.ask({ ask: "look", text: written(), choice: choice() }, (answer) => {
       if ("look" in answer) shown.get(answer.rung)?.look(answer.look);
     }),
   );
+  if (!done) for (const card of shown.values()) card.unmark();
 });
 
 const draw = new Latest(async () => {
@@ -108,6 +109,7 @@ const restore = new Latest(async () => {
 /** The text or an option changed: marks follow at once, draws after a pause. */
 function changed(pause_ms: number): void {
   if (rewriter.working_ms > PATIENCE_MS) stop();
+  announce("");
   for (const card of shown.values()) card.stale();
   look.soon(pause_ms / 8);
   draw.soon(pause_ms);
@@ -159,7 +161,10 @@ function listen(): void {
     changed(0);
     announce("Drawn again on every rung.");
   });
-  the("stop").addEventListener("click", stop);
+  the("stop").addEventListener("click", () => {
+    stop();
+    announce("Stopped.");
+  });
   reply.addEventListener("input", () => restore.soon(150));
   example.addEventListener("click", () => {
     reply.value = `You wrote: ${names}`;

@@ -81,11 +81,17 @@ export class Card {
     this.#copy.disabled = drawn.text === "";
   }
 
-  /** Shows nothing: an output stands beside the text that it came from, or not at all. */
+  /** Shows no marks. */
+  unmark(): void {
+    this.#marked.textContent = "";
+    this.#counts.textContent = "";
+  }
+
+  /** Shows no output and no promise: they stand beside the text that they are of, or not at all. */
   clear(): void {
     this.element.removeAttribute("aria-busy");
     this.#full = "";
-    this.#out.textContent = "";
+    for (const part of [this.#promise, this.#out, this.#said, this.#not]) part.textContent = "";
     this.#copy.disabled = true;
   }
 

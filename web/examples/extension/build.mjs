@@ -1,6 +1,6 @@
 // Builds the extension into a folder: `node examples/extension/build.mjs [FOLDER]`, by default `dist` here. Run `npm run build` first.
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { packed } from "../../demo/bundle.mjs";
@@ -27,7 +27,7 @@ export async function extension(target) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const target = process.argv[2] ?? join(here, "dist");
+  const target = resolve(process.argv[2] ?? join(here, "dist"));
   await extension(target);
   console.log(target);
 }
