@@ -3,9 +3,9 @@
     python -m llama_cpp.server --model gemma-3-270m-q4_k_m.gguf --port 8899
     python benchmarks/gateway/real_model.py --upstream http://127.0.0.1:8899
 
-Sentences with two people are shown after two examples, which a base model of this size needs. Each is asked directly and
-through the gateway, both whole and as a stream. The model does not always say the same of the same request, and a stream
-finds its prompt computed. Between gateway and model a recorder looks for the family names, which are on no list.
+Sentences with two people are shown after two examples, which a base model of this size needs. Each is asked directly
+and through the gateway, both whole and as a stream. The model does not always say the same of the same request, and a
+stream finds its prompt computed. Between gateway and model a recorder looks for the family names, which are on no list.
 """
 
 import argparse
