@@ -3,9 +3,9 @@
     python -m llama_cpp.server --model gemma-3-270m-q4_k_m.gguf --port 8899
     python benchmarks/gateway/real_model.py --upstream http://127.0.0.1:8899
 
-Sentences with two people are shown after two examples, which a base model of this size needs. Each is asked directly,
-through the gateway, and through it as a stream of the same conversation. Between gateway and model a recorder looks for
-the family names, which are made up and on no list.
+Sentences with two people are shown after two examples, which a base model of this size needs. Each is asked directly
+and through the gateway, both whole and as a stream. The model does not always say the same of the same request, and a
+stream finds its prompt computed. Between gateway and model a recorder looks for the family names, which are on no list.
 """
 
 import argparse
@@ -103,16 +103,19 @@ def main() -> None:
         found = re.search(r"http://([\d.:]+);", gateway.stderr.readline() if gateway.stderr else "")
         assert found is not None
         threading.Thread(target=gateway.stderr.read if gateway.stderr else int, daemon=True).start()
-        rows, same, leaks, names = {"direct": [], "gateway": [], "stream": []}, 0, 0, 0
+        rows = {"direct": [], "direct stream": [], "gateway": [], "gateway stream": []}
+        same, leaks, names = dict.fromkeys(("direct", "gateway"), 0), 0, 0
         for number, (sentence, family) in enumerate(sentences(given.sentences)):
             replies = {
                 "direct": ask(model, sentence, ""),
+                "direct stream": ask(model, sentence, "", True),
                 "gateway": ask(found[1], sentence, str(number)),
-                "stream": ask(found[1], sentence, str(number), True),
+                "gateway stream": ask(found[1], sentence, str(number), True),
             }
             for way, (text, first, last) in replies.items():
                 rows[way].append((sum(name in text for name in family), first, last))
-            same += replies["gateway"][0] == replies["stream"][0]
+            for way in same:
+                same[way] += replies[way][0] == replies[f"{way} stream"][0]
             leaks += sum(name in content for name in family for content in kept)
             names += len(family)
             kept.clear()
@@ -120,9 +123,10 @@ def main() -> None:
     print(f"{names} family names; {leaks} reached the model through the gateway")
     for way, measured in rows.items():
         right, first, last = (list(column) for column in zip(*measured, strict=True))
-        times = f"first text {statistics.median(first):.2f} s, " if way == "stream" else ""
-        print(f"{way:8} {sum(right):4} of {names} in the reply, {times}median {statistics.median(last):.2f} s")
-    print(f"stream and whole reply are the same text: {same} of {given.sentences}")
+        times = f"first text {statistics.median(first):.2f} s, " if way.endswith("stream") else ""
+        print(f"{way:15} {sum(right):4} of {names} in the reply, {times}median {statistics.median(last):.2f} s")
+    for way, count in same.items():
+        print(f"{way:15} stream and whole reply are the same text: {count} of {given.sentences}")
 
 
 if __name__ == "__main__":

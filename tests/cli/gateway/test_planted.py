@@ -1,6 +1,6 @@
 """Made-up conversations with planted personal data through the gateway: the upstream gets none of it, in any field.
 
-By default 60 conversations, a few seconds; ``make full`` runs 2,000.
+By default 30 conversations, a few seconds; ``make full`` runs 2,000.
 """
 
 import json
@@ -115,7 +115,7 @@ def watched(up: Upstream) -> Iterator[Upstream]:
 
 
 def test_nothing_planted_reaches_the_upstream(gate: Server, watched: Upstream) -> None:
-    converse(gate, watched, 60)
+    converse(gate, watched, 30)
 
 
 @pytest.mark.full
