@@ -280,7 +280,8 @@ def main() -> None:
     record["personal"] = personal(halved(rows, "odd"))
     record["costs"] = costs(rows, options.seconds, options.rounds)
     record["load_at_end"] = os.getloadavg()
-    options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    written = json.dumps(record, indent=1).replace("Infinity", "null")  # none of the replies came
+    options.output.write_text(written + "\n", "utf-8")
 
 
 if __name__ == "__main__":
