@@ -64,7 +64,7 @@ def test_one_version() -> None:
 
 @pytest.mark.parametrize("folder", WHEELS)
 def test_what_is_needed_is_a_range(folder: str) -> None:
-    """A pin keeps everything else of an environment where it is. Our own packages are of one release."""
+    """One exact version would hold back everything else in an environment; our own packages are of one release."""
     about = project(folder)
     needed = [*about["dependencies"], *(each for extra in about["optional-dependencies"].values() for each in extra)]
     foreign = [each for each in needed if not each.startswith("textveil")]
