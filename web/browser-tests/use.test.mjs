@@ -89,15 +89,14 @@ test("a new build takes over, keeps the bundle of the old one, and works without
   const page = await open(context, address);
   const bundles = () => seen.filter((path) => path.endsWith(".zip")).length;
   assert.equal(bundles(), 1);
+  await settled(page);
   anew = true;
-  await page.reload();
-  await page.evaluate(async () => {
-    const registration = await navigator.serviceWorker.ready;
-    while (registration.waiting === null) {
-      await registration.update().catch(() => {}); // the page's own update may be under way
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  });
+  const taken = () => page.evaluate(() => caches.has("textveil 1111111111111111"));
+  for (let tries = 0; tries < 20 && !(await taken()); tries++) {
+    await page.reload(); // a browser looks for a new build when a page of the old one is opened
+    await page.waitForSelector("#state[data-state=offline]");
+    await page.waitForTimeout(1500);
+  }
   await page.goto("about:blank");
   await close();
   await open(context, address);
