@@ -62,18 +62,18 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
     source = Source(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
-    with pytest.raises(ExportError, match="name levels yourself"):
+    with pytest.raises(ExportError, match="say exponents yourself"):
         build_bundle(source, Recipe(name="tiny", policy=POLICY, k=2))
 
 
 def test_an_exponent_beyond_integers(source):
     with pytest.raises(ExportError, match="too large"):
-        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"moderate": Decimal(500)}))
+        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
     with pytest.raises(ExportError, match="default level"):
-        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"one": Decimal(5)}))
+        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"10": Decimal(5)}, default_level="5"))
 
 
 @pytest.mark.slow

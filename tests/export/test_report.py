@@ -165,10 +165,12 @@ def test_text_has_contrast(html, ink, paper, scheme):
 
 def test_every_level_is_there(bundle, html):
     rows = re.findall(r'<tr><th scope="row">(.*?)</th>', html)
-    laws, sentences = 2, len(Examples.shipped().sentences)
-    for level in bundle.levels:
-        named = [row for row in rows if row.removesuffix(" (default)") == level.name]
-        assert len(named) == laws + sentences
+    found = [summaries(bundle, mechanism) for mechanism in ("santext+", "santext")]
+    for levels in zip(*found, strict=True):
+        epsilons = [f"{level.epsilon:g}" for level in levels]
+        assert rows.count(" / ".join(epsilons)) == len(Examples.shipped().sentences)
+        for level, epsilon in zip(levels, epsilons, strict=True):
+            assert f"{epsilon} (default)" in rows if level.default else epsilon in rows
     for mechanism in ("santext", "santext+"):
         assert html.count(f"<caption>{mechanism};") == 1
 
@@ -189,7 +191,7 @@ def test_a_worked_text_is_followed_by_what_was_measured_and_no_advice(bundle, ht
     for level in summaries(bundle, bundle.default_mechanism):
         does = level.measures
         assert f"the median word stays unchanged with probability {does.unchanged:.0%}, 5 % of words with more" in text
-        assert f"with more than {does.unchanged_high:.0%}, and a word is guessed from one release" in text
+        assert f"with more than {does.unchanged_high:.0%}, and a reader who does not see the context guesses" in text
     assert not re.search(r"recommend|should|for (?:a|readers|counts|experiments)\b.{0,40}\blevel", text)
 
 
@@ -270,7 +272,7 @@ def test_one_level_no_certificate(tmp_path):
     paths = level_page.write_report(bundle, tmp_path / "out")
     page = paths[0].read_text()
     Page(page)
-    assert page.count("After, level l0") == 3
+    assert page.count("After, at epsilon 6") == 3
     assert "textbook" in page
 
 

@@ -18,7 +18,7 @@ from textveil_training.text_channel import TextChannel
 
 COUNT = 40
 LAWS: list[dict[str, Any]] = [
-    *({"mechanism": mechanism, "epsilon": epsilon} for mechanism in ("santext", "santext+") for epsilon in ("3", "8")),
+    *({"mechanism": mechanism, "level": level} for mechanism in ("santext", "santext+") for level in (0, 1)),
     {"mechanism": "santext+", "replacement_probability": "1"},
     {"mechanism": "santext+", "replacement_probability": "0.01", "deny": ["baba"]},
     {"mechanism": "krr", "epsilon": "0.5"},
@@ -46,6 +46,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("kind", ["words", "outlier", "pieces", "flattened"])
 @pytest.mark.parametrize("options", LAWS, ids=lambda options: "-".join(map(str, options.values())))
 def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: str, options: dict[str, Any]) -> None:
+    if "level" in options:
+        epsilon = (("2", "6") if kind == "outlier" else ("6", "22"))[options["level"]]
+        options = {"mechanism": options["mechanism"], "epsilon": epsilon}
     channel = TextChannel(folders[kind], **options)
     for whole in (True, False):
         truth = matrix(channel, whole=whole)
@@ -73,7 +76,7 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
 @pytest.mark.parametrize("end", [1, 2, 3000, 6001])
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
-    channel = TextChannel(folders["words"], mechanism="santext", epsilon="3")
+    channel = TextChannel(folders["words"], mechanism="santext", epsilon="6")
     mechanism = channel.plan.mechanism.law  # type: ignore[attr-defined]
     assert isinstance(mechanism, SanText)
     mechanism = replace(mechanism, weights=mechanism.weights[:end])

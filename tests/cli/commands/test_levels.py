@@ -126,7 +126,7 @@ class TestCommands:
         done = here("levels", "-b", without)
         assert done.code == 0
         assert "no statistics" in done.text
-        assert [line.split()[5:12] for line in done.text.splitlines() if line.startswith("low ")] == 2 * [["-"] * 7]
+        assert [line.split()[4:11] for line in done.text.splitlines() if line.startswith("4 ")] == 2 * [["-"] * 7]
 
     def test_info_prints_the_share_from_the_statistics(self, here, measured_path, without):
         facts = json.loads(here("info", "-b", measured_path, "--json").text)

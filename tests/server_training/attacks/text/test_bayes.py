@@ -16,9 +16,9 @@ from textveil_training.text_channel import TextChannel
 @pytest.mark.parametrize(
     "options",
     [
-        {"mechanism": "santext", "epsilon": "3"},
+        {"mechanism": "santext", "epsilon": "8"},
+        {"mechanism": "santext+", "epsilon": "18"},
         {"mechanism": "santext+", "epsilon": "8"},
-        {"mechanism": "santext+", "epsilon": "3"},
         {"mechanism": "krr", "epsilon": "2"},
         {"mechanism": "random"},
         IDENTITY,
@@ -49,7 +49,7 @@ def test_the_closed_form_is_the_sum_over_outputs_and_simulation_agrees(
 
 
 def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> None:
-    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="8")
+    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="18")
     names = [name for name in channel.bundle.vocabulary if not name.startswith("##") and name != "b2"]
     tails = [name[2:] for name in channel.bundle.vocabulary if name.startswith("##")]
     words = [*names, *(names[n % len(names)] + tail for n, tail in enumerate(tails))]
@@ -66,7 +66,7 @@ def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> Non
 
 def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: guesses that are best for one level, outputs of the next."""
-    one, other = (TextChannel(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("3", "8"))
+    one, other = (TextChannel(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))
     prior = zipf(COUNT + 1)
     found = one_release(one.distribution(), {"zipf": prior})["zipf"]
     rate, guesses = found.rate, found.inputs

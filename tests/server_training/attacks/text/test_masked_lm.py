@@ -93,7 +93,7 @@ def test_a_context_that_misleads_is_weighed_down(folders: dict[str, Path], plant
 
 def test_who_is_after_words_that_are_never_kept_guesses_among_them(folders: dict[str, Path], plant: Plant) -> None:
     """A model that is sure of a common word everywhere: who wants sensitive ones passes over it."""
-    channel = TextChannel(folders["all"], mechanism="santext+", epsilon="8")
+    channel = TextChannel(folders["all"], mechanism="santext+", epsilon="18")
     keepable = channel.keepable[:-1]
     common, sensitive = WORDS[int(np.flatnonzero(keepable)[0])], WORDS[int(np.flatnonzero(~keepable)[0])]
     plant(strength=5)
@@ -104,7 +104,7 @@ def test_who_is_after_words_that_are_never_kept_guesses_among_them(folders: dict
     assert rates["tokens"] == 150
     assert rates["targeted_top1"] > rates["top1"] + 0.15
     assert rates["targeted_context_free_top1"] >= rates["context_free_top1"]
-    drawn = TextChannel(folders["all"], mechanism="santext", epsilon="8")
+    drawn = TextChannel(folders["all"], mechanism="santext", epsilon="18")
     assert "sensitive" not in run(drawn, texts, attacks=("contextual",))["contextual"], "all words are"
 
 
@@ -251,7 +251,7 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
 def test_pieces_of_a_bundle_are_the_models_one_to_one(folders: dict[str, Path], plant: Plant) -> None:
     names = pieces(COUNT)
     plant([*names, *MARKS, "7"])
-    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="8")
+    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="18")
     reader = Reader(channel, "planted", 32)
     ids = reader.tokenizer.ids
     first, tail = names[0], names[2]

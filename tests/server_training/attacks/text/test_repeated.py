@@ -21,8 +21,8 @@ def both(channel: TextChannel, released: Released) -> dict[str, np.ndarray]:
 def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, Path]) -> None:
     """Under the frequencies of the text the posterior is true: its mean is the rate, after any number of outputs."""
     for options in (
-        Options(mechanism="santext+", epsilon="3"),
-        Options(mechanism="santext", epsilon="3"),
+        Options(mechanism="santext+", epsilon="8"),
+        Options(mechanism="santext", epsilon="8"),
     ):
         channel = TextChannel(folders["words"], **options)
         released = release(channel, texts(400))
@@ -41,7 +41,7 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
 
 
 def test_posteriors_of_another_mechanism_are_noticed(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    channel, other = (TextChannel(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("3", "8"))
+    channel, other = (TextChannel(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))
     released = release(channel, texts(400))
     monkeypatch.setattr(channel, "distribution", other.distribution)
     row = repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (2,))["2"]
@@ -74,7 +74,7 @@ def test_repeated_release_of_the_identity_and_of_chance(
 
 def test_parts_of_words_are_not_told_by_a_coin(folders: dict[str, Path]) -> None:
     """A part of a word that comes out as a common word was drawn there: the coin would make it certain."""
-    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="3")
+    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="8")
     names = [channel.spell(x) for x in np.flatnonzero(channel.keepable).tolist()]
     tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
     words = [name + tail[2:] for name in names if not name.startswith("##")]

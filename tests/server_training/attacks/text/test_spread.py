@@ -13,9 +13,9 @@ from textveil_training.text_channel import TextChannel
 @pytest.mark.parametrize(
     "options",
     [
-        {"mechanism": "santext", "epsilon": "3"},
+        {"mechanism": "santext", "epsilon": "8"},
+        {"mechanism": "santext+", "epsilon": "18"},
         {"mechanism": "santext+", "epsilon": "8"},
-        {"mechanism": "santext+", "epsilon": "3"},
         {"mechanism": "krr", "epsilon": "3"},
         {"mechanism": "random"},
     ],
