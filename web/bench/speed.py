@@ -68,8 +68,8 @@ def main() -> None:
         found = [json.loads(subprocess.run(python, capture_output=True, check=True).stdout), of_node(given)]
         for known, new in zip(best, found, strict=True):
             for name, value in new.items():
-                better = min if "(s)" in name else max
-                known[name] = better(known.get(name, value), value)
+                before = known.get(name, value)
+                known[name] = min(before, value) if "(s)" in name else max(before, value)
     print(f"{TEXTS} texts, {words(given):,} words; processor time; best of {ROUNDS} rounds in turn")
     for name, value in best[1].items():
         python = best[0].get(name)

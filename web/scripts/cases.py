@@ -23,7 +23,7 @@ from textveil.mechanisms import entropy
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
-import names_soup  # noqa: E402
+import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 DATA = ROOT.parent / "shared" / "data"
