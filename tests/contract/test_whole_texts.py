@@ -1,4 +1,4 @@
-"""Whole texts under the staircase: the product, and a reader that has its skeleton from docs/format.md alone.
+"""Whole texts under the staircase: the product, and a reader that has its skeleton from docs/format-staircase.md alone.
 
 Both have the same random words, so where they agree the document says what becomes of every token. Where it leaves the
 order of draws to a reader, there is one random word for all of them.

@@ -101,8 +101,8 @@ def test_every_integer_of_every_row(geometry: str, k: int | None) -> None:
 def test_every_boundary_of_the_weights_that_ship(geometry: str, k: int | None) -> None:
     """At full width the integers are too many; here it is the first and the last that each word owns.
 
-    The order of the blocks is that of docs/format.md: stored words first, nearest first, then one block of ``tail``
-    for every output by id. In between the answer cannot change: it is a count of sums that are at most ``u``.
+    The order of the blocks is that of docs/format-santext.md: stored words first, nearest first, then one block of
+    ``tail`` for every output by id. In between the answer cannot change: it is a count of sums that are at most ``u``.
     """
     for rows, weights in laws(geometry, k, None):
         assert rows.totals.tolist() == [sum(row) for row in weights]

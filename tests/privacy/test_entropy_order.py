@@ -1,12 +1,12 @@
 """Each word of the operating system's generator is used once, in a known order.
 
-The order is part of the format (docs/format.md, "Drawing"), since readers in other languages must give the same outputs
-from the same bytes: the coins of the common words first, in order; then one word for every token that is not kept, in
-order; then, as long as there are rejected words, a new one for each rejected position, in order; for SanText, the same
-for the thresholds of the tokens that were dealt to the tail, and then all of it again for those that were not
-accepted. A reader that draws a coin for a token that has none, or mixes coins and draws, gives the same distribution
-and other outputs; where texts at random are compared with the second reader (``tests/contract/test_golden.py``), that
-is a failure.
+The order is part of the format (docs/format-santext.md, "Drawing"), since readers in other languages must give the
+same outputs from the same bytes: the coins of the common words first, in order; then one word for every token that is
+not kept, in order; then, as long as there are rejected words, a new one for each rejected position, in order; for
+SanText, the same for the thresholds of the tokens that were dealt to the tail, and then all of it again for those
+that were not accepted. A reader that draws a coin for a token that has none, or mixes coins and draws, gives the same
+distribution and other outputs; where texts at random are compared with the second reader
+(``tests/contract/test_golden.py``), that is a failure.
 """
 
 import os

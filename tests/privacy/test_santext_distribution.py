@@ -87,7 +87,7 @@ def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
 
 
 def blocks(rows: Rows, row: int) -> list[int]:
-    """Who owns each integer of a row of proposals, by docs/format.md: stored words, then the tail by id."""
+    """Who owns each integer of a row of proposals, by docs/format-santext.md: stored words, then the tail by id."""
     excess = np.diff(rows.cumulative[row], prepend=0).tolist()
     owner = [y for y, size in zip(rows.stored[row].tolist(), excess, strict=True) for _ in range(size)]
     for y, units in enumerate(np.diff(rows.base, prepend=0).tolist()):
@@ -101,7 +101,7 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: SanText, weights: list[
     A row has ``Z`` proposals and ``T`` thresholds, so ``N = Z T`` ways through a round, of which ``T weight(x, y)`` end
     with ``y`` and ``R`` with a rejection. Over all ``N^2`` ways through two rounds ``y`` comes out
     ``T weight(x, y) (N + R)`` times; the ``R^2`` ways that are rejected twice get words of 0 and become the owner of 0.
-    All rows are drawn side by side, and each call must ask for as many words as docs/format.md says.
+    All rows are drawn side by side, and each call must ask for as many words as docs/format-santext.md says.
     """
     rows = law.proposals(np.arange(len(weights)))
     sizes = [(int(z), int(t)) for z, t in zip(rows.totals, rows.tail, strict=True)]

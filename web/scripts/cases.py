@@ -23,7 +23,7 @@ from textveil.mechanisms import entropy
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
-import names_soup  # noqa: E402
+import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 DATA = ROOT.parent / "shared" / "data"
@@ -213,8 +213,7 @@ def record(number: int, options: dict[str, Any], documents: list[list[str]], san
         made["outputs"], made["tokens"] = [one.texts for one in found], [one.tokens for one in found]
     for several in (0, 1, 31, 4321):
         statement = terms.statement(several)
-        facts = {name: value for name, value in statement.to_dict().items() if name != "fluent"}
-        made.setdefault("statements", []).append([several, facts, str(statement)])
+        made.setdefault("statements", []).append([several, statement.to_dict(), str(statement)])
     made["previews"] = [[digest(sanitizer.preview(text, **options)) for text in document] for document in documents]
     if options["protect"] == "names":
         told = [skeleton(sanitizer, document, options) for document in documents]

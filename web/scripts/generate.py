@@ -129,7 +129,7 @@ def sentences() -> dict[str, object]:
         "other": "other word",
         "otherDistinct": "other distinct word",
     }
-    assert found["other"] in mention().line()
+    assert str(found["other"]) in mention().line()
     assert str(found["otherDistinct"]) in mention(consistent=True).line()
     return found
 
@@ -230,7 +230,7 @@ def constants() -> dict[str, object]:
         "MARKS": list(rule.MARKS.outputs),
         "SENTENCE_ENDS": "".join(sorted(rule._ENDS_SENTENCE)),
         "HARD": characters.HARD,
-        "SOFT": strings.TRIMMED_URL.removeprefix(characters.TRIMMED),
+        "SOFT": characters.TRIMMED_URL.removeprefix(characters.TRIMMED),
         "ENDS": characters.TRIMMED,
         "BETWEEN": number_groups.BETWEEN,
         "TOP_LEVEL": strings.TOP_LEVEL.split(),

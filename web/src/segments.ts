@@ -1,4 +1,4 @@
-/** Divides text into gaps, words and strings (docs/format.md, "Segments"). */
+/** Divides text into gaps, words and strings (docs/format-staircase.md, "Segments"). */
 
 import {
   BLANK,

@@ -1,4 +1,4 @@
-/** The shape of a string (docs/format.md, "Shapes"): every one of up to 1,000 code points is of exactly one. */
+/** The shape of a string (docs/format-staircase.md, "Shapes"): every one of up to 1,000 code points is of exactly one. */
 
 import { IN_NUMBERS, ND, Points } from "./characters.js";
 import { BETWEEN } from "./generated.js";

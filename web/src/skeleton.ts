@@ -1,4 +1,4 @@
-/** The rule of the staircase: what is visible, a member of a kind, or drawn (docs/format.md, "The skeleton"). */
+/** The rule of the staircase: what is visible, a member of a kind, or drawn (docs/format-staircase.md, "The skeleton"). */
 
 import { BLANK } from "./characters.js";
 import { BundleDamaged } from "./errors.js";

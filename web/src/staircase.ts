@@ -1,4 +1,4 @@
-/** The staircase of one level over one set of outputs (docs/format.md, "The staircase"). */
+/** The staircase of one level over one set of outputs (docs/format-staircase.md, "The staircase"). */
 
 import { type Level, type Table, UNIT } from "./bundle/text.js";
 import { factorOf, quotient } from "./decimal.js";

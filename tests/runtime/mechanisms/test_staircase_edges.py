@@ -35,7 +35,7 @@ def test_what_holds_arrays_is_told_apart_by_identity(found: type) -> None:
 
 @pytest.mark.parametrize(("visible", "bit"), [(True, 1), (False, 2)])
 def test_bits_of_roles(visible: bool, bit: int) -> None:
-    """docs/format.md, "The staircase": slots in lower case have bits of their own."""
+    """docs/format-staircase.md, "The staircase": slots in lower case have bits of their own."""
     assert output_role(visible=visible) == bit
     assert output_role(visible=visible, lower=True) == bit << 4
 

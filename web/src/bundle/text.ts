@@ -19,7 +19,6 @@ const LAW = "law.json";
 const VOCABULARY = "vocabulary.tsv";
 const CHARACTERS = "characters.json";
 const STAIRCASE = "staircase.safetensors";
-const CONTEXT = "context.safetensors";
 const KEYS = ["tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"];
 const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,9})?$/;
 const RATIO = /^[0-9]{1,9}(\/[1-9][0-9]{0,8})?$/;
@@ -91,7 +90,7 @@ export class TextBundle {
     }
     const deciding = [...lists, CHARACTERS];
     if (hasSanText) deciding.push("table.safetensors", "embeddings.safetensors");
-    if (hasStaircase) deciding.push(STAIRCASE, ...(opened.hashes.has(CONTEXT) ? [CONTEXT] : []));
+    if (hasStaircase) deciding.push(STAIRCASE);
     if (names !== undefined) deciding.push(...namesFiles(names));
     checkDeciding(law.get("files"), deciding, opened);
     record(

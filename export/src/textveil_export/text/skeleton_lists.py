@@ -61,7 +61,7 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
     """Reads the lists of a skeleton. Kinds by shape are the built-in ones, whatever the language.
 
     Args:
-        words: Function words, one a line (docs/format.md, "Lists of the skeleton").
+        words: Function words, one a line (docs/format-staircase.md, "Lists of the skeleton").
         kinds: Name and file of every kind by list, in their public order.
 
     Raises:

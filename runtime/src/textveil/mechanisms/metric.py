@@ -1,4 +1,4 @@
-"""The metric: Euclidean distance between int8 rows, in exact integers (docs/format.md, "embeddings.safetensors").
+"""The metric: Euclidean distance between int8 rows, in exact integers (format-santext.md, "embeddings.safetensors").
 
 The rows *are* the metric: every squared distance is an integer, and whoever carries the rows finds the same one.
 """

@@ -1,4 +1,4 @@
-"""Divides text into words, strings and gaps: ``cut`` is the one function that does (docs/format.md, "Segments")."""
+"""Divides text into words, strings and gaps: ``cut`` is the one function that does (format-staircase.md)."""
 
 from textveil.text.segmentation.cut import is_gap, is_string, iterate_segments, segments
 from textveil.text.segmentation.strings import LONGEST_WORD

@@ -1,4 +1,4 @@
-"""Sets of characters that text is cut by, and the pattern of an ordinary word (docs/format.md, "Segments")."""
+"""Sets of characters that text is cut by, and the pattern of an ordinary word (format-staircase.md, "Segments")."""
 
 from typing import NamedTuple
 

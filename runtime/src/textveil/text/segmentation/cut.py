@@ -2,7 +2,7 @@
 
 A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* is of ordinary letters,
 cut at the default word boundaries of UAX #29; whatever is more than that is a *string*. No two words or strings touch,
-and segments always concatenate to the text (docs/format.md, "Segments").
+and segments always concatenate to the text (docs/format-staircase.md, "Segments").
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,11 +1,11 @@
-r"""Finds strings in text: whatever is more than ordinary words, and is one segment each (docs/format.md, "Segments").
+r"""Finds strings in text: whatever is more than ordinary words, and is one segment each (format-staircase.md).
 
 A *run* is what stands between two breaks, less the marks at its ends. It is a string if there is a *trigger* in it: a
 digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Three things
 reach over breaks: URLs, numbers written in groups, and words in brackets as in ``name(at)host``. Quotation marks always
 end a string: were ``"Mary Smith"@host`` one, the marks in it would pair with others of its line.
 
-Every rule here keeps strings exchangeable (docs/format.md): whether a string is found depends on breaks and marks
+Every rule here keeps strings exchangeable (format-staircase.md): whether a string is found depends on breaks and marks
 around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all numbers join
 their neighbors, and a trigger never rests on the letters of one word alone while the next one decides too. All strings
 but emoticons end as an ordinary run does, and those that begin with a bracket touch no run before it.

@@ -1,4 +1,4 @@
-"""Keys of words, clitics, and the case patterns in which words are written (docs/format.md, "From words to inputs")."""
+"""Keys of words, clitics, and the case patterns of words (docs/format-staircase.md, "Keys and case")."""
 
 import re
 import unicodedata

@@ -1,7 +1,7 @@
 """The rule that draws everything, as SanText does: no word is shown, none is replaced by its kind.
 
 A segment that is not a gap becomes one or more tokens. Words are looked up by their key; what is not in the vocabulary
-is ``<unk>``, and no path leads from its spelling to the output (docs/format.md, "From words to inputs").
+is ``<unk>``, and no path leads from its spelling to the output (docs/format-santext.md, "From words to inputs").
 """
 
 from collections.abc import Mapping, Sequence
