@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked, stream
-from planted import LISTED, Person, is_in
+from planted_people import LISTED, Person, is_in
 from serving import Server
 from textveil import Conversation, Sanitizer
 from upstreams import Upstream
