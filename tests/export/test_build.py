@@ -114,7 +114,7 @@ def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
 
 
 def test_a_parent_that_is_not_there(contents, tmp_path):
-    with pytest.raises(WriteError, match="No such file"):
+    with pytest.raises(WriteError, match="its folder does not exist"):
         write_bundle(contents, tmp_path / "missing" / "bundle")
 
 

@@ -66,6 +66,6 @@ def test_a_full_disk_is_named(contents: EncoderContents, tmp_path: Path, monkeyp
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(encoder_writer, "add_file", full)
-    with pytest.raises(WriteError, match="the output folder cannot be written: No space left on device"):
+    with pytest.raises(WriteError, match="'out' cannot be written: No space left on device"):
         encoder_writer.write_encoder(contents, tmp_path / "out")
     assert not any(tmp_path.iterdir())

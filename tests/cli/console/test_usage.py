@@ -66,7 +66,7 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
         (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
         (
             ["sanitize", "--colum", "secret"],
-            "unknown option: did you mean --column or --scope-column? (see textveil sanitize --help)",
+            "unknown option: did you mean --column or --only-columns or --scope-column? (see textveil sanitize --help)",
         ),
         (["sanitize", "--zoom", "3"], "unknown option (see textveil sanitize --help)"),
         (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),

@@ -54,6 +54,21 @@ class UpstreamOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """How long and how large requests and replies may be."""
+
+    heading: ClassVar[str] = "Limits"
+    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22
+    seconds: Annotated[
+        float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
+    ] = 30
+    reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
+    reply_seconds: Annotated[
+        float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
+    ] = 600
+
+
+@dataclass(frozen=True, kw_only=True)
 class KeepingOptions:
     """How long mappings are kept, and where."""
 
@@ -97,25 +112,18 @@ def gateway(
     how: TextOptions,
     keeping: KeepingOptions,
     ledger: LedgerOptions,
-    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22,
-    seconds: Annotated[
-        float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
-    ] = 30,
-    reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26,
-    reply_seconds: Annotated[
-        float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
-    ] = 600,
+    limits: LimitOptions,
 ) -> None:
-    """Stand between apps and a language model: names are replaced on the way out, and put back on the way in.
+    """Stand between apps and a language model.
 
-    Clients of OpenAI and Anthropic change their base address and nothing else. What is posted to /v1/chat/completions,
+    Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their base address and nothing else. What is posted to /v1/chat/completions,
     /v1/responses, /v1/messages and /v1/embeddings is rewritten, on the rung names unless --protect says another;
     replies and streams are restored, on this device. GET /v1/models is passed on. The header X-Textveil-Conversation
     names a conversation; without it the messages before do. Nothing of a request or reply is logged.
     """
     where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)
-    way = Upstream.of(upstream.upstream, reply_bytes, upstream.upstream_certificates)
+    way = Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates)
     charges = ledger.opened()
     sanitizer = bundle.sanitizer()
     given: dict[str, Any] = {"pass_through": upstream.pass_through or (), "restore_tools": upstream.restore_tools or ()}
@@ -145,8 +153,8 @@ def gateway(
     served = Gateway(
         upstream=way,
         conversations=conversations,
-        limits=Limits(body_bytes=body_bytes, seconds=seconds),
-        replies=ReplyLimits(bytes=reply_bytes, seconds=reply_seconds),
+        limits=Limits(body_bytes=limits.body_bytes, seconds=limits.seconds),
+        replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
         passes=frozenset(given["pass_through"]),
         tools=frozenset(given["restore_tools"]),
         key=key,
