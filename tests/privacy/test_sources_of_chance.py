@@ -46,7 +46,7 @@ def sources_of_chance(code: str) -> list[str]:
 
 
 #: What is not noise and takes chance too: names of temporary files, keys and nonces of the ledger, the key of a
-#: conversation, tokens of the service, keys and names of requests of the gateway, ids of messages, the name of a result.
+#: conversation, tokens of the service, keys and names of requests of the gateway, ids of messages, a result's name.
 #: Modules are imported by names that are written there, or by those of our commands.
 NO_NOISE = {
     "textveil/__main__.py": ["import_module", "import_module"],

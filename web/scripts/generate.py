@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
-from textveil import errors
+from textveil import errors, release
 from textveil.bundle import defaults, files, index, layout, lists, names_files, opened, parts
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
@@ -38,7 +38,7 @@ ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarg
 IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
 InputError DocumentTooLong EntropyFailed""".split()
 _EPSILON, _TOKENS = Decimal("7.25"), 31
-_FIGURES = {"224.75": "{document}", "7.25": "{nats}", f"{promises.largest_odds(_EPSILON):,}": "{odds}"}
+_FIGURES = {"224.75": "{document}", "7.25": "{nats}", f"{release.largest_odds(_EPSILON):,}": "{odds}"}
 
 
 def mention(*, protect: str = "words", bare: bool = False, consistent: bool = False) -> statement.PrivacyStatement:
@@ -143,6 +143,8 @@ def sentences_of_names() -> dict[str, object]:
         "notion": promise.NOTION,
         "unit": plain.terms.unit,
         "line": promise._LINE,
+        "members": promise._MEMBERS,
+        "tags": promise._TAGS,
         "keptKind": kept.line().partition("list")[2].partition("city")[0],
         "keptKinds": of_names(keep=frozenset({"city", "country"})).line().partition("list")[2].partition("city")[0],
         "allowedMore": of_names(allow=True).line().partition("list")[2].partition(".")[0],
@@ -164,7 +166,8 @@ def sentences_of_index() -> dict[str, object]:
         "summary": plain.summary()
         .replace("one of 2 indices", "{released}")
         .replace("counts", "{channel}")
-        .replace(str(_EPSILON), "{epsilon}"),
+        .replace(str(_EPSILON), "{epsilon}")
+        .replace(f"{release.largest_odds(_EPSILON):,}", "{odds}"),
         "indices": "one of {indices} indices",
         "guess": plain._details()[0].replace(str(plain.guess_gain), "{gain}"),
         "fixed": text._details()[1],

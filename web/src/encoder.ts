@@ -3,9 +3,11 @@
 import { IndexBundle, type IndexStaircase } from "./bundle/index.js";
 import type { Pins } from "./bundle/open.js";
 import type { Source } from "./bundle/source.js";
+import { largestOdds, thousands } from "./decimal.js";
 import { randomWords, uniformBelowEach, type Words } from "./entropy.js";
 import { InputError, OptionError } from "./errors.js";
 import { IDENTITY_DIGITS, INDEX_STATEMENT, INDEX_TOKEN_CLITIC } from "./generated.js";
+import { epsilonOf } from "./options.js";
 import { type Facts, filled, Statement } from "./statement.js";
 import { isAscii, WHITE } from "./words.js";
 
@@ -67,6 +69,7 @@ export class IndexStatement extends Statement {
       released: this.sentences > 0 ? this.kindOfText : index,
       channel,
       epsilon,
+      odds: thousands(largestOdds(epsilonOf(epsilon))),
     });
   }
 

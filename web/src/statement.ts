@@ -121,6 +121,7 @@ export class MentionStatement extends Statement {
     return filled(withUnit(lines[protect + (bare ? "Bare" : "")] ?? "", epsilon, "nats"), {
       words: counted(this.tokens, consistent ? STATEMENT.otherDistinct : STATEMENT.other),
       each: this.tokens === 1 ? "" : " each",
+      odds: thousands(largestOdds(epsilon)),
     });
   }
 
@@ -198,7 +199,18 @@ export class NamesStatement extends Statement {
     const { keep } = this.terms.style;
     const kept = keep.size === 0 ? "" : keep.size > 1 ? NAMES_STATEMENT.keptKinds : NAMES_STATEMENT.keptKind;
     const more = (kept && kept + this.#kept) + (this.terms.allow ? NAMES_STATEMENT.allowedMore : "");
-    return filled(NAMES_STATEMENT.line, { more, drawn: "" });
+    return filled(NAMES_STATEMENT.line, { more, drawn: "", others: this.#others });
+  }
+
+  /** What stands in the place of a word that is neither shown nor drawn. */
+  get #others(): string {
+    const { tags, tag, drop } = this.terms.style;
+    const ways: [string, ReadonlySet<string>][] = [
+      ["tags", tags ? new Set() : tag],
+      ["left out", drop],
+    ];
+    const said = ways.filter(([, kinds]) => kinds.size > 0).map(([way, kinds]) => `${way}: ${[...kinds].sort().join(", ")}`);
+    return (tags ? NAMES_STATEMENT.tags : NAMES_STATEMENT.members) + (said.length > 0 ? ` (${said.join("; ")})` : "");
   }
 
   override summary(): string {

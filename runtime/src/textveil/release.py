@@ -14,7 +14,8 @@ Comparing two kinds, or using one as a bare number, raises ``MixedKinds``.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal, localcontext
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from textveil.errors import MixedKinds
@@ -83,7 +84,7 @@ class Loss:
 class WholeText(Loss):
     """Between any two texts, whatever they are: local differential privacy."""
 
-    about = "any two texts"
+    about = "the whole text, whatever it says"
 
 
 class PerCoordinate(Loss):
@@ -197,6 +198,13 @@ def _plain(value: Decimal) -> str:
 def counted(count: int, noun: str) -> str:
     """Returns a count as it is printed, with a noun that has its plural in *s*: ``1 document``, ``2 documents``."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+@lru_cache
+def largest_odds(epsilon: Decimal) -> int:
+    """Returns ``e**L`` rounded up: the most by which the odds of two inputs change."""
+    with localcontext(prec=50, rounding=ROUND_CEILING):
+        return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
 
 
 def round_up(value: float, decimals: int = 4) -> float:

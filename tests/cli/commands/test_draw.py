@@ -14,8 +14,8 @@ Here = Callable[..., Any]
 WORDS = strict_words(Sanitizer.load().bundle, 120)
 TEXT = f"Anna Novak saw the {WORDS[5]}, and {WORDS[6]}."
 LINE = (
-    "Shown: words on a public list. Drawn at 10 nats each: words of a public list of 120. Replaced without a look: all "
-    "others. What is shown can still tell whom the text is about."
+    "Shown: common words of a public list. Drawn at 10 nats each: words of a public list of 120. All others: "
+    "replaced by random ones of the same kind and form. What is shown can still tell whom the text is about."
 )
 
 

@@ -24,7 +24,9 @@ def test_standard_input_to_standard_output(command: Callable, tiny_encoder: Path
     ran = command("encode", *pinned(tiny_encoder), stdin=b"The doctor,\r\n\r\n  zzz\nlast line")
     assert ran.code == 0
     assert re.fullmatch(LINE * 4, ran.out)
-    assert ran.message == ("textveil: standard input: 4 documents; l1, 4 coordinates: epsilon 4 for any two texts\n")
+    assert ran.message == (
+        "textveil: standard input: 4 documents; l1, 4 coordinates: epsilon 4 for the whole text, whatever it says\n"
+    )
 
 
 def test_a_text(encode: Callable) -> None:

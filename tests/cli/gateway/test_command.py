@@ -30,8 +30,16 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
     ([*UP, "--budget", "3"], 1, "textveil: option: --budget needs --ledger FILE (see textveil gateway --help)\n"),
-    ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key go together (see textveil gateway --help)\n"),
-    ([*UP, "--mappings", "none", "--mappings-key", "k"], 1, "textveil: option: --mappings: there is no such folder (see textveil gateway --help)\n"),
+    (
+        [*UP, "--mappings", "."],
+        1,
+        "textveil: option: --mappings and --mappings-key go together (see textveil gateway --help)\n",
+    ),
+    (
+        [*UP, "--mappings", "none", "--mappings-key", "k"],
+        1,
+        "textveil: option: --mappings: there is no such folder (see textveil gateway --help)\n",
+    ),
     (["--upstream", "ftp://a"], 1, "textveil: serve: the upstream must be an address such as https://"),
     (["--upstream", "https://key@a.example"], 1, "textveil: serve: the upstream must be an address such as https://"),
     (["--upstream", "https://a.example:x"], 1, "textveil: serve: the upstream must be an address such as https://"),

@@ -10,10 +10,10 @@ import pytest
 from small_staircase import CASED_ROLES, CASED_WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
-from textveil.release import round_up
+from textveil.release import largest_odds, round_up
 from textveil.text import Options
 from textveil.text.plans import make_plan
-from textveil.text.promises import NOTION, guess_gain, largest_odds
+from textveil.text.promises import NOTION, guess_gain
 
 
 @pytest.fixture(scope="module")
@@ -178,25 +178,37 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
 @pytest.mark.parametrize(
     ("options", "tokens", "line"),
     [
-        ({}, 4, "Shown: function words. Replaced: listed names, numbers. 4 other words drawn at 8.5 nats each."),
+        (
+            {},
+            4,
+            "Shown: function words. Replaced at random: listed names, numbers. 4 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
+        ),
         (
             {"protect": "all"},
             9,
-            "Shown: punctuation. Replaced: listed names, numbers. 9 other words drawn at 8.5 nats each.",
+            "Shown: punctuation. Replaced at random: listed names, numbers. 9 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
         ),
-        ({"epsilon": "6"}, 1, "Shown: function words. Replaced: listed names, numbers. 1 other word drawn at 6 nats."),
-        ({}, 0, "Shown: function words. Replaced: listed names, numbers. 0 other words drawn at 8.5 nats each."),
+        (
+            {"epsilon": "6"},
+            1,
+            "Shown: function words. Replaced at random: listed names, numbers. 1 other word drawn at 6 nats (odds up to 404 to 1).",
+        ),
+        (
+            {},
+            0,
+            "Shown: function words. Replaced at random: listed names, numbers. 0 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
+        ),
         (
             {"consistent": True},
             1200,
-            "Shown: function words. Replaced: listed names, numbers. "
-            "1,200 other distinct words drawn at 8.5 nats each.",
+            "Shown: function words. Replaced at random: listed names, numbers. "
+            "1,200 other distinct words drawn at 8.5 nats each (odds up to 4,915 to 1).",
         ),
         (
             {"protect": "all", "sanitize_punctuation": True},
             2,
-            "Shown: the number and order of words. Replaced: listed names, numbers, punctuation. "
-            "2 other words drawn at 8.5 nats each.",
+            "Shown: the number and order of words. Replaced at random: listed names, numbers, punctuation. "
+            "2 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
         ),
     ],
 )

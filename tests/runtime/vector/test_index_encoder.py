@@ -120,8 +120,8 @@ def test_the_odds_of_any_sentence_change_by_the_epsilon_at_most(speaker: IndexEn
 
 def test_what_a_statement_of_a_sentence_says(speaker: IndexEncoder, encoder: IndexEncoder) -> None:
     statement = speaker.statement(as_text=True)
-    promise = "one of 6 public sentences, not the author's words, channel counts: epsilon 4 for any two texts"
-    assert statement.summary() == promise
+    promise = "epsilon 4 for the whole text, whatever it says (odds up to 55 to 1)"
+    assert statement.summary() == f"one of 6 public sentences, not the author's words, channel counts: {promise}"
     assert "none is a paraphrase" in str(statement)
     assert statement.charge == speaker.statement().charge
     assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "kind_of_text"}
@@ -171,7 +171,7 @@ def test_what_a_statement_says(encoder: IndexEncoder) -> None:
     told = statement.to_dict()
     assert told["epsilon_whole_text"] == 1
     assert told["bundle"] == encoder.bundle.identity
-    assert "epsilon 1 for any two texts" in statement.summary()
+    assert "epsilon 1 for the whole text, whatever it says" in statement.summary()
     assert encoder.bundle.identity in str(statement)
     assert statement.losses == (statement.whole_text,)
     assert float(statement.guess_gain) >= encoder.bundle.level("accuracy", "1").guess_gain

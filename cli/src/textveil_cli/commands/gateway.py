@@ -116,10 +116,11 @@ def gateway(
 ) -> None:
     """Stand between apps and a language model.
 
-    Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their base address and nothing else. What is posted to /v1/chat/completions,
-    /v1/responses, /v1/messages and /v1/embeddings is rewritten, on the rung names unless --protect says another;
-    replies and streams are restored, on this device. GET /v1/models is passed on. The header X-Textveil-Conversation
-    names a conversation; without it the messages before do. Nothing of a request or reply is logged.
+    Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their
+    base address and nothing else. What is posted to /v1/chat/completions, /v1/responses, /v1/messages and
+    /v1/embeddings is rewritten, on the rung names unless --protect says another; replies and streams are restored, on
+    this device. GET /v1/models is passed on. The header X-Textveil-Conversation names a conversation; without it the
+    messages before do. Nothing of a request or reply is logged.
     """
     where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)

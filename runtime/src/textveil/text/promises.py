@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, localcontext
-from functools import lru_cache
+from decimal import Decimal
 from typing import Any
 
-from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, round_up
+from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, Terms
 
 #: What a certified epsilon rests on: a bundle or maker that the caller named, or the word of whoever wrote the bundle.
@@ -269,17 +268,8 @@ class MentionPromise:
             shown = _ORDER if terms.sanitize_punctuation else "punctuation"
         replaced = "listed names, numbers" + (", punctuation" if terms.sanitize_punctuation else "")
         words = counted(tokens, "other distinct word" if terms.consistent else "other word")
-        return (
-            f"Shown: {shown}. Replaced: {replaced}. {words} drawn at "
-            f"{_plain(self.epsilon)} {_nats(self.epsilon)}{_each(tokens)}. {_WHOLE}"
-        )
-
-
-@lru_cache
-def largest_odds(epsilon: Decimal) -> int:
-    """Returns ``e**L`` rounded up."""
-    with localcontext(prec=50, rounding=ROUND_CEILING):
-        return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
+        loss = f"{_plain(self.epsilon)} {_nats(self.epsilon)}{_each(tokens)} (odds up to {self.largest_odds:,} to 1)"
+        return f"Shown: {shown}. Replaced at random: {replaced}. {words} drawn at {loss}. {_WHOLE}"
 
 
 def guess_gain(exact: float) -> float:

@@ -1,11 +1,11 @@
-"""The promise of a released index: one epsilon, for any two texts (docs/proofs/index-staircase.md)."""
+"""The promise of a released index: one epsilon, for the whole text (docs/proofs/index-staircase.md)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from textveil.mechanisms.staircase.index import IndexStaircase
-from textveil.release import Charge, Loss, Statement, WholeText, round_up
+from textveil.release import Charge, Loss, Statement, WholeText, largest_odds, round_up
 
 _NOT_PROTECTED = (
     "that a text was encoded, and with what parameters",
@@ -94,7 +94,8 @@ class IndexStatement(Statement):
     def summary(self) -> str:
         """Returns one line for a terminal."""
         released = self.kind_of_text if self.sentences else f"one of {self.staircase.codes} indices"
-        return f"{released}, channel {self.channel}: {self.whole_text}"
+        odds = largest_odds(self.whole_text.epsilon)
+        return f"{released}, channel {self.channel}: {self.whole_text} (odds up to {odds:,} to 1)"
 
     def _details(self) -> tuple[str, ...]:
         guess = f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average"

@@ -117,7 +117,7 @@ def test_statements() -> None:
     facts = said.to_dict()
     assert (facts["level"], facts["nats"], facts["shown_words"]) == ("6", None, 3)
     assert facts["notion"].endswith("no bound on what is shown; 6 nats for each drawn word that differs")
-    assert "Drawn at 6 nats each: words of a public list of 130. Replaced without a look: all others." in said.line()
+    assert "Drawn at 6 nats each: words of a public list of 130. All others: replaced by random ones" in said.line()
     assert any("that a word of the list stood" in item for item in said.not_protected)
     assert said.charge.epsilon_units is None
     assert ENGLISH.terms(**NAMES).statement(0).to_dict()["draw"] is None

@@ -14,9 +14,10 @@ NOTION = (
     "no bound on what is shown"
 )
 _LINE = (
-    "Shown: words on a public list{more}. {drawn}Replaced without a look: all others. "
+    "Shown: common words of a public list{more}. {drawn}All others: replaced by {others}. "
     "What is shown can still tell whom the text is about."
 )
+_MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,15 @@ class NamesPromise:
         linked = " Documents under one key are linked." if self.style.linked else ""
         draw = self.draw
         drawn = "" if draw is None else f"Drawn at {draw} each: words of a public list of {draw.words:,}. "
-        return _LINE.format(more=more, drawn=drawn) + linked
+        return _LINE.format(more=more, drawn=drawn, others=self._others) + linked
+
+    @property
+    def _others(self) -> str:
+        """What stands in the place of a word that is neither shown nor drawn."""
+        style = self.style
+        ways = {"tags": () if style.tags else style.tag, "left out": style.drop}
+        said = "; ".join(f"{way}: {', '.join(sorted(kinds))}" for way, kinds in ways.items() if kinds)
+        return (_TAGS if style.tags else _MEMBERS) + (f" ({said})" if said else "")
 
     def summary(self, terms: Terms, tokens: int) -> str:
         """Implements ``Promise.summary``: one paragraph."""
