@@ -175,40 +175,21 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     assert "Whole text: 6 x 2 drawn mentions = 12 nats" in other
 
 
+LISTED, AT = "Replaced at random: listed names, numbers", "drawn at 8.5 nats each (odds up to 4,915 to 1)."
+
+
 @pytest.mark.parametrize(
     ("options", "tokens", "line"),
     [
-        (
-            {},
-            4,
-            "Shown: function words. Replaced at random: listed names, numbers. 4 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
-        ),
-        (
-            {"protect": "all"},
-            9,
-            "Shown: punctuation. Replaced at random: listed names, numbers. 9 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
-        ),
-        (
-            {"epsilon": "6"},
-            1,
-            "Shown: function words. Replaced at random: listed names, numbers. 1 other word drawn at 6 nats (odds up to 404 to 1).",
-        ),
-        (
-            {},
-            0,
-            "Shown: function words. Replaced at random: listed names, numbers. 0 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
-        ),
-        (
-            {"consistent": True},
-            1200,
-            "Shown: function words. Replaced at random: listed names, numbers. "
-            "1,200 other distinct words drawn at 8.5 nats each (odds up to 4,915 to 1).",
-        ),
+        ({}, 4, f"Shown: function words. {LISTED}. 4 other words {AT}"),
+        ({"protect": "all"}, 9, f"Shown: punctuation. {LISTED}. 9 other words {AT}"),
+        ({"epsilon": "6"}, 1, f"Shown: function words. {LISTED}. 1 other word drawn at 6 nats (odds up to 404 to 1)."),
+        ({}, 0, f"Shown: function words. {LISTED}. 0 other words {AT}"),
+        ({"consistent": True}, 1200, f"Shown: function words. {LISTED}. 1,200 other distinct words {AT}"),
         (
             {"protect": "all", "sanitize_punctuation": True},
             2,
-            "Shown: the number and order of words. Replaced at random: listed names, numbers, punctuation. "
-            "2 other words drawn at 8.5 nats each (odds up to 4,915 to 1).",
+            f"Shown: the number and order of words. {LISTED}, punctuation. 2 other words {AT}",
         ),
     ],
 )
