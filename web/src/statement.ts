@@ -209,7 +209,9 @@ export class NamesStatement extends Statement {
       ["tags", tags ? new Set() : tag],
       ["left out", drop],
     ];
-    const said = ways.filter(([, kinds]) => kinds.size > 0).map(([way, kinds]) => `${way}: ${[...kinds].sort().join(", ")}`);
+    const said = ways
+      .filter(([, kinds]) => kinds.size > 0)
+      .map(([way, kinds]) => `${way}: ${[...kinds].sort().join(", ")}`);
     return (tags ? NAMES_STATEMENT.tags : NAMES_STATEMENT.members) + (said.length > 0 ? ` (${said.join("; ")})` : "");
   }
 
