@@ -110,6 +110,7 @@ class Terms:
         parts += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
         parts += ["kinds"] if self.protect is not None else []
         parts += ["the number and order of words"]
+        parts += ["how many digits a short number has", "endings of words"] if self.protect == "names" else []
         parts += ["which mentions are equal"] if self.consistent else []
         return tuple(parts)
 
