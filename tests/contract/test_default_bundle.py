@@ -179,7 +179,7 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
         monkeypatch.setattr(staircase, "nearest_words", neighbors_of(symbols))
     recipe = StaircaseRecipe(
         lists=english_skeleton(),
-        vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt", 1 << 16),
+        vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt.gz", 1 << 16),
         per_billion=read_frequencies(LISTS / "words" / "english-3-frequencies.tsv"),
         never_output=english_lists()[1],
         misleading=Misleading.read(*(LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))),
