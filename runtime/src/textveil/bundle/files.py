@@ -17,6 +17,7 @@ from textveil.bundle.fields import an_object, integer, record, text
 from textveil.bundle.layout import MANIFEST
 from textveil.bundle.opened import MAX_BUNDLE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
+from textveil.lazy import LatePattern
 
 #: Most bytes of one JSON file, and most values and keys in it: an empty list takes twenty times its bytes once parsed.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
@@ -26,7 +27,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 1 << 62
 # What a terminal obeys instead of printing: control characters, line separators, marks that turn the direction of
 # writing, and halves of characters, which cannot be printed at all.
-_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = LatePattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _OPENING = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)

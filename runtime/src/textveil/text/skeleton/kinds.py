@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from textveil.errors import BundleDamaged
+from textveil.lazy import LatePattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, strings
 
@@ -24,12 +25,12 @@ _MARKS = (*_ANY_CASE, f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
 _BLOCK = 1 << 8
 
-_EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
-_PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
+_EMAIL = LatePattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
+_PATH = LatePattern(re.compile, r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
 _TIME, _DATE = strings.time(), strings.date("-/.‐‑–")
-_YEARS = re.compile(r"\d{4}[-/‐‑–]\d{4}")
-_PHONE = re.compile(r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
-_GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
+_YEARS = LatePattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
+_PHONE = LatePattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
+_GROUPED = LatePattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
 
 
 def shape_of(string: str) -> str:
