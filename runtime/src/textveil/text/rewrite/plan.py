@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Mechanism
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
 from textveil.text.skeleton import Kind, Role, Rule, Token, sentence_start
@@ -18,6 +17,7 @@ from textveil.text.statement import Terms
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import Distribution
+    from textveil.mechanisms.protocol import Mechanism
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Plan:
 
     bundle: TextBundle
     rule: Rule
-    mechanism: Mechanism
+    mechanism: "Mechanism"
     words: Words
     terms: Terms
     split: bool = False
