@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textveil.bundle.fields import an_array, record, text
+from textveil.bundle.files import Contents
 from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
 from textveil.bundle.lists import count_lists
 from textveil.errors import BundleDamaged
@@ -99,7 +100,7 @@ class SanTextPart:
 
 @dataclass(frozen=True)
 class NamesFiles:
-    """The files of the rung ``names``, hashed and counted, not yet read.
+    """The files of the rung ``names``, not yet parsed.
 
     Attributes:
         kinds: Kinds with members by list, in their public order.
@@ -140,12 +141,13 @@ def names_files(entry: object) -> list[str]:
     return [COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS, *map(NAMES_KIND.format, kinds), *map(NAMES_POOL.format, pools)]
 
 
-def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
+def open_names(contents: Contents, entry: object, *, checked: bool = False) -> NamesPart:
     """Opens the files of the rung ``names``, and reads none of them.
 
     Args:
         contents: The bytes of the bundle's files, by name, as they were hashed.
         entry: ``names`` in ``law.json``; its files are there.
+        checked: Whether its lists were counted before, as those of the built-in bundle were.
 
     Raises:
         BundleDamaged: A kind has no name, or one that another has.
@@ -153,8 +155,9 @@ def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
     """
     kinds, pools = _kinds(entry)
     names = names_files(entry)
-    count_lists(contents, names)
-    return NamesPart(names=NamesFiles(kinds, pools, {name: contents[name] for name in names}))
+    if not checked:
+        count_lists(contents, names)
+    return NamesPart(names=NamesFiles(kinds, pools, contents.only(names)))
 
 
 def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textveil.bundle.fields import an_object, integer, one_of, record
-from textveil.bundle.files import parse_json
+from textveil.bundle.files import Contents, parse_json
 from textveil.bundle.layout import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
@@ -149,7 +149,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         return self.labels[level.name, mechanism]
 
 
-def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
+def read_text(opened: Opened, contents: Contents) -> TextBundle:
     """Reads a bundle for text from the bytes of its files; ``BundleDamaged`` where it is malformed."""
     law = parse_json(contents[LAW], LAW)
     law = record(law, _LAW_KEYS | (law.keys() & {"names"}), LAW)
@@ -157,7 +157,8 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
     lists = _lists(law, parts)
     _check_deciding(law, lists, opened.manifest["files"])
-    count_lists(contents, lists)
+    if not opened.is_builtin:
+        count_lists(contents, lists)
     vocabulary, ids = _read_vocabulary(read_list(contents, VOCABULARY)) if parts else ([], {})
     if integer(law["symbols"], 0, MAX_SYMBOLS, LAW) != len(vocabulary):
         raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
@@ -166,7 +167,7 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
         raise BundleDamaged(f"{LAW}: the staircase is for words")
     santext = _santext(contents, law) if "santext" in parts else SanTextPart()
     staircase = open_staircase(contents, law, checked=opened.is_builtin) if "staircase" in parts else StaircasePart()
-    names = open_names(contents, law["names"]) if "names" in law else NamesPart()
+    names = open_names(contents, law["names"], checked=opened.is_builtin) if "names" in law else NamesPart()
     law_identity = opened.manifest["files"][LAW]["sha256"]
     certificate = _read_certificate(contents, law_identity)
     bundle = TextBundle(

@@ -50,6 +50,8 @@ class Sanitizer:
     def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "Sanitizer":
         """Opens a bundle: hashes and structure of every file are checked.
 
+        Those of the built-in bundle that only the rung ``names`` reads are checked when it is first used.
+
         Args:
             path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
             pins: What the bundle must be (``Pins``).

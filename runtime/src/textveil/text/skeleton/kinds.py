@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 
 from textveil.errors import BundleDamaged
 from textveil.lazy import LatePattern
@@ -112,7 +113,7 @@ class Kinds:
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
         self._of_line: dict[str, int] = {}
         for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
-            self._of_line.update(dict.fromkeys(kind.lines, index))
+            self._of_line.update(zip(kind.lines, repeat(index)))
 
     def of_string(self, string: str) -> int | None:
         """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
