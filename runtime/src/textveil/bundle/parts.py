@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textveil.bundle.fields import an_array, record, text
 from textveil.bundle.files import Contents
@@ -28,8 +28,7 @@ MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
-@dataclass(frozen=True)
-class KindFile:
+class KindFile(NamedTuple):
     """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries.
 
     They stay the bytes of the file: a text with one letter that is not Latin takes twice as many.
@@ -45,8 +44,7 @@ class KindFile:
         return self.utf_8.decode("utf-8")
 
 
-@dataclass(frozen=True)
-class SkeletonFiles:
+class SkeletonFiles(NamedTuple):
     """What the rule of the skeleton is made from (``textveil.text.skeleton``): public lists, in their public order."""
 
     function_words: str
@@ -71,8 +69,7 @@ class StaircasePart:
     default_protect: str = ""
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """One privacy level of SanText: its name, and its parameters by mechanism."""
 
     name: str

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.protocol import Mechanism
 
 
-@dataclass(frozen=True, eq=False)
-class Words:
+class Words(NamedTuple):
     """All words that can be printed: symbols of the vocabulary by id, then the outputs of each kind.
 
     Attributes:
@@ -51,7 +50,7 @@ class Words:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """How texts are rewritten under one set of options.
 

@@ -7,9 +7,9 @@ different ways are of different shapes, so any string of a kind may stand where 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
+from typing import NamedTuple
 
 from textveil.errors import BundleDamaged
 from textveil.lazy import LatePattern
@@ -75,8 +75,7 @@ SHAPES: dict[str, Callable[[str], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One kind.
 
     Attributes:
