@@ -1,9 +1,10 @@
 """Puts the lists of the rung names beside the staircase of english-v4, and what changes with them into the pages.
 
-    .venv/bin/python artifacts/put_names.py [artifacts/names-lists]
+    .venv/bin/python artifacts/put_names.py LISTS
 
-All other files of the bundle stay byte for byte. The identity is replaced wherever git knows the old one; what
-``textveil info`` and ``textveil verify`` say of the bundle is written anew where a page has it.
+LISTS is a folder that artifacts/names-lists/build.py wrote. All other files of the bundle stay byte for byte. The
+identity is replaced wherever git knows the old one; what ``textveil info`` and ``textveil verify`` say of the bundle
+is written anew where a page has it.
 """
 
 import re
@@ -28,10 +29,10 @@ _VERIFY = re.compile(
 
 def main() -> int:
     """Makes the bundle anew in its place, and brings all files up to it that git knows."""
-    lists = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "artifacts" / "names-lists"
+    (lists,) = sys.argv[1:]
     pinned = re.search(r'DEFAULT_BUNDLE_ID = "([0-9a-f]{64})"', DEFAULTS.read_text("utf-8"))
     assert pinned is not None
-    arguments = ["names", str(lists), "--beside", str(BUNDLE), "--force", "-o", str(BUNDLE)]
+    arguments = ["names", lists, "--beside", str(BUNDLE), "--force", "-o", str(BUNDLE)]
     if failed := run(cli.app, "textveil-export", arguments):
         return failed
     bundle = open_bundle(BUNDLE, TextBundle)

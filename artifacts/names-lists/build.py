@@ -1,13 +1,15 @@
 """Builds the public lists of the rung `names`: common words, what is shown in capitals, kinds, and pools.
 
     pip install -r artifacts/names-lists/requirements.txt
-    python artifacts/names-lists/build.py --scowl /usr/share/dict/scowl
+    python artifacts/names-lists/build.py lists --scowl /usr/share/dict/scowl
 
-writes the lists beside this script. The same sources give the same bytes on every machine, and a source of another
-version is refused. README.md beside this script names the sources and their licenses.
+writes the lists, and the card with their sources, to the folder `lists`; artifacts/put_names.py puts them into
+english-v4, the only place that keeps them. The same sources give the same bytes on every machine, and a source of
+another version is refused. README.md beside this script names the sources and their licenses.
 """
 
 import argparse
+import shutil
 from pathlib import Path
 
 import common as words
@@ -17,6 +19,8 @@ import sources as src
 
 #: Where Debian's package `scowl` puts its files.
 SCOWL = Path("/usr/share/dict/scowl")
+#: The overlap of common words and names, which is no part of the bundle and lies beside this script.
+SHOWN_NAMES = "shown-names.txt"
 #: Pools whose words are hidden wherever they have a capital, also where a sentence starts.
 CAPITALIZED = (
     "given",
@@ -47,7 +51,7 @@ def files(scowl: Path) -> dict[str, str]:
     shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
     return {
         "common-words.txt": _text(marks),
-        "shown-names.txt": _text(shown),
+        SHOWN_NAMES: _text(shown),
         "shown-capitals.txt": _text(dict.fromkeys(capitals, "")),
         "symbols.txt": _text(dict.fromkeys(symbols(), "")),
         **{f"kind.{kind}.txt": _text(entries) for kind, entries in (by_list | kinds.classes(common.words)).items()},
@@ -69,8 +73,13 @@ def main() -> None:
     """Writes the files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scowl", type=Path, default=SCOWL, help="folder of SCOWL's files")
-    for name, text in files(parser.parse_args().scowl).items():
-        (src.HERE / name).write_bytes(text.encode())
+    parser.add_argument("folder", type=Path, help="folder for the lists")
+    options = parser.parse_args()
+    options.folder.mkdir(exist_ok=True)
+    shutil.copy(src.HERE / "README.md", options.folder)
+    for name, text in files(options.scowl).items():
+        folder = src.HERE if name == SHOWN_NAMES else options.folder
+        (folder / name).write_bytes(text.encode())
         print(len(text.splitlines()), len(text.encode()), name)
 
 

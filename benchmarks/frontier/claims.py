@@ -38,7 +38,7 @@ from textveil_training.attacks.words import DRAWN, MARK, Reading, Release, read_
 
 LEVELS = ("8", "10", "12")
 TEXTS, SHOWN = 1_001, 3
-VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
+VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
 _TINY = 1e-12
 Array = NDArray[Any]
 

@@ -49,7 +49,7 @@ NOT_ATTACKED = ("raw", "delete", "uniform", *REWRITTEN)
 FIRST = "shipped-10 shipped-8 shipped-12 krr-kinds-10 krr-kinds-8 seen-10 seen-8 seen-12 krr-seen-10 krr-seen-8".split()
 #: Rows whose draws the network of the attacks learns from.
 LEARNED = ("shipped-8", "shipped-10", "krr-seen-10", "every-10")
-VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
+VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
 #: Rows that MiniLM is tuned on, and how often.
 TUNED = ("every-10", "krr-every-10", "seen-10", "krr-seen-10", "shipped-10", "raw", "delete")
 #: Rows that it is tuned on with all of train: seven times as long.

@@ -88,7 +88,7 @@ def run(name: str, a: argparse.Namespace) -> None:
 
 def _write(path: Path, record: Record) -> None:
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.write_text(json.dumps(record) + "\n", encoding="utf-8")
     os.replace(part, path)
 
 

@@ -7,7 +7,9 @@ people with any kind of color vision can tell apart.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from math import hypot, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+from PIL import Image
 from sklearn.isotonic import isotonic_regression
 
 INK, GRAY = "#1b1f24", "#6e7781"
@@ -59,6 +62,13 @@ def titled(title: str, size: tuple[float, float]) -> Figure:
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11.5)
     return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes a picture as PNG with 256 colors, a third of the bytes."""
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png", facecolor="white")
+    Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def percent(*axes: Axis) -> None:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from report import nlp_chart
 from report.pages import bound, points, short, spread, table
 from report.pretraining import defense_of_starts, masked_lms, starts
-from report.records import Column, Frame, read_runs
+from report.records import Column, Frame, named, read_runs
 
 LEVELS = ("noise", "strict", "firm", "balanced", "light", "veil")
 DEFAULT_BUNDLE = "English words, version 2"
@@ -21,7 +21,7 @@ ACCURACY = "result.test.accuracy"
 
 def tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page by name."""
-    runs = read_runs(*sorted(results.glob("nlp_*.jsonl")))
+    runs = read_runs(*named(results, "nlp_*.jsonl"))
     tuned, subset, frozen, attacks, pretrained = (
         runs[runs.file == f"nlp_{name}"] for name in ("tuned", "tuned10k", "frozen", "attacks", "pretrain")
     )

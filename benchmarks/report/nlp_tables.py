@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from report.nlp import METHODS
 from report.pages import bound, points, short, spread, table
-from report.records import Column, Frame, read_runs
+from report.records import Column, Frame, named, read_runs
 
 BUNDLES = {"English words, version 2": "english-v2"}
 RELEASE = ["mechanism", "bundle", "epsilon", "pure LDP"]
@@ -35,7 +35,7 @@ INTERVALS = {"bayes.simulated": "bayes.interval"} | {
 
 def tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page by name."""
-    runs = read_runs(*sorted(results.glob("nlp_*.jsonl")))
+    runs = read_runs(*named(results, "nlp_*.jsonl"))
     finetuned, attacks = (runs[runs.kind == kind] for kind in ("finetune", "attack-text"))
     attacks = attacks.assign(**{
         "result.changed": 1 - attacks["result.unchanged"],

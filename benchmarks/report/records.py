@@ -4,8 +4,10 @@ Nested keys become columns with dots, as in ``result.test.accuracy``. Two column
 ``condition`` differ in ``repeat`` only (the seed, or with frozen features the sanitized copy) and may be averaged.
 """
 
+import gzip
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,12 +55,16 @@ class RecordError(ValueError):
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the JSON objects of a file with their place: one in ``*.json``, one a line in ``*.jsonl``.
 
+    If the file is not there and one of its name with ``.gz`` is, that one is unpacked and read.
+
     Raises:
         RecordError: The file is not there, or something in it is not a JSON object.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        packed = path.with_name(f"{path.name}.gz")
+        plain = path.exists() or not packed.exists()
+        text = (path.read_bytes() if plain else gzip.decompress(packed.read_bytes())).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise RecordError(f"{path.name}: cannot be read as UTF-8 text") from error
     parts = enumerate(text.splitlines(), 1) if path.suffix == ".jsonl" else [(0, text)]
     for number, part in parts:
@@ -70,6 +76,11 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(found, dict):
             raise RecordError(f"{place}: this is not a JSON object")
         yield place, found
+
+
+def named(results: Path, pattern: str) -> list[Path]:
+    """Returns the files of records that a pattern names, packed or not, by the names that ``read_objects`` takes."""
+    return sorted({path.with_suffix("") if path.suffix == ".gz" else path for path in results.glob(f"{pattern}*")})
 
 
 def _refuse_constant(name: str) -> float:

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
-from report.charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
+from report.charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, save, titled
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from textveil_training.data import FORMATS, FormatName
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of t-SNE")
     a = parser.parse_args()
     figure = text_maps(a.data, a.format, a.clean, a.checkpoint, a.epsilon, a.texts, a.seed)
-    figure.savefig(a.output, facecolor="white", metadata={"Software": None})
+    save(figure, a.output)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
 from report import certified, dpnr, fairness, fbdd, frontier, names, nlp, nlp_tables, vectors
+from report.charts import save
 from report.pages import filled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +52,7 @@ def main() -> None:
         for name, figure in pictures(RECORDS).items():
             picture = DOCS / name
             picture.parent.mkdir(exist_ok=True)
-            figure.savefig(picture, facecolor="white", metadata={"Software": None})
+            save(figure, picture)
             print(picture.relative_to(ROOT))
 
 

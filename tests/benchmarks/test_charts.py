@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from report import charts, dpnr, dpnr_chart, frontier, nlp, nlp_chart, vectors, write
-from report.records import Frame
+from report.records import Frame, read_objects
 
 Fault = Callable[[dict[str, Any]], None]
 
@@ -54,7 +54,7 @@ def test_another_record_makes_another_title(
     pictures: Callable[[Path], dict[str, Figure]], file: str, fault: Fault, changed: str, tmp_path: Path
 ) -> None:
     shutil.copytree(write.RECORDS, tmp_path, dirs_exist_ok=True)
-    lines = [json.loads(line) for line in (tmp_path / file).read_text("utf-8").splitlines()]
+    lines = [line for _, line in read_objects(tmp_path / file)]
     for line in lines:
         fault(line)
     (tmp_path / file).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")

@@ -1,12 +1,13 @@
 """Run records become rows: damaged ones are refused by file and line, and only runs of one condition are averaged."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report.records import RecordError, read_runs
+from report.records import RecordError, named, read_runs
 from run_records import attack, finetune, record, release
 
 Record = dict[str, Any]
@@ -86,6 +87,17 @@ def test_two_records_of_one_run_are_refused(write: Write) -> None:
 def test_a_file_of_one_record_may_have_several_lines(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(RAW, indent=2), encoding="utf-8")
     assert len(read_runs(tmp_path / "run.json")) == 1
+
+
+def test_a_packed_file_is_read_by_its_name(tmp_path: Path, write: Write) -> None:
+    plain = write(finetune(0.7, release(), 1), name="nlp_one.jsonl")
+    packed = tmp_path / "nlp_other.jsonl.gz"
+    packed.write_bytes(gzip.compress(write(finetune(0.8, release(), 2)).read_bytes()))
+    assert named(tmp_path, "nlp_*.jsonl") == [plain, tmp_path / "nlp_other.jsonl"]
+    assert list(read_runs(*named(tmp_path, "nlp_*.jsonl")).file) == ["nlp_one", "nlp_other"]
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(RecordError, match=r"^nlp_other\.jsonl: cannot be read"):
+        read_runs(tmp_path / "nlp_other.jsonl")
 
 
 OTHERS = {

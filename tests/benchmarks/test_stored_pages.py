@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 from report import write
+from report.charts import save
 from report.pages import filled
 
 
@@ -22,7 +23,7 @@ def test_writing_a_page_again_changes_nothing(name: str) -> None:
 def test_pictures_are_made(pictures: Callable[[Path], dict[str, Figure]], tmp_path: Path) -> None:
     for name, figure in pictures(write.RECORDS).items():
         assert (write.DOCS / name).exists()
-        figure.savefig(tmp_path / "made.png", dpi=40)
+        save(figure, tmp_path / "made.png")
         assert (tmp_path / "made.png").stat().st_size > 2000
 
 

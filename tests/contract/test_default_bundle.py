@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reference_reader as reader
-from scripts import load_script
+from coverage_of_lists import coverage, held_out_texts
 from textveil import Sanitizer
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
@@ -179,7 +179,7 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
         monkeypatch.setattr(staircase, "nearest_words", neighbors_of(symbols))
     recipe = StaircaseRecipe(
         lists=english_skeleton(),
-        vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt", 1 << 16),
+        vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt.gz", 1 << 16),
         per_billion=read_frequencies(LISTS / "words" / "english-3-frequencies.tsv"),
         never_output=english_lists()[1],
         misleading=Misleading.read(*(LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))),
@@ -200,9 +200,6 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the held-out corpora are not here")
 def test_coverage_of_text_that_was_not_used_for_the_list(bundle):
-    words, coverage = list(bundle.ids), load_script("benchmarks/compare_word_lists.py").coverage
-    ag = (DATA / "ag_private" / "ag_data.txt").read_text(encoding="utf-8").split("=" * 20)[2]
-    qnli = (DATA / "qnli" / "dev.tsv").read_text(encoding="utf-8").split("\n")[1:]
     # Names and numbers that are kinds are not counted: they are not in the vocabulary.
-    assert coverage(words, [line.split("\t")[1] for line in ag.splitlines() if line.strip()]) >= 0.93
-    assert coverage(words, [cell for line in qnli if line for cell in line.split("\t")[1:3]]) >= 0.93
+    for texts in held_out_texts(DATA):
+        assert coverage(list(bundle.ids), texts) >= 0.93

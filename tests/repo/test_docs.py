@@ -56,7 +56,7 @@ def test_what_is_not_run_stays_as_it_is() -> None:
         ("<!-- not run: x -->\n```sh\ncat a | textveil sanitize --levle strict > b\n```\n", "--levle"),
         ("<!-- not run: x -->\n```sh\nVAR=1 textveil-train evaluate a b --data c --format sst2\n```\n", "argument b"),
         ("<!-- not run: x -->\n```sh\npython benchmarks/nothing.py\n```\n", "no benchmarks/nothing.py"),
-        ("<!-- not run: x -->\n```sh\npython benchmarks/compare_word_lists.py --dat a\n```\n", "no --dat"),
+        ("<!-- not run: x -->\n```sh\npython benchmarks/misleading.py --dat a\n```\n", "no --dat"),
         ("<!-- output of 2026-11-22: x -->\n```sh\nls\n```\n\n```text\nValueError: 1\n```\n", "failure"),
     ],
 )

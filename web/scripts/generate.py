@@ -24,7 +24,7 @@ from textveil.text import forms, options, placing, promises, staircase_plans, st
 from textveil.text.names import chunks, kinds, lexicon, places, plan, promise, rewrite, surrogates, tokens, words
 from textveil.text.names import strings as names_strings
 from textveil.text.rewrite import batches
-from textveil.text.segmentation import characters, number_groups, strings
+from textveil.text.segmentation import characters, strings
 from textveil.text.segmentation.words import AUXILIARIES, CLITICS
 from textveil.text.skeleton import kinds as shapes
 from textveil.text.skeleton import rule
@@ -235,7 +235,7 @@ def constants() -> dict[str, object]:
         "HARD": characters.HARD,
         "SOFT": characters.TRIMMED_URL.removeprefix(characters.TRIMMED),
         "ENDS": characters.TRIMMED,
-        "BETWEEN": number_groups.BETWEEN,
+        "BETWEEN": characters.BETWEEN,
         "TOP_LEVEL": strings.TOP_LEVEL.split(),
         "SHAPES": list(shapes.SHAPES),
         "NAMES_MARKS": list(layout.NAMES_MARKS),

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from textveil.conversation import Conversation, Incoming
     from textveil.ledger import Budget, Ledger
     from textveil.text.options import Options
-    from textveil.text.result import Result
     from textveil.text.sanitizer import Sanitizer
-    from textveil.text.statement import PrivacyStatement
+    from textveil.text.statement import PrivacyStatement, Result
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
     from textveil.vector.index_statement import IndexStatement

@@ -1,4 +1,4 @@
-"""Lets a package give its public names without importing them all: a start pays for what it uses."""
+"""A start pays for what it uses: public names that are not imported at once, and patterns that are compiled late."""
 
 from collections.abc import Callable, Collection
 from importlib import import_module
@@ -6,6 +6,26 @@ from typing import Any
 
 #: The ``__getattr__`` of a module.
 Find = Callable[[str], Any]
+
+
+class LatePattern:
+    """A regular expression that is compiled at its first use.
+
+    Args:
+        compile: Of ``re`` or ``regex``.
+        pattern: The pattern.
+        flags: Its flags.
+    """
+
+    def __init__(self, compile: Callable[..., Any], pattern: str, flags: int = 0) -> None:
+        self._asked = compile, pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns a method of the pattern, which is then an attribute."""
+        compile, pattern, flags = self._asked
+        found = getattr(compile(pattern, flags), name)
+        setattr(self, name, found)
+        return found
 
 
 def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.files import read_files
 from textveil.bundle.index import IndexBundle
 from textveil.bundle.layout import RUNG_OF_VISIBLE
 from textveil.bundle.parts import Level
@@ -82,7 +83,8 @@ def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
             missing, a word may not come out, a loss is above its bound, or a list is malformed. The level, the score,
             the row or the line is named.
     """
-    lines = [f"{counted(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound"]
+    files = read_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
+    lines = [f"{counted(len(files), 'file')} with the right size and hash, structure sound"]
     if bundle.staircase is not None:
         lines.append(_verify_staircase(bundle))
     if bundle.levels:

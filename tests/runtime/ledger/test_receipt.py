@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
 from textveil.ledger import Receipt, ReceiptWriter, crypto, read_receipt
-from textveil.text.result import Result
+from textveil.text.statement import Result
 
 pytest.importorskip("cryptography")
 

@@ -12,8 +12,8 @@ from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import largest_odds, round_up
 from textveil.text import Options
-from textveil.text.plans import make_plan
 from textveil.text.promises import NOTION, guess_gain
+from textveil.text.sanitizer import make_plan
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.text import is_gap
 from textveil.text.levels import find_level, label
-from textveil.text.plans import make_plan
+from textveil.text.sanitizer import make_plan
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 

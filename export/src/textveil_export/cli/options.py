@@ -15,7 +15,7 @@ from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton,
 from textveil_export.text.staircase import StaircaseSettings, read_frequencies
 from textveil_export.text.word_sets import LISTS
 
-ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
+ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt.gz"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _OPPOSITES, _ALARMING = (LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
 #: Names of kinds are names of files, and are printed.

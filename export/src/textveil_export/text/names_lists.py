@@ -15,7 +15,7 @@ from textveil_export.text.characters import characters_json
 from textveil_export.text.staircase_alone import vocabulary_statistics
 
 #: Where the card of a folder of lists says whose they are.
-_SOURCES = re.compile(r"^## Sources\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_SOURCES = re.compile(r"^## Sources(?: of the lists of the rung names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _LIST = re.compile(r"(kind|pool)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 
@@ -39,7 +39,8 @@ class NamesFolder:
 def read_names_folder(folder: Path) -> NamesFolder:
     """Reads a folder of lists: common words, capitals, symbols, ``kind.KIND.txt``, ``pool.KIND.txt``, ``README.md``.
 
-    What stands in the lists is checked when the bundle is written.
+    A bundle is such a folder too: it has them as ``names.kind.KIND.txt`` and ``names.pool.KIND.txt``. What stands in
+    the lists is checked when the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
@@ -47,8 +48,9 @@ def read_names_folder(folder: Path) -> NamesFolder:
     texts = {name: _read(folder / name) for name in (layout.COMMON_WORDS, layout.SHOWN_CAPITALS, layout.SYMBOLS)}
     found: dict[str, list[str]] = {"kind": [], "pool": []}
     patterns = {"kind": layout.NAMES_KIND, "pool": layout.NAMES_POOL}
-    for path in sorted(folder.glob("*.txt")):
-        if match := _LIST.fullmatch(path.name):
+    prefix = "names." if (folder / layout.MANIFEST).is_file() else ""
+    for path in sorted(folder.glob(f"{prefix}*.txt")):
+        if match := _LIST.fullmatch(path.name.removeprefix(prefix)):
             role, kind = match[1], match[2]
             found[role].append(kind)
             texts[patterns[role].format(kind)] = _read(path)
@@ -57,7 +59,8 @@ def read_names_folder(folder: Path) -> NamesFolder:
     sources = _SOURCES.search(_read(folder / "README.md"))
     if sources is None:
         raise SourceError("README.md: there is no section Sources, which says whose the lists are")
-    return NamesFolder(texts=texts, kinds=tuple(found["kind"]), pools=tuple(found["pool"]), sources=sources[0])
+    card = f"## Sources\n{sources[1]}"
+    return NamesFolder(texts=texts, kinds=tuple(found["kind"]), pools=tuple(found["pool"]), sources=card)
 
 
 def names_alone(lists: NamesFolder, name: str, license: str) -> Contents:

@@ -1,6 +1,8 @@
 """Where a vocabulary and its vectors come from: an encoder's own pieces, words run through it, or a text file."""
 
+import gzip
 import hashlib
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -135,7 +137,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
     key is another entry's, or they would be cut or count as a string with digits) are left out.
 
     Args:
-        path: The file, UTF-8.
+        path: The file, UTF-8; packed by gzip if its name ends in ``.gz``.
         max_words: Reading stops after this many usable entries; such files are sorted by frequency.
         progress: Called with bytes read.
 
@@ -150,11 +152,10 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            done = 0
-            for number, raw in enumerate(file, 1):
-                done += len(raw)
+            lines = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            for number, raw in enumerate(lines, 1):
                 if number % 1000 == 0:
-                    progress("reading vectors", done, size)
+                    progress("reading vectors", file.tell(), size)
                 fields = raw.decode("utf-8").rstrip("\n\r ").split(" ")
                 if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
                     continue
@@ -181,7 +182,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
         raise SourceError(f"{path.name}: is not UTF-8") from error
     except ValueError as error:
         raise SourceError(f"{path.name}: a line holds something that is not a number") from error
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise SourceError("the vectors file cannot be read") from error
     progress("reading vectors", size, size)
     if not rows:

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from textveil.bundle.fields import an_object, integer, record, text
 from textveil.bundle.layout import MANIFEST
 from textveil.bundle.opened import MAX_BUNDLE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
+from textveil.lazy import LatePattern
 
 #: Most bytes of one JSON file, and most values and keys in it: an empty list takes twenty times its bytes once parsed.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
@@ -26,7 +28,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 1 << 62
 # What a terminal obeys instead of printing: control characters, line separators, marks that turn the direction of
 # writing, and halves of characters, which cannot be printed at all.
-_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = LatePattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _OPENING = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -61,17 +63,14 @@ def read_file(path: Path, most: int) -> bytes:
     return content
 
 
-def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES) -> dict[str, bytes]:
+def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES, *, late: bool = False) -> "Contents":
     """Reads every file that a manifest lists, each once, and checks its name, its size and its SHA-256.
 
     Args:
         path: The folder.
         listed: The manifest's ``files``: for each name its ``sha256`` and ``bytes``.
         max_bytes: Most bytes of all files together.
-
-    Returns:
-        The bytes that were hashed, by name. What is not among them was not listed: to ask for it is an error that
-        names it.
+        late: Whether each is read and checked where it is first asked for, and not before.
 
     Raises:
         BundleDamaged: A file is missing, altered, or outside the bundle. It is named.
@@ -89,24 +88,58 @@ def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES) ->
         text(entry["sha256"], MANIFEST, _SHA256)
     if sum(entry["bytes"] for entry in files.values()) > max_bytes:
         raise BundleTooLarge(f"the files of this bundle have more than {max_bytes:,} bytes (max_bytes allows more)")
-    found = _Contents()
-    for name, entry in files.items():
-        try:
-            found[name] = content = read_file(path / name, entry["bytes"])
-        except BundleTooLarge as error:
-            raise BundleDamaged(f"{name}: has another size than the manifest says") from error
-        if len(content) != entry["bytes"]:
-            raise BundleDamaged(f"{name}: has another size than the manifest says")
-        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise BundleDamaged(f"{name}: does not match its hash")
+    found = Contents(path, files)
+    for name in () if late else files:
+        _ = found[name]
     return found
 
 
-class _Contents(dict[str, bytes]):
-    """The files of a bundle: one that its manifest does not list is missing."""
+class Contents(Mapping[str, bytes]):
+    """The bytes of a bundle's files by name, each read once: those that were hashed, whatever the folder holds later.
 
-    def __missing__(self, name: str) -> bytes:
-        raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
+    Args:
+        path: The folder.
+        files: The manifest's ``files``, checked. What is not among them is missing: to ask for it is an error that
+            names it.
+    """
+
+    def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
+        self._path, self._files = path, files
+        self._read: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._read:
+            self._read[name] = self._checked(name)
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def only(self, names: Iterable[str]) -> "Contents":
+        """Returns some of the files, of which those that were read stay read."""
+        part = Contents(self._path, {name: self._files[name] for name in names})
+        part._read = {name: self._read[name] for name in part if name in self._read}
+        return part
+
+    def _checked(self, name: str) -> bytes:
+        if name not in self._files:
+            raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
+        size, digest = self._files[name]["bytes"], self._files[name]["sha256"]
+        try:
+            content = read_file(self._path / name, size)
+        except BundleTooLarge as error:
+            raise BundleDamaged(f"{name}: has another size than the manifest says") from error
+        if len(content) != size:
+            raise BundleDamaged(f"{name}: has another size than the manifest says")
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise BundleDamaged(f"{name}: does not match its hash")
+        return content
 
 
 def read_checked(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:

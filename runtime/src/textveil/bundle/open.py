@@ -1,16 +1,18 @@
 """The one door: opens a bundle of any kind, checks every byte of it, and gives the class of its kind.
 
-Pins are checked on the manifest, before any other file is read.
+Pins are checked on the manifest, before any other file is read. Of the bundle in this package each file is read and
+checked where it is first used: lists of a rung that nobody asks for are not.
 """
 
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from textveil.bundle.files import MAX_JSON_BYTES, parse_json, read_file, read_files
+from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
+from textveil.bundle.files import MAX_JSON_BYTES, Contents, parse_json, read_file, read_files
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
 from textveil.bundle.opened import MAX_BUNDLE_BYTES, Opened, Pins
 from textveil.errors import (
@@ -79,13 +81,14 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
 
         require_maker(path, identity, maker)
     max_bytes = pins.get("max_bytes", MAX_BUNDLE_BYTES)
-    contents = read_files(path, manifest.get("files"), max_bytes)
+    late = path == DEFAULT_BUNDLE and identity == DEFAULT_BUNDLE_ID
+    contents = read_files(path, manifest.get("files"), max_bytes, late=late)
     pinned = expect_id is not None or maker is not None
     opened = Opened(path=path, identity=identity, manifest=manifest, max_bytes=max_bytes, pinned=pinned)
     return _reader(kind)(opened, contents)
 
 
-def _reader(kind: str) -> Callable[[Opened, Mapping[str, bytes]], Opened]:
+def _reader(kind: str) -> Callable[[Opened, Contents], Opened]:
     """The reader of a kind; a device imports those that it uses."""
     match kind:
         case "text":

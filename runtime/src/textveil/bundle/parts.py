@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textveil.bundle.fields import an_array, record, text
+from textveil.bundle.files import Contents
 from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
 from textveil.bundle.lists import count_lists
 from textveil.errors import BundleDamaged
@@ -27,8 +28,7 @@ MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
-@dataclass(frozen=True)
-class KindFile:
+class KindFile(NamedTuple):
     """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries.
 
     They stay the bytes of the file: a text with one letter that is not Latin takes twice as many.
@@ -44,8 +44,7 @@ class KindFile:
         return self.utf_8.decode("utf-8")
 
 
-@dataclass(frozen=True)
-class SkeletonFiles:
+class SkeletonFiles(NamedTuple):
     """What the rule of the skeleton is made from (``textveil.text.skeleton``): public lists, in their public order."""
 
     function_words: str
@@ -70,8 +69,7 @@ class StaircasePart:
     default_protect: str = ""
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """One privacy level of SanText: its name, and its parameters by mechanism."""
 
     name: str
@@ -99,7 +97,7 @@ class SanTextPart:
 
 @dataclass(frozen=True)
 class NamesFiles:
-    """The files of the rung ``names``, hashed and counted, not yet read.
+    """The files of the rung ``names``, not yet parsed.
 
     Attributes:
         kinds: Kinds with members by list, in their public order.
@@ -140,12 +138,13 @@ def names_files(entry: object) -> list[str]:
     return [COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS, *map(NAMES_KIND.format, kinds), *map(NAMES_POOL.format, pools)]
 
 
-def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
+def open_names(contents: Contents, entry: object, *, checked: bool = False) -> NamesPart:
     """Opens the files of the rung ``names``, and reads none of them.
 
     Args:
         contents: The bytes of the bundle's files, by name, as they were hashed.
         entry: ``names`` in ``law.json``; its files are there.
+        checked: Whether its lists were counted before, as those of the built-in bundle were.
 
     Raises:
         BundleDamaged: A kind has no name, or one that another has.
@@ -153,8 +152,9 @@ def open_names(contents: Mapping[str, bytes], entry: object) -> NamesPart:
     """
     kinds, pools = _kinds(entry)
     names = names_files(entry)
-    count_lists(contents, names)
-    return NamesPart(names=NamesFiles(kinds, pools, {name: contents[name] for name in names}))
+    if not checked:
+        count_lists(contents, names)
+    return NamesPart(names=NamesFiles(kinds, pools, contents.only(names)))
 
 
 def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -5,12 +5,12 @@ and carries license, provenance and the labels of levels.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textveil.bundle.characters import Characters, read_characters
 from textveil.bundle.fields import an_object, integer, one_of, record
-from textveil.bundle.files import parse_json
+from textveil.bundle.files import Contents, parse_json
 from textveil.bundle.layout import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
@@ -34,6 +34,7 @@ from textveil.bundle.staircase_files import list_files, open_staircase
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
 
 if TYPE_CHECKING:
+    from textveil.bundle.characters import Characters
     from textveil.bundle.names_files import NamesLists
     from textveil.mechanisms.baselines.table import Table
     from textveil.mechanisms.metric import Metric
@@ -55,7 +56,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         tokens: ``"word"`` or ``"wordpiece"``.
         vocabulary: Symbols by id, most frequent first; the spelling that is printed. None without a mechanism.
         ids: Id by spelling, merged spellings included.
-        characters: Classes of characters for readers in other languages.
+        characters_json: Classes of characters for readers in other languages, as the bundle has them.
         default_mechanism: The mechanism of a call that names none; empty where the bundle carries none.
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
@@ -68,7 +69,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
     tokens: str
     vocabulary: list[str]
     ids: dict[str, int]
-    characters: Characters
+    characters_json: bytes = field(repr=False)
     default_mechanism: str
     certificate: dict[str, Any] | None
     statistics: dict[str, Any] | None
@@ -78,6 +79,17 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
     def symbols(self) -> int:
         """Number of symbols; also the id of ``<unk>`` as an input."""
         return len(self.vocabulary)
+
+    @cached_property
+    def characters(self) -> "Characters":
+        """Classes of characters for readers in other languages; this one has its own, and reads these once.
+
+        Raises:
+            BundleDamaged: They are malformed. Opening a bundle that is not the built-in one tells.
+        """
+        from textveil.bundle.characters import read_characters
+
+        return read_characters(self.characters_json)
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
@@ -137,7 +149,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         return self.labels[level.name, mechanism]
 
 
-def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
+def read_text(opened: Opened, contents: Contents) -> TextBundle:
     """Reads a bundle for text from the bytes of its files; ``BundleDamaged`` where it is malformed."""
     law = parse_json(contents[LAW], LAW)
     law = record(law, _LAW_KEYS | (law.keys() & {"names"}), LAW)
@@ -145,7 +157,8 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
     lists = _lists(law, parts)
     _check_deciding(law, lists, opened.manifest["files"])
-    count_lists(contents, lists)
+    if not opened.is_builtin:
+        count_lists(contents, lists)
     vocabulary, ids = _read_vocabulary(read_list(contents, VOCABULARY)) if parts else ([], {})
     if integer(law["symbols"], 0, MAX_SYMBOLS, LAW) != len(vocabulary):
         raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
@@ -154,10 +167,10 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
         raise BundleDamaged(f"{LAW}: the staircase is for words")
     santext = _santext(contents, law) if "santext" in parts else SanTextPart()
     staircase = open_staircase(contents, law, checked=opened.is_builtin) if "staircase" in parts else StaircasePart()
-    names = open_names(contents, law["names"]) if "names" in law else NamesPart()
+    names = open_names(contents, law["names"], checked=opened.is_builtin) if "names" in law else NamesPart()
     law_identity = opened.manifest["files"][LAW]["sha256"]
     certificate = _read_certificate(contents, law_identity)
-    return TextBundle(
+    bundle = TextBundle(
         **vars(opened),
         **vars(staircase),
         **vars(santext),
@@ -166,12 +179,15 @@ def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
         tokens=tokens,
         vocabulary=vocabulary,
         ids=ids,
-        characters=read_characters(contents[CHARACTERS]),
+        characters_json=contents[CHARACTERS],
         default_mechanism=_default_mechanism(defaults["mechanism"], _mechanisms(staircase, santext)),
         certificate=certificate,
         statistics=_read_statistics(contents, law_identity, santext),
         labels=_read_labels(opened.manifest, santext, certificate),
     )
+    if not opened.is_builtin:
+        _ = bundle.characters
+    return bundle
 
 
 def _santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:

@@ -38,8 +38,8 @@ from textveil.sequences import in_order
 
 if TYPE_CHECKING:
     from textveil.text.options import Options
-    from textveil.text.result import Result
     from textveil.text.sanitizer import Sanitizer
+    from textveil.text.statement import Result
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 

@@ -14,8 +14,8 @@ from textveil.sequences import in_order, require_string
 if TYPE_CHECKING:
     from textveil.release import Statement
     from textveil.text.options import Options
-    from textveil.text.result import Result
     from textveil.text.sanitizer import Sanitizer
+    from textveil.text.statement import Result
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 
@@ -68,7 +68,7 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
     """Returns what sanitizes texts. It packs text and tokens; never a mapping, which holds words of the original."""
 
     def unpack(packed: Any) -> "Result":
-        from textveil.text.result import Result
+        from textveil.text.statement import Result
 
         return Result(packed["text"], packed["tokens"], sanitizer.terms(**options))
 

@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     from textveil.text.level_summary import LevelSummary, summaries
     from textveil.text.levels import epsilon_text
     from textveil.text.options import Options
-    from textveil.text.plans import make_plan
     from textveil.text.promises import NOTION
-    from textveil.text.result import Result
     from textveil.text.rewrite import Plan
-    from textveil.text.sanitizer import Sanitizer
+    from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
     from textveil.text.staircase_plans import StaircasePlans
-    from textveil.text.statement import Terms
+    from textveil.text.statement import Result, Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
@@ -59,10 +57,8 @@ __getattr__: Find = lazy_names(
     "statement",
     "skeleton",
     "promises",
-    "result",
     "rewrite.plan",
     "staircase_plans",
-    "plans",
     "sanitizer",
     "wordpiece",
     "levels",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -10,18 +11,18 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
 from textveil.bundle.opened import Pins
 from textveil.bundle.text import TextBundle
-from textveil.errors import InputError
-from textveil.text.options import Options, cache_key
-from textveil.text.plans import Plans
-from textveil.text.result import Document, Result
+from textveil.errors import InputError, OptionError
+from textveil.text.options import OF_NAMES, Options, cache_key, given
 from textveil.text.rewrite import DrawPlan
 from textveil.text.rewrite.batches import lists_of_texts, texts_of
-from textveil.text.statement import Terms
+from textveil.text.staircase_plans import StaircasePlans
+from textveil.text.statement import Document, Result, Terms
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import Distribution
     from textveil.text.names.also import Detector
-    from textveil.text.names.plan import NamesPlan
+    from textveil.text.names.plan import NamesPlan, NamesPlans
+    from textveil.text.token_plans import TokenPlans
 
 _MAX_PLANS = 16
 
@@ -48,6 +49,8 @@ class Sanitizer:
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "Sanitizer":
         """Opens a bundle: hashes and structure of every file are checked.
+
+        Those of the built-in bundle that only the rung ``names`` reads are checked when it is first used.
 
         Args:
             path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
@@ -187,3 +190,66 @@ class Sanitizer:
         """A symbol as it is printed, also one that text cannot look up (a WordPiece with digits), or a word."""
         key = word if word in self.bundle.ids else self._makes.everything.rule.alone(word).key
         return self.bundle.symbols if key is None else self.bundle.ids.get(key, self.bundle.symbols)
+
+
+class Plans:
+    """Makes the plans of one bundle.
+
+    Args:
+        bundle: The bundle.
+        also: Hides more of what came out on the rung names.
+    """
+
+    def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
+        self._bundle, self._also = bundle, also
+        if bundle.staircase is not None and not bundle.is_builtin:  # what its lists hold is looked at once
+            _ = self.staircase
+
+    @cached_property
+    def staircase(self) -> StaircasePlans:
+        """Makes plans of the staircase."""
+        return StaircasePlans(self._bundle)
+
+    @cached_property
+    def everything(self) -> "TokenPlans":
+        """Makes plans that draw everything; who draws by the staircase imports none of their mechanisms."""
+        from textveil.text.token_plans import TokenPlans
+
+        return TokenPlans(self._bundle)
+
+    @cached_property
+    def names(self) -> "NamesPlans":
+        """Makes plans of the rung names; who draws words imports none of its rules."""
+        from textveil.text.names.plan import NamesPlans
+
+        return NamesPlans(self._bundle, self._also)
+
+    def make(self, options: Options) -> "DrawPlan | NamesPlan":
+        """Resolves options.
+
+        Raises:
+            UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
+                not have; the message lists those it has, and does not repeat the value.
+        """
+        found = given(options)
+        if found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase":
+            return self.names.plan(found)
+        if own := sorted(OF_NAMES.intersection(found)):
+            raise OptionError(f"{', '.join(own)}: only with protect names")
+        if self._also is not None:
+            raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
+        if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
+            return self.everything.plan(found)
+        return self.staircase.plan(found)
+
+
+def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:
+    """Resolves options against a bundle, for whoever looks at draws: see ``Plans.make``.
+
+    Raises:
+        OptionError: Also for the rung names, which draws no symbols.
+    """
+    plan = Plans(bundle).make(options)
+    if not isinstance(plan, DrawPlan):
+        raise OptionError("the rung names has members of kinds, and no mechanism that draws symbols")
+    return plan

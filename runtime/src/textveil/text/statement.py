@@ -1,14 +1,19 @@
-"""The promise of a release of text, in numbers and words: a function of the output and of public parameters only.
+"""The promise of a release of text, in numbers and words, and the text that it is about.
 
-A statement counts what the skeleton shows anyway. It never says how many words were changed, unknown or sensitive: that
-would be a second, unprotected release (docs/privacy.md).
+A promise is a function of the output and of public parameters only. A statement counts what the skeleton shows anyway.
+It never says how many words were changed, unknown or sensitive: that would be a second, unprotected release
+(docs/privacy.md).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from textveil.errors import OptionError
 from textveil.release import Charge, Loss, Statement
+
+if TYPE_CHECKING:
+    from textveil.text.restore import Restorer
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -188,3 +193,50 @@ class PrivacyStatement(Statement):
     def line(self) -> str:
         """Returns what is shown, replaced and drawn, in one short line for a terminal."""
         return self.terms.promise.line(self.terms, self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A sanitized text and what it promises.
+
+    Attributes:
+        text: The sanitized text.
+        tokens: How many tokens are charged: all that are drawn, pieces of words each; distinct ones after
+            ``consistent`` draws.
+        terms: Mechanism, epsilons and options.
+        mapping: What restores words after ``consistent`` draws; else ``None``. It undoes the protection: it is in no
+            ``repr`` and is left out of pickles.
+    """
+
+    text: str
+    tokens: int
+    terms: Terms
+    mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """Mechanism, epsilons, document total and what is not protected."""
+        return self.terms.statement(self.tokens)
+
+    def restore(self, reply: str) -> str:
+        """Returns a reply about the sanitized text with its original words, on this device.
+
+        Only words whose outputs stand for one original are restored.
+
+        Raises:
+            OptionError: The text was not sanitized with ``consistent``, or the result comes from another process.
+            InputError: The reply is not a string.
+        """
+        if self.mapping is None:
+            raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
+        return self.mapping.restore(reply)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.text, self.tokens, self.terms)  # the mapping stays in this process
+
+
+class Document(NamedTuple):
+    """The texts of one document after the draw, and how many tokens are charged for all of them together."""
+
+    texts: list[str]
+    tokens: int

@@ -1,5 +1,6 @@
 """A denoiser names what neighbors tell, and sees nothing that it should not."""
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,10 +59,10 @@ def test_the_first_guess_is_the_posterior_without_context() -> None:
 
 def test_vectors_are_read_and_others_are_small(tmp_path: Path) -> None:
     words = considered("2")[0].words
-    path = tmp_path / "vectors.txt"
+    path = tmp_path / "vectors.txt.gz"
     one_hot = np.eye(len(VOCABULARY), dtype=int)
     lines = (f"{word} {' '.join(map(str, row))}\n" for word, row in zip(VOCABULARY, one_hot, strict=True))
-    path.write_text("".join(lines))
+    path.write_bytes(gzip.compress("".join(lines).encode()))
     found = denoiser.word_vectors(words, denoiser.read_vectors(path))
     assert found.shape == (len(words.spelled) + 1, WIDTH)
     known = found[[words.ids[word] for word in VOCABULARY], : len(VOCABULARY)]

@@ -13,11 +13,11 @@ import numpy as np
 
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Slots
 from textveil.mechanisms.staircase.staircase import Staircase
 
 if TYPE_CHECKING:
     from textveil.mechanisms.channel import Channel
+    from textveil.mechanisms.protocol import Slots
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class SlotStaircase:
         """``C`` of the slots where it is larger."""
         return max(self.strict.guess_gain, self.lower.guess_gain)
 
-    def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
+    def draw(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
         """Implements ``Mechanism.draw``: each slot by the staircase of its case.
 
         Privacy:

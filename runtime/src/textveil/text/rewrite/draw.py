@@ -1,6 +1,6 @@
 """Draws what the skeleton does not show: drawn tokens by the mechanism, replaced ones from the lists of their kinds."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,7 @@ from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import LOWER
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(NamedTuple):
     """Where the new draws of a reading stand: ``textveil.mechanisms.protocol.Slots``.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Rewrites a document that is too long for arrays of all its tokens: in chunks.
 
-Each chunk is told what came before (``carried``). So the law of outputs, and the charge, are those of the document
+Each chunk is told what came before (``Carried``). So the law of outputs, and the charge, are those of the document
 drawn at once: functions of its skeleton. Only the order of random words differs.
 """
 
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from textveil.text import segmentation
 from textveil.text.restore import Restorer
 from textveil.text.rewrite import batches
-from textveil.text.rewrite.carried import Carried, Open
 from textveil.text.rewrite.draw import draw
 from textveil.text.rewrite.plan import Plan
-from textveil.text.rewrite.read import read_segments
+from textveil.text.rewrite.read import Carried, Open, read_segments
 from textveil.text.rewrite.write import written
 from textveil.text.segmentation import is_gap
 from textveil.text.skeleton import sentence_start

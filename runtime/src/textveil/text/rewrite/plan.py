@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.text import TextBundle
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.protocol import Mechanism
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
 from textveil.text.skeleton import Kind, Role, Rule, Token, sentence_start
@@ -18,10 +17,10 @@ from textveil.text.statement import Terms
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import Distribution
+    from textveil.mechanisms.protocol import Mechanism
 
 
-@dataclass(frozen=True, eq=False)
-class Words:
+class Words(NamedTuple):
     """All words that can be printed: symbols of the vocabulary by id, then the outputs of each kind.
 
     Attributes:
@@ -51,7 +50,7 @@ class Words:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """How texts are rewritten under one set of options.
 
@@ -66,7 +65,7 @@ class Plan:
 
     bundle: TextBundle
     rule: Rule
-    mechanism: Mechanism
+    mechanism: "Mechanism"
     words: Words
     terms: Terms
     split: bool = False

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import NamedTuple
@@ -11,10 +12,40 @@ from numpy.typing import NDArray
 
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.text.rewrite.carried import NOTHING, Carried, Open
 from textveil.text.rewrite.cut import DRAWN, END, REPLACED, VISIBLE, Cut, Reader, Segments
 from textveil.text.rewrite.plan import Plan
 from textveil.text.segmentation import LOWER
+
+
+@dataclass(frozen=True)
+class Open:
+    """The part of a document of consistent draws that may go on.
+
+    Attributes:
+        counted: Tokens of the document up to here that count toward the cap.
+        values: What is known of each draw of that part, by what equal tokens have in common. Private.
+    """
+
+    counted: int = 0
+    values: dict[tuple[int, object], int] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What is known of a document outside of what is read: all that the law of its next chunk depends on.
+
+    So a chunk's edge is seen neither in what comes out nor in what is charged: where it falls depends on hidden words.
+
+    Attributes:
+        before: The gap before the first segment; ``None`` where the text begins there.
+        open: What equal tokens of the chunks before became.
+    """
+
+    before: str | None = None
+    open: Open = Open()
+
+
+NOTHING = Carried()
 
 
 class Draws(NamedTuple):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textveil.text.restore import Restorer
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DrawPlan(Plan):
     """A plan that draws words."""
 

@@ -4,11 +4,18 @@ from typing import NamedTuple
 
 import regex
 
+from textveil.lazy import LatePattern
+
 HARD = r'"“”„«»'  # with white space: what ends a URL
 SOFT = r"‹›()\[\]{};—…"
 TRIM = r".,:!?'‘’*_"
 TRIMMED = ".,:!?'‘’*_"
 TRIMMED_URL = TRIMMED + "‹›()[]{};—…"
+#: What may stand between two numbers of a group.
+BETWEEN = "() \u00a0\u2009\u202f"
+
+#: Start and end of a part of a text.
+Span = tuple[int, int]
 
 
 class Classes(NamedTuple):
@@ -55,4 +62,4 @@ def word(c: Classes) -> str:
 
 
 #: Searches back for the last break before a place.
-BREAK_BEFORE = regex.compile(rf"(?r)[\p{{White_Space}}{HARD}{SOFT}]")
+BREAK_BEFORE = LatePattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD}{SOFT}]")

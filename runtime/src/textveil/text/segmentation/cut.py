@@ -8,7 +8,7 @@ and segments always concatenate to the text (docs/format-staircase.md, "Segments
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from textveil.text.segmentation.number_groups import Span
+from textveil.text.segmentation.characters import Span
 from textveil.text.segmentation.strings import find_strings, is_gap, is_string, patterns
 
 __all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_and_gaps"]

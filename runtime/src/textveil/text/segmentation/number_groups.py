@@ -12,15 +12,12 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from textveil.text.segmentation.characters import ANY, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMMED, word
+from textveil.lazy import LatePattern
+from textveil.text.segmentation.characters import ANY, BETWEEN, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMMED, Span, word
 
-#: What may stand between two numbers of a group.
-BETWEEN = "() \u00a0\u2009\u202f"
-_BETWEEN = re.compile(f"[{BETWEEN}]+")
-_SOLID = regex.compile(rf"[^\p{{White_Space}}{HARD}{SOFT}{TRIM}]")
-_BRACKETED = regex.compile(rf"[(\[{{]{word(ANY)}[)\]}}]", regex.V1)
-
-Span = tuple[int, int]
+_BETWEEN = LatePattern(re.compile, f"[{BETWEEN}]+")
+_SOLID = LatePattern(regex.compile, rf"[^\p{{White_Space}}{HARD}{SOFT}{TRIM}]")
+_BRACKETED = LatePattern(regex.compile, rf"[(\[{{]{word(ANY)}[)\]}}]", regex.V1)
 
 
 class NumberGroup:

@@ -19,9 +19,11 @@ from typing import Any
 import regex
 
 from textveil.errors import EngineFailed
+from textveil.lazy import LatePattern
 from textveil.text.segmentation.characters import (
     ANY,
     ASCII,
+    BETWEEN,
     BREAK_BEFORE,
     HARD,
     SOFT,
@@ -29,14 +31,14 @@ from textveil.text.segmentation.characters import (
     TRIMMED,
     TRIMMED_URL,
     Classes,
+    Span,
     two_letters,
     word,
 )
-from textveil.text.segmentation.number_groups import BETWEEN, NumberGroup, Span
 
 #: Years, and ordinals in digits.
-YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-9]{2}")
-ORDINAL = re.compile(r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
+YEAR = LatePattern(re.compile, r"1[5-9][0-9]{2}|20[0-9]{2}")
+ORDINAL = LatePattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
 #: Longer words are strings of no kind: folding one may take eighteen times its characters.
 LONGEST_WORD = 1000
 #: Domains that make a dotted name a URL. None is a common English word: a blank is often missing after a full stop.
@@ -85,14 +87,14 @@ class _Patterns:
 
     def __init__(self, compile: Any, c: Classes) -> None:
         self.trigger: Any = compile(_trigger(c))
-        self.emoticon: Any = compile(f"[:;]{_emoticon(c)}")
+        self.emoticon: Any = LatePattern(compile, f"[:;]{_emoticon(c)}")
         # A part of a run: plain characters, and then what reaches over a break.
         self.run: Any = compile(rf"[^{c.blank}{HARD}{SOFT}]*+(?:[(\[{{]{_glued(c)}|)")
         self.url: Any = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment: Any = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
         #: Words, and each mark between them.
-        self.word_or_mark: Any = compile(f"{word(c)}|[^{c.letter}{c.blank}]")
+        self.word_or_mark: Any = LatePattern(compile, f"{word(c)}|[^{c.letter}{c.blank}]")
 
 
 #: Texts, their segments were there no strings, and what begins at each trigger: versions of Python misread patterns.
@@ -104,15 +106,15 @@ _KNOWN = (
 )
 _KNOWN_BEYOND_ASCII = (("l’été “é'é”: 中(x)1", "l’été| “|é'é|”|:| 中(|x|)1", "中(x)|中(x)1|(x)|(x)1|1|1"),)
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
-_URL = regex.compile(r"://|(?i:www)\.[\p{L}\p{N}]")
+_URL = LatePattern(regex.compile, r"://|(?i:www)\.[\p{L}\p{N}]")
 _ALNUM = r"[\p{L}\p{M}\p{N}]"
-_DOMAIN = regex.compile(rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
+_DOMAIN = LatePattern(regex.compile, rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
 _NO_DOMAIN = frozenset("@＠﹫([{")
 _IN_NUMBERS = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#"
-_NUMERIC = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
-_GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{BETWEEN}]++")
-_LETTERS = regex.compile(f"[{ANY.letter}]++", regex.V1)
-_SOLID_STRING = re.compile(r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
+_NUMERIC = LatePattern(regex.compile, rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
+_GROUPED = LatePattern(regex.compile, rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{BETWEEN}]++")
+_LETTERS = LatePattern(regex.compile, f"[{ANY.letter}]++", regex.V1)
+_SOLID_STRING = LatePattern(re.compile, r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
 
 
 @cache
@@ -122,7 +124,8 @@ def _fast() -> _Patterns:
 
 @cache
 def _general() -> _Patterns:
-    return _checked(_Patterns(lambda pattern: regex.compile(pattern, regex.V1), ANY), _KNOWN + _KNOWN_BEYOND_ASCII)
+    found = _Patterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), ANY)
+    return _checked(found, _KNOWN + _KNOWN_BEYOND_ASCII)
 
 
 def _checked(found: _Patterns, known: tuple[tuple[str, str, str], ...]) -> _Patterns:
@@ -201,6 +204,8 @@ def find_strings(text: str) -> Iterable[Span]:
 
 
 def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
+    from textveil.text.segmentation.number_groups import NumberGroup  # most texts have no string
+
     group = NumberGroup(text, 0)
     for span in _single_strings(text, found, first):
         numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
@@ -264,11 +269,11 @@ def _trim(text: str, start: int, end: int, marks: str) -> Span:
     return start, end
 
 
-def date(marks: str) -> "re.Pattern[str]":
+def date(marks: str) -> LatePattern:
     """Returns the pattern of three numbers with the same one of some marks between each two, a hyphen first."""
-    return re.compile(rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
+    return LatePattern(re.compile, rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
 
 
-def time(minutes: str = "") -> "re.Pattern[str]":
+def time(minutes: str = "") -> LatePattern:
     """Returns the pattern of hours with a colon, or with ``am`` and, before that, what a pattern of minutes allows."""
-    return re.compile(rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{{1,2}}{minutes}[ap]\.?m", re.IGNORECASE)
+    return LatePattern(re.compile, rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{{1,2}}{minutes}[ap]\.?m", re.IGNORECASE)

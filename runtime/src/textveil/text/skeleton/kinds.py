@@ -7,10 +7,12 @@ different ways are of different shapes, so any string of a kind may stand where 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
+from typing import NamedTuple
 
 from textveil.errors import BundleDamaged
+from textveil.lazy import LatePattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, strings
 
@@ -24,12 +26,12 @@ _MARKS = (*_ANY_CASE, f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
 _BLOCK = 1 << 8
 
-_EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
-_PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
+_EMAIL = LatePattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
+_PATH = LatePattern(re.compile, r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
 _TIME, _DATE = strings.time(), strings.date("-/.‐‑–")
-_YEARS = re.compile(r"\d{4}[-/‐‑–]\d{4}")
-_PHONE = re.compile(r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
-_GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
+_YEARS = LatePattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
+_PHONE = LatePattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
+_GROUPED = LatePattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
 
 
 def shape_of(string: str) -> str:
@@ -73,8 +75,7 @@ SHAPES: dict[str, Callable[[str], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One kind.
 
     Attributes:
@@ -111,7 +112,7 @@ class Kinds:
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
         self._of_line: dict[str, int] = {}
         for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
-            self._of_line.update(dict.fromkeys(kind.lines, index))
+            self._of_line.update(zip(kind.lines, repeat(index)))
 
     def of_string(self, string: str) -> int | None:
         """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""

@@ -7,6 +7,7 @@ whose scalar products with the candidates' vectors are added to the exact probab
 learns from fresh draws of raw texts, of all releases at once.
 """
 
+import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +33,9 @@ _DECAY, _RISE, _MOST = 1e-2, 50, 1.0
 
 
 def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yields words and their numbers from lines of text, a word and its numbers with blanks between."""
-    for line in path.read_text("utf-8").splitlines():
+    """Yields words and their numbers from lines of text, packed or not, a word and its numbers with blanks between."""
+    data = path.read_bytes()
+    for line in (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines():
         word, *numbers = line.split(" ")
         yield word, numbers
 
