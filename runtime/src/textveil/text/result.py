@@ -21,17 +21,19 @@ class Result:
         terms: Mechanism, epsilons and options.
         mapping: What restores words after ``consistent`` draws; else ``None``. It undoes the protection: it is in no
             ``repr`` and is left out of pickles.
+        drawn: On the rung ``names``: how many words of the list are drawn (``--draw``).
     """
 
     text: str
     tokens: int
     terms: Terms
     mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
+    drawn: int = 0
 
     @property
     def statement(self) -> PrivacyStatement:
         """Mechanism, epsilons, document total and what is not protected."""
-        return self.terms.statement(self.tokens)
+        return self.terms.statement(self.tokens, self.drawn)
 
     def restore(self, reply: str) -> str:
         """Returns a reply about the sanitized text with its original words, on this device.
@@ -47,11 +49,12 @@ class Result:
         return self.mapping.restore(reply)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.text, self.tokens, self.terms)  # the mapping stays in this process
+        return type(self), (self.text, self.tokens, self.terms, None, self.drawn)  # the mapping stays in this process
 
 
 class Document(NamedTuple):
-    """The texts of one document after the draw, and how many tokens are charged for all of them together."""
+    """The texts of one document after the draw, how many tokens are charged for all of them, and ``Result.drawn``."""
 
     texts: list[str]
     tokens: int
+    drawn: int = 0

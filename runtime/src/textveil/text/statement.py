@@ -44,19 +44,19 @@ class Promise(Protocol):
         """Returns its figures, for JSON."""
         ...
 
-    def totals(self, tokens: int) -> dict[str, Any]:
-        """Returns the figures of a document of so many tokens, for JSON."""
+    def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
+        """Returns the figures of a document of so many tokens and, on the rung names, drawn words, for JSON."""
         ...
 
     def not_protected(self, terms: "Terms") -> tuple[str, ...]:
         """Returns what the release shows in spite of the noise, in plain words."""
         ...
 
-    def summary(self, terms: "Terms", tokens: int) -> str:
+    def summary(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
         """Returns the promise in full, as one paragraph."""
         ...
 
-    def line(self, terms: "Terms", tokens: int) -> str:
+    def line(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
         """Returns what is shown, replaced and drawn, in one short line."""
         ...
 
@@ -113,9 +113,9 @@ class Terms:
         parts += ["which mentions are equal"] if self.consistent else []
         return tuple(parts)
 
-    def statement(self, tokens: int) -> "PrivacyStatement":
-        """Returns the promise for a text of so many tokens."""
-        return PrivacyStatement(self, tokens)
+    def statement(self, tokens: int, drawn: int = 0) -> "PrivacyStatement":
+        """Returns the promise for a text of so many tokens and, on the rung names, drawn words."""
+        return PrivacyStatement(self, tokens, drawn)
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,12 @@ class PrivacyStatement(Statement):
     Attributes:
         terms: Mechanism, epsilons and options.
         tokens: Charged tokens of the document: all drawn ones; the distinct ones where draws are consistent.
+        drawn: On the rung names: words of the list that are drawn.
     """
 
     terms: Terms
     tokens: int
+    drawn: int = 0
 
     @property
     def identity(self) -> str:
@@ -171,7 +173,7 @@ class PrivacyStatement(Statement):
             "mechanism": terms.mechanism,
             "level": terms.level,
             **terms.promise.facts(terms),
-            **terms.promise.totals(self.tokens),
+            **terms.promise.totals(self.tokens, self.drawn),
             "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
@@ -182,8 +184,8 @@ class PrivacyStatement(Statement):
 
     def summary(self) -> str:
         """Returns the promise in full, as one paragraph; ``d`` stands for the scaled distance of two words."""
-        return self.terms.promise.summary(self.terms, self.tokens)
+        return self.terms.promise.summary(self.terms, self.tokens, self.drawn)
 
     def line(self) -> str:
         """Returns what is shown, replaced and drawn, in one short line for a terminal."""
-        return self.terms.promise.line(self.terms, self.tokens)
+        return self.terms.promise.line(self.terms, self.tokens, self.drawn)

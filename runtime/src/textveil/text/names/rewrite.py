@@ -212,8 +212,8 @@ class NamesRewriter:
         self._reader, self._surrogates, self._style, self._also, self._key = reader, surrogates, style, also, key
         self._words = words
 
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
-        """Yields the texts of each document, how many of its words are shown, and what restores the others.
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None, int]]:
+        """Yields the texts of each document, how many words are shown, what restores the others, how many are drawn.
 
         Privacy:
             The release itself, with the operating system's entropy.
@@ -229,7 +229,7 @@ class NamesRewriter:
                 batch, characters = [], 0
         yield from self._drawn(batch)
 
-    def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
+    def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None, int]]:
         totals = np.array([total for document, _ in batch for total in document.totals], dtype=np.int64)
         drawn = uniform_below(totals, entropy.random_uint64).tolist() if len(totals) else []
         given = [word for document, _ in batch for word in document.words]
@@ -242,7 +242,7 @@ class NamesRewriter:
             if self._also is not None:
                 texts = [hide(text, self._also) for text in texts]
             restores = self._style.consistent and self._key is None
-            yield texts, shown, Restorer(pairs) if restores else None
+            yield texts, shown, Restorer(pairs) if restores else None, len(document.words)
 
 
 def _keyed(key: bytes, part: Part) -> int:

@@ -65,7 +65,9 @@ class Surrogates:
     @cached_property
     def _listed(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """What ``of`` returns, of all kinds but numbers, of which there are too many layouts."""
-        kinds = [("word", name[5:]) if name.startswith("word-") else (name, "") for name in (*self._pools, *self._sizes)]
+        kinds = [
+            ("word", name[5:]) if name.startswith("word-") else (name, "") for name in (*self._pools, *self._sizes)
+        ]
         return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
 
     def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
