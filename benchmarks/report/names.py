@@ -63,8 +63,8 @@ def _share(found: Record | None, name: str, *, interval: bool = True) -> str:
 def tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page by name."""
     records = _records(results)
-    utility, speed = (
-        json.loads((results / "names" / f"{name}.json").read_text("utf-8")) for name in ("utility", "speed")
+    utility, speed, restored = (
+        json.loads((results / "names" / f"{name}.json").read_text("utf-8")) for name in ("utility", "speed", "restored")
     )
     return {
         "made-up": _of_set(records, "made-up", MADE_UP),
@@ -73,6 +73,7 @@ def tables(results: Path) -> dict[str, str]:
         "sets": _sets(records),
         "utility": _utility(utility),
         "readability": readability.of_names(results),
+        "restored": _restored(restored),
         "speed": _speed(speed),
     }
 
@@ -135,6 +136,19 @@ def _difference(one: Record) -> str:
     return f"{one['score']:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
+def _restored(record: Record) -> str:
+    """The rows of both styles: of the replies, which are restored in conversations, there is one."""
+    rows = []
+    for name, styles in record.items():
+        for style, one in styles.items():
+            linked, right = (one.get(key, one[other]) for key, other in _LINKED)
+            share = f"{100 * right / linked:.1f}"
+            rows.append(
+                [name, f"{style}s", f"{one['mentions']:,}", f"{100 * one['placed'] / one['mentions']:.1f}", share]
+            )
+    return table(["texts", "written as", "mentions", "placed, per cent", "of kinds that are restored"], rows)
+
+
 def _speed(record: Record) -> str:
     corpora = record["corpora"]
     ways = next(iter(corpora.values()))["words_per_second"]
@@ -149,6 +163,7 @@ def _speed(record: Record) -> str:
     return table(["way", *heads], rows)
 
 
+_LINKED = (("linked", "mentions"), ("linked_placed", "placed"))
 _PANELS = (
     ("made-up", "as is", "stays: without titles", "changed: plain", "made-up sentences"),
     ("made-up", "lower", "stays: without titles", "changed: plain", "the same in lower case"),

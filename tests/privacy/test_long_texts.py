@@ -86,7 +86,7 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
             originals = (
                 {}
                 if result.mapping is None
-                else {output: pair.original for output, pair in result.mapping._pairs.items()}
+                else {output: pair.original for output, pair in result.mapping._known[0].items()}
             )
             return result.text, result.tokens, {output: key(original) for output, original in originals.items()}
 

@@ -64,7 +64,7 @@ def test_nothing_of_what_is_replaced_comes_out(plans: NamesPlans) -> None:
         words = ["".join(chance.choices(letters, k=chance.randint(1, 9))) for _ in range(3)]
         odd = chance.choice(["{}", "{}1", "@{}", "#{}", "www.{}.com", "{}'s", "({})", "a-{}", "{}-b", "~/{}", "{}.pdf"])
         text = soup(chance) + " ".join(odd.format(word) for word in words) + " " + soup(chance)
-        ((out,),) = [texts for texts, _, _ in plan.rewriter().rewrite([[text]])]
+        ((out,),) = [texts for texts, *_ in plan.rewriter().rewrite([[text]])]
         assert not set(letters) & set(out)
 
 

@@ -81,7 +81,7 @@ def law(plan: Any, documents: list[list[str]], monkeypatch: pytest.MonkeyPatch) 
     """What comes out under one stream of entropy, and how many words are shown."""
     with monkeypatch.context() as patch:
         patch.setattr(os, "urandom", random.Random(7).randbytes)
-        return [(texts, shown) for texts, shown, _ in plan.rewriter().rewrite(documents)]
+        return [(texts, shown) for texts, shown, *_ in plan.rewriter().rewrite(documents)]
 
 
 @pytest.mark.parametrize("options", [{}, {"style": "tag"}, {"consistent": False}, {"drop": ["word"]}], ids=str)
@@ -127,7 +127,7 @@ def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlans, monkeypat
     monkeypatch.setattr(Staircase, "draw", backwards)
     first, second = LIST[7], LIST[9]
     documents = [[f"he saw {first}, {second}", f"({first})'s zorblax"], [f"no {second} {first.title()}"]]
-    out = [texts for texts, _, _ in plan.rewriter().rewrite(documents)]
+    out = [texts for texts, *_ in plan.rewriter().rewrite(documents)]
     ids = plan.drawn.ids
     assert given == [[ids[word] for word in (first, second, first, second)]]
     rows = [BUNDLE.vocabulary[id] for id in np.flatnonzero(plan.drawn.staircase.base)[:4][::-1]]
@@ -140,7 +140,7 @@ def test_equal_words_are_drawn_apart(plans: NamesPlans) -> None:
     """Which drawn words are equal is not in the skeleton: two texts that differ in that have the same outputs."""
     plan = plans.plan({"draw": LIST, "epsilon": 4})
     word = LIST[7]
-    out = [texts[0].split() for texts, _, _ in plan.rewriter().rewrite([[f"{word} {word}"]] * 40)]
+    out = [texts[0].split() for texts, *_ in plan.rewriter().rewrite([[f"{word} {word}"]] * 40)]
     assert any(first != second for first, second in out)
 
 

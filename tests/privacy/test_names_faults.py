@@ -131,7 +131,7 @@ DRAW_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
     "the size of a pool depends on the length": (
         rewrite._Document,
         "_draw",
-        (("self._surrogates.size(kind, layout)", "self._surrogates.size(kind, layout) - (len(part.text) > 6)"),),
+        (("if not (consistent and", "size -= len(part.text) > 6\n    if not (consistent and"),),
     ),
     "a tag is numbered by its string": (
         rewrite._Document,

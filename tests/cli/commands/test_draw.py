@@ -14,8 +14,8 @@ Here = Callable[..., Any]
 WORDS = strict_words(Sanitizer.load().bundle, 120)
 TEXT = f"Anna Novak saw the {WORDS[5]}, and {WORDS[6]}."
 LINE = (
-    "Shown: common words of a public list. Drawn at 10 nats each: words of a public list of 120. All others: "
-    "replaced by random ones of the same kind and form. What is shown can still tell whom the text is about."
+    "Shown: common words of a public list. 2 words of a public list of 120 drawn at 10 nats each. All others: replaced "
+    "by random ones of the same kind and form. What is shown can still tell whom the text is about."
 )
 
 
@@ -67,7 +67,9 @@ def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
     assert statement["level"] == "6"
     assert statement["nats"] is None
     assert (statement["draw"]["words"], statement["draw"]["nats"]) == (120, 6.0)
-    assert "Drawn at 4 nats each" in rewrite("--draw", listed, "--epsilon", "4", "--text", TEXT).message
+    assert statement["drawn_words"] == 2
+    said = rewrite("--draw", listed, "--epsilon", "4", "--text", TEXT).message
+    assert "2 words of a public list of 120 drawn at 4 nats each" in said
 
 
 def test_a_preview_and_a_row(here: Here, listed: Path) -> None:

@@ -113,11 +113,13 @@ def _why(asked: list[Entry] | Withheld, charged: list[Posted] | BudgetError) -> 
 
 def _without(drawn: Drawn, sizes: Sequence[int], groups: Sequence[Group], withheld: Sequence[Withheld | None]) -> Drawn:
     """What was drawn, without the groups that are withheld."""
-    rest, left = iter(drawn.texts), iter(zip(sizes, drawn.tokens, strict=True))
-    texts, tokens = list[str | Withheld](), list[int | Withheld]()
+    words = drawn.words or [0] * len(sizes)
+    rest, left = iter(drawn.texts), iter(zip(sizes, drawn.tokens, words, strict=True))
+    texts, tokens, kept = list[str | Withheld](), list[int | Withheld](), list[int]()
     for group, why in zip(groups, withheld, strict=True):
-        for size, count in islice(left, group.documents):
+        for size, count, of_list in islice(left, group.documents):
             of_document = [*islice(rest, size)]
             texts += of_document if why is None else [why] * size
             tokens.append(count if why is None else why)
-    return Drawn(texts, tokens)
+            kept.append(of_list if why is None else 0)
+    return Drawn(texts, tokens, kept)

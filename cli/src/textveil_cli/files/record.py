@@ -37,6 +37,7 @@ class Counts:
         tokens: Tokens that are charged; under the staircase drawn mentions.
         most_tokens: Those of the document that has most.
         quarantined: Rows that did not come out.
+        drawn: On the rung names, words that are drawn.
     """
 
     rows: int = 0
@@ -44,6 +45,7 @@ class Counts:
     tokens: int = 0
     most_tokens: int = 0
     quarantined: int = 0
+    drawn: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
@@ -52,6 +54,7 @@ class Counts:
             self.tokens + other.tokens,
             max(self.most_tokens, other.most_tokens),
             self.quarantined + other.quarantined,
+            self.drawn + other.drawn,
         )
 
 

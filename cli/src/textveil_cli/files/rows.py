@@ -33,10 +33,12 @@ class Drawn(NamedTuple):
     Attributes:
         texts: The new texts of all documents, one after the other; ``Withheld`` for those of one that is not released.
         tokens: The tokens that each document is charged; ``Withheld`` for one that is not released.
+        words: On the rung names, the words of each document that are drawn; nothing elsewhere.
     """
 
     texts: Sequence[str | Withheld]
     tokens: Sequence[int | Withheld]
+    words: Sequence[int] = ()
 
     @property
     def whole(self) -> bool:

@@ -267,7 +267,7 @@ def _released(drawn: Drawn) -> list[int]:
 
 def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
     tokens = _released(drawn)
-    return Counts(block.count, len(tokens), sum(tokens), max(tokens, default=0), len(block.bad))
+    return Counts(block.count, len(tokens), sum(tokens), max(tokens, default=0), len(block.bad), sum(drawn.words))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ share. What a process meets comes back as one of our errors, without a cause tha
 import gc
 import signal
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textveil.bundle import Pins
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
-from textveil.text import Options, Sanitizer
+from textveil.text import Options, Result, Sanitizer
+from textveil.text.result import Document
 
 from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
 from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
@@ -46,17 +47,23 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
     """
     if not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)
-        return Drawn([result.text for result in results], [result.tokens for result in results])
+        return _of([[result.text] for result in results], results)
     rest = iter(texts)
     documents = [[*islice(rest, size)] for size in sizes]
     try:
         drawn = sanitizer.sanitize_documents(documents, **options)
-        return Drawn([text for one in drawn for text in one.texts], [one.tokens for one in drawn])
+        return _of([one.texts for one in drawn], drawn)
     except DocumentTooLong:
         if len(documents) == 1:
             return Drawn([TOO_LONG] * len(texts), [TOO_LONG])
     alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
-    return Drawn([text for one in alone for text in one.texts], [one.tokens[0] for one in alone])
+    counts = [(one.tokens[0], sum(one.words)) for one in alone]
+    return Drawn([text for one in alone for text in one.texts], *map(list, zip(*counts, strict=True)))
+
+
+def _of(texts: Iterable[Sequence[str]], counts: Sequence[Result | Document]) -> Drawn:
+    drawn = [one.drawn for one in counts]
+    return Drawn([text for of_one in texts for text in of_one], [one.tokens for one in counts], drawn)
 
 
 class Drawer:

@@ -121,20 +121,22 @@ class _Tally:
 
     def __init__(self) -> None:
         self.documents = 0
-        self.tokens = 0
+        self.tokens = self.drawn = 0
         self.terms: Terms | None = None
 
     def add(self, results: Sequence[Result]) -> None:
         """Counts some results, all sanitized under the same terms."""
         self.documents += len(results)
         self.tokens += sum(result.tokens for result in results)
+        self.drawn += sum(result.drawn for result in results)
         self.terms = results[0].terms if results else self.terms
 
     def said(self, asked: Asked) -> str:
         """Returns how many documents there were, and the statement of all of them."""
         if self.terms is None:
             return "no documents"
-        return f"{counted(self.documents, 'document')}. {asked.output.said(self.terms.statement(self.tokens))}"
+        said = asked.output.said(self.terms.statement(self.tokens, self.drawn))
+        return f"{counted(self.documents, 'document')}. {said}"
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:

@@ -148,7 +148,7 @@ class _Run:
             "document": self.selection.document,
             **asdict(finished.counts),
             "files": {name: asdict(counts) for name, counts in finished.files.items()},
-            "statement": self.terms.statement(finished.counts.tokens).to_dict(),
+            "statement": self.terms.statement(finished.counts.tokens, finished.counts.drawn).to_dict(),
         }
 
     def statement(self, finished: Finished) -> str:
@@ -156,7 +156,7 @@ class _Run:
         counts, selection = finished.counts, self.selection
         most = f"{counted(counts.documents, 'document')} of at most {counted(counts.most_tokens, self.terms.unit)}"
         files = counted(len(finished.files), "file")
-        said = self.asked.output.said(self.terms.statement(counts.tokens))
+        said = self.asked.output.said(self.terms.statement(counts.tokens, counts.drawn))
         if selection.format == "lines":
             return f"{files}, {most}. {said}"
         columns = counted(len(selection.columns), "key" if selection.format == "jsonl" else "column")

@@ -70,12 +70,12 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
     def unpack(packed: Any) -> "Result":
         from textveil.text.statement import Result
 
-        return Result(packed["text"], packed["tokens"], sanitizer.terms(**options))
+        return Result(packed["text"], packed["tokens"], sanitizer.terms(**options), drawn=packed.get("drawn", 0))
 
     return Source(
         {"kind": "text", **sanitizer.canonical_options(**options)},
         lambda texts: sanitizer.sanitize_batch(texts, **options),
-        lambda made: {"text": made.text, "tokens": made.tokens},
+        lambda made: {"text": made.text, "tokens": made.tokens, "drawn": made.drawn},
         unpack,
     )
 

@@ -110,7 +110,7 @@ class TokenPromise:
             "replacement_probability": self.replacement_probability,
         }
 
-    def totals(self, tokens: int) -> dict[str, Any]:
+    def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
         """Implements ``Promise.totals``."""
         return {
             "tokens": tokens,
@@ -135,7 +135,7 @@ class TokenPromise:
             visible.append(_TIMING_VISIBLE)
         return (*visible, _FRESH)
 
-    def summary(self, terms: Terms, tokens: int) -> str:
+    def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``; ``d`` stands for the scaled distance of two words."""
         charged = counted(tokens, "token")
         if self.epsilon == 0:
@@ -148,7 +148,7 @@ class TokenPromise:
             f"({self._kind(terms)}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
         )
 
-    def line(self, terms: Terms, tokens: int) -> str:
+    def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.line``."""
         shown = [] if terms.sanitize_punctuation else ["punctuation"]
         shown += ["common words that a coin keeps"] if self.replacement_probability is not None else []
@@ -229,7 +229,7 @@ class MentionPromise:
             "consistent": terms.consistent,
         }
 
-    def totals(self, tokens: int) -> dict[str, Any]:
+    def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
         """Implements ``Promise.totals``."""
         return {"mentions": tokens, "epsilon_document": float(tokens * self.epsilon)}
 
@@ -248,7 +248,7 @@ class MentionPromise:
             items.append("a cipher: repeated words can be counted, and guessed by their pattern")
         return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
 
-    def summary(self, terms: Terms, tokens: int) -> str:
+    def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
         return (
@@ -260,7 +260,7 @@ class MentionPromise:
             f"{_plain(whole)} {_nats(whole)}: no protection of the text as a whole."
         )
 
-    def line(self, terms: Terms, tokens: int) -> str:
+    def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.line``."""
         if terms.protect == "words":
             shown = "function words"

@@ -35,37 +35,47 @@ class Restorer:
     """
 
     def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
-        self._pairs: dict[str, Pair] = {}
-        self._ambiguous: dict[str, Pair] = {}
-        self.add(pairs)
+        self._given = tuple(pairs)  # most mappings are never asked
 
     def add(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs.
 
         Of originals that differ in their case alone the first is kept.
         """
-        for pair in pairs:
+        self.__dict__.pop("index", None)
+        self._sort(pairs, *self._known)
+
+    @cached_property
+    def _known(self) -> tuple[dict[str, Pair], dict[str, Pair]]:
+        """Pairs by the key of their output, and those that stand for several originals."""
+        known: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
+        self._sort(self._given, *known)
+        self._given = ()
+        return known
+
+    @staticmethod
+    def _sort(given: Iterable[Sequence[Any]], pairs: dict[str, Pair], ambiguous: dict[str, Pair]) -> None:
+        for pair in given:
             found = pair if type(pair) is Pair else Pair(*pair)
             output = key(found.output)
-            if output in self._ambiguous:
+            if output in ambiguous:
                 continue
-            first = self._pairs.setdefault(output, found)
+            first = pairs.setdefault(output, found)
             if first is not found and first.original != found.original and key(first.original) != key(found.original):
-                self._ambiguous[output] = self._pairs.pop(output)._replace(original="")
-        self.__dict__.pop("index", None)
+                ambiguous[output] = pairs.pop(output)._replace(original="")
 
     @property
     def ambiguous(self) -> int:
         """How many outputs stand for several originals."""
-        return len(self._ambiguous)
+        return len(self._known[1])
 
     @property
     def pairs(self) -> list[Pair]:
         """What came out, and what stood there; nothing for an output that stands for several originals."""
-        return [*self._pairs.values(), *self._ambiguous.values()]
+        return [pair for pairs in self._known for pair in pairs.values()]
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._known[0])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {counted(len(self), 'word')}>"
@@ -96,7 +106,7 @@ class Restorer:
     def index(self) -> Index:
         """All forms. Where two pairs share one, that counts which came out in it."""
         found: dict[str, Form | None] = {}
-        for pair in self._pairs.values():
+        for pair in self._known[0].values():
             for form in forms(pair):
                 other = found.get(form.text)
                 if form.text not in found or (other is not None and other.way and not form.way):
@@ -104,12 +114,12 @@ class Restorer:
                 elif other is None or other.way or not form.way:
                     same = other is not None and key(other.pair.original) == key(pair.original)
                     found[form.text] = other if same else None
-        found.update((form.text, None) for pair in self._ambiguous.values() for form in forms(pair) if not form.way)
+        found.update((form.text, None) for pair in self._known[1].values() for form in forms(pair) if not form.way)
         return Index(found, {text[:end] for text in found for end in range(1, len(text) + 1)})
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""
-        originals = {pair.output: pair.original for pair in self._pairs.values()}
+        originals = {pair.output: pair.original for pair in self._known[0].values()}
         content = {"format": FORMAT, "format_version": VERSION, "originals": originals}
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 

@@ -92,7 +92,8 @@ class Sanitizer:
         """
         documents, plan = texts_of(texts), self._plan(options)
         return [
-            Result(text, tokens, plan.terms, mapping) for (text,), tokens, mapping in plan.rewriter().rewrite(documents)
+            Result(text, tokens, plan.terms, mapping, *drawn)
+            for (text,), tokens, mapping, *drawn in plan.rewriter().rewrite(documents)
         ]
 
     def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
@@ -102,8 +103,8 @@ class Sanitizer:
         the texts are sanitized as ``sanitize_batch`` does, and a document is charged their sum. Arguments, errors and
         privacy are those of ``sanitize``.
         """
-        drawn = self._plan(options).rewriter().rewrite(lists_of_texts(documents))
-        return [Document(texts, tokens) for texts, tokens, _ in drawn]
+        rewritten = self._plan(options).rewriter().rewrite(lists_of_texts(documents))
+        return [Document(texts, tokens, *drawn) for texts, tokens, _, *drawn in rewritten]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
         """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.

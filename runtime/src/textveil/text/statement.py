@@ -49,19 +49,19 @@ class Promise(Protocol):
         """Returns its figures, for JSON."""
         ...
 
-    def totals(self, tokens: int) -> dict[str, Any]:
-        """Returns the figures of a document of so many tokens, for JSON."""
+    def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
+        """Returns the figures of a document of so many tokens and, on the rung names, drawn words, for JSON."""
         ...
 
     def not_protected(self, terms: "Terms") -> tuple[str, ...]:
         """Returns what the release shows in spite of the noise, in plain words."""
         ...
 
-    def summary(self, terms: "Terms", tokens: int) -> str:
+    def summary(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
         """Returns the promise in full, as one paragraph."""
         ...
 
-    def line(self, terms: "Terms", tokens: int) -> str:
+    def line(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
         """Returns what is shown, replaced and drawn, in one short line."""
         ...
 
@@ -119,9 +119,9 @@ class Terms:
         parts += ["which mentions are equal"] if self.consistent else []
         return tuple(parts)
 
-    def statement(self, tokens: int) -> "PrivacyStatement":
-        """Returns the promise for a text of so many tokens."""
-        return PrivacyStatement(self, tokens)
+    def statement(self, tokens: int, drawn: int = 0) -> "PrivacyStatement":
+        """Returns the promise for a text of so many tokens and, on the rung names, drawn words."""
+        return PrivacyStatement(self, tokens, drawn)
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,12 @@ class PrivacyStatement(Statement):
     Attributes:
         terms: Mechanism, epsilons and options.
         tokens: Charged tokens of the document: all drawn ones; the distinct ones where draws are consistent.
+        drawn: On the rung names: words of the list that are drawn.
     """
 
     terms: Terms
     tokens: int
+    drawn: int = 0
 
     @property
     def identity(self) -> str:
@@ -177,7 +179,7 @@ class PrivacyStatement(Statement):
             "mechanism": terms.mechanism,
             "level": terms.level,
             **terms.promise.facts(terms),
-            **terms.promise.totals(self.tokens),
+            **terms.promise.totals(self.tokens, self.drawn),
             "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
@@ -188,11 +190,11 @@ class PrivacyStatement(Statement):
 
     def summary(self) -> str:
         """Returns the promise in full, as one paragraph; ``d`` stands for the scaled distance of two words."""
-        return self.terms.promise.summary(self.terms, self.tokens)
+        return self.terms.promise.summary(self.terms, self.tokens, self.drawn)
 
     def line(self) -> str:
         """Returns what is shown, replaced and drawn, in one short line for a terminal."""
-        return self.terms.promise.line(self.terms, self.tokens)
+        return self.terms.promise.line(self.terms, self.tokens, self.drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,17 +208,19 @@ class Result:
         terms: Mechanism, epsilons and options.
         mapping: What restores words after ``consistent`` draws; else ``None``. It undoes the protection: it is in no
             ``repr`` and is left out of pickles.
+        drawn: On the rung ``names``: how many words of the list are drawn (``--draw``).
     """
 
     text: str
     tokens: int
     terms: Terms
     mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
+    drawn: int = 0
 
     @property
     def statement(self) -> PrivacyStatement:
         """Mechanism, epsilons, document total and what is not protected."""
-        return self.terms.statement(self.tokens)
+        return self.terms.statement(self.tokens, self.drawn)
 
     def restore(self, reply: str) -> str:
         """Returns a reply about the sanitized text with its original words, on this device.
@@ -232,11 +236,12 @@ class Result:
         return self.mapping.restore(reply)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.text, self.tokens, self.terms)  # the mapping stays in this process
+        return type(self), (self.text, self.tokens, self.terms, None, self.drawn)  # the mapping stays in this process
 
 
 class Document(NamedTuple):
-    """The texts of one document after the draw, and how many tokens are charged for all of them together."""
+    """The texts of one document after the draw, how many tokens are charged for all of them, and ``Result.drawn``."""
 
     texts: list[str]
     tokens: int
+    drawn: int = 0

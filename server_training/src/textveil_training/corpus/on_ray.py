@@ -104,7 +104,7 @@ def sanitize_corpus_on_ray(
     try:
         records = _sanitize(job, address, workers, report)
         counts = sum((_counts(record) for record in records), Counts())
-        statement = terms.statement(counts.tokens)
+        statement = terms.statement(counts.tokens, counts.drawn)
         record = {
             "format": "textveil-corpus-parts",
             "format_version": 1,
@@ -188,5 +188,5 @@ def _is_error(value: object) -> bool:
 
 
 def _counts(record: dict[str, Any]) -> Counts:
-    names = ("rows", "documents", "tokens", "most_tokens", "quarantined")
+    names = ("rows", "documents", "tokens", "most_tokens", "quarantined", "drawn")
     return Counts(**{name: record[name] for name in names})

@@ -144,7 +144,7 @@ class _PartRecord:
         """Writes the record."""
         job = self._job
         path = job.record_path(self._file, self._number)
-        statement = self._sanitizer.terms(**job.options).statement(counts.tokens)
+        statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.drawn)
         self.content = {
             "part": job.target(self._file, self._number).relative_to(job.output).as_posix(),
             "source": source.name,

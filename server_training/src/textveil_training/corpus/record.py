@@ -41,7 +41,8 @@ def record_of(
         copies: Independent outputs of every text.
         run: What else the record says of the run.
     """
-    statement = sanitizer.terms(**options).statement(copies * sum(of_file.tokens for of_file in counts.values()))
+    tokens, drawn = (copies * sum(getattr(one, name) for one in counts.values()) for name in ("tokens", "drawn"))
+    statement = sanitizer.terms(**options).statement(tokens, drawn)
     return {
         "format": FORMAT,
         "format_version": VERSION,

@@ -1,5 +1,6 @@
 """Lists of words to draw: what is refused, which words may come out, and what is said of them."""
 
+import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -117,7 +118,11 @@ def test_statements() -> None:
     facts = said.to_dict()
     assert (facts["level"], facts["nats"], facts["shown_words"]) == ("6", None, 3)
     assert facts["notion"].endswith("no bound on what is shown; 6 nats for each drawn word that differs")
-    assert "Drawn at 6 nats each: words of a public list of 130. All others: replaced by random ones" in said.line()
+    assert "1 word of a public list of 130 drawn at 6 nats each. All others: replaced by random ones" in said.line()
+    assert facts["drawn_words"] == 1
+    several = ENGLISH.sanitize_documents([[f"{WORDS[0]}, {WORDS[1]}", WORDS[0]], ["he saw"]], **options)
+    assert [document.drawn for document in several] == [3, 0]
+    assert pickle.loads(pickle.dumps(ENGLISH.sanitize(WORDS[0], **options))).statement.to_dict()["drawn_words"] == 1
     assert any("that a word of the list stood" in item for item in said.not_protected)
     assert said.charge.epsilon_units is None
     assert ENGLISH.terms(**NAMES).statement(0).to_dict()["draw"] is None

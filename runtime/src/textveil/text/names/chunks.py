@@ -15,7 +15,7 @@ from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SH
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
-_PLAIN_MARKS = ".,;:!?\"')"
+_PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
 #: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
 _ENTITY = re.compile(
     r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|\b(?:quot|amp|lt|gt);"
@@ -41,6 +41,7 @@ _SEPARATED = regex.compile(
     r"(\"*[=,;|]+|\"+:)(.+)",
     regex.DOTALL,
 )
+_SEPARATORS = frozenset("=,;|:")
 _AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
 
@@ -56,6 +57,17 @@ class Chunks:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
+
+    def word(self, chunk: str) -> tuple[str, Sequence[Token], str] | None:
+        """Returns the marks before a word, its tokens and the marks behind it, of most chunks; ``None`` of others."""
+        if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
+            return "", self._lexicon.word(chunk), ""
+        lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
+        core = chunk[lead:].rstrip(_PLAIN_MARKS)
+        letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
+        if not letters or len(core) > LONGEST_WORD or ";" in chunk:  # with a semicolon it may be of HTML
+            return None
+        return chunk[:lead], self._lexicon.word(core), chunk[lead + len(core) :]
 
     def read(self, chunk: str) -> Sequence[Token]:
         """Returns the tokens of a chunk, which joined are the chunk."""
@@ -77,8 +89,8 @@ class Chunks:
                 yield gap(entity[0])
                 position = entity.end()
             rest = chunk[position:]
-            if position and rest.rstrip(".,;:!?\"')").lower() in _CLITIC_PIECES:
-                end = len(rest.rstrip(".,;:!?\"')"))
+            if position and rest.rstrip(_PLAIN_MARKS).lower() in _CLITIC_PIECES:
+                end = len(rest.rstrip(_PLAIN_MARKS))
                 yield Token(SHOWN, rest[:end], rest[:end].lower())
                 yield from self._solid(rest[end:])
                 return
@@ -89,18 +101,19 @@ class Chunks:
         if not chunk:
             return
         core = chunk.rstrip(_PLAIN_MARKS)
-        if core.isalpha() and len(core) <= LONGEST_WORD:  # most of all chunks with a mark
+        if core.isalpha() and len(core) <= LONGEST_WORD:
             yield from self._lexicon.word(core)
             if len(core) < len(chunk):
                 yield gap(chunk[len(core) :])
             return
-        lead = self._lexicon.marks.match(chunk)
+        # No mark is a letter or a digit.
+        lead = None if chunk[0].isalnum() else self._lexicon.marks.match(chunk)
         start = 0 if lead is None else lead.end()
         if start == len(chunk):
             yield gap(chunk)
             return
         start -= _prefix(chunk, start)
-        tail = self._lexicon.marks_at_end.search(chunk, start)
+        tail = None if chunk[-1].isalnum() else self._lexicon.marks_at_end.search(chunk, start)
         end = len(chunk) if tail is None else tail.start()
         if start:
             yield gap(chunk[:start])
@@ -114,16 +127,18 @@ class Chunks:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
         if _LETTERS.fullmatch(core):
             return self._lexicon.word(core)
+        if core.isdigit() and core.isascii():
+            return (number(core),)
         if core[0].isalpha() or core[0].isdigit():
             if core.isascii() and core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
                 return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
-            if _INITIALS.fullmatch(core):
+            if "." in core and _INITIALS.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER),)
-            if _AND.fullmatch(core):
+            if "&" in core and _AND.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER if core.isupper() else TITLE),)
-            if _DOTTED.fullmatch(core) and (shown := self._dotted(core)):
+            if "." in core and _DOTTED.fullmatch(core) and (shown := self._dotted(core)):
                 return shown
-            if _SEPARATED.fullmatch(core):
+            if not _SEPARATORS.isdisjoint(core) and _SEPARATED.fullmatch(core):
                 return self._separated(core)
             if any(map(str.isdigit, core)):
                 return self._with_digits(core)

@@ -101,15 +101,16 @@ class Kinds:
             return self._one(slot, kind, layout)
         if slot.kind == LONE_INITIAL:
             return self._one(slot, "initial", "")
-        folded = " ".join(token.key for token in slot.tokens)
+        tokens = slot.tokens
+        folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         kind = self._of_whole.get(folded)
-        listed = not capitals and all(token.layout != DRAWN for token in slot.tokens)
-        if slot.kind == "word" and kind is not None and listed:
-            return self._one(slot, kind, "")
         if slot.kind != RUN:
+            listed = slot.kind == "word" and not capitals and all(token.layout != DRAWN for token in tokens)
+            if kind is not None and listed:
+                return self._one(slot, kind, "")
             return self._one(slot, slot.kind, slot.layout)
         if kind is None:
-            kind = self._of_several(slot) if len(slot.tokens) > 1 else self._of_one(slot, folded)
+            kind = self._of_several(slot) if len(tokens) > 1 else self._of_one(slot, folded)
         if kind == "family" and slot.before in _PLACE_BEFORE:
             kind = "city"
         if kind not in ("person", "given"):

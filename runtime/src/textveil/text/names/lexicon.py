@@ -65,6 +65,8 @@ class Lexicon:
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
+        self._listed = self._denied | self._drawn
+        self._own = self._capitals | self._allowed | self._listed
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
@@ -90,6 +92,8 @@ class Lexicon:
 
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
+        if self._common.get(word, 0) & (STRICT | FUNCTION) and word not in self._own and "'" not in word:
+            return (Token(SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0)),)  # most of all words
         folded = key(word)
         if "'" in folded and not self._denies(folded):
             parts = split_clitic(folded)
@@ -106,10 +110,11 @@ class Lexicon:
 
     def _stem(self, word: str, folded: str) -> Token:
         case = case_pattern(word)
-        if folded in self._drawn and case == LOWER:
-            return Token(ALONE, word, folded, LOWER, "word", DRAWN)
-        if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
-            return unknown(word, folded, case)
+        if self._listed:
+            if folded in self._drawn and case == LOWER:
+                return Token(ALONE, word, folded, LOWER, "word", DRAWN)
+            if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
+                return unknown(word, folded, case)
         if folded in self._allowed or word in self._capitals:
             return Token(SHOWN, word, folded, case)
         if case == LOWER and word == word.lower():
@@ -130,7 +135,7 @@ class Lexicon:
             bits = AT_START if self._common.get(folded, 0) & FUNCTION else 0
             return Token(INITIAL, word, folded, TITLE, bits=bits)
         marks, bits = self._common.get(folded, 0), 0
-        plain = word in (folded.upper(), folded[:1].upper() + folded[1:])
+        plain = marks and word in (folded.upper(), folded[:1].upper() + folded[1:])
         if plain and folded not in _NAME_LIKE:
             bits |= AT_START if marks & (FUNCTION | OPENER) else 0
             bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0

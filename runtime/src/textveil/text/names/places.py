@@ -6,7 +6,6 @@ slot's class may stand there, in all slots at once, and nothing else changes (do
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from textveil.text.names.slots import ENDS_IN_INITIAL, GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Entry, Slot
 from textveil.text.names.tokens import (
@@ -85,9 +84,9 @@ class Places(Words):
         if capitals:
             self._hide(capitals, has_lower, end)
         for place in special:
-            if place < self._begin or self._is_shown(place, end):
-                continue
             token = words[place]
+            if place < self._begin or (not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end)):
+                continue
             found.append("".join(self._spelled[2 * self._begin : 2 * place + 1]))
             if token.cls == SHOWN:
                 stop = self._address(place, end)
@@ -122,18 +121,20 @@ class Places(Words):
     def _hide(self, capitals: Sequence[int], has_lower: bool, end: int) -> None:
         """Marks the words with a capital that are not shown, each with the lower-case words that hyphens join to it."""
         words = self._words
-        titles = sum(_is_title(words[place]) for place in capitals)
-        if not has_lower and (titles == 0 or titles >= _LONG_HEADLINE):
+        titles = 1 if has_lower else sum(_is_title(words[place]) for place in capitals)
+        if titles == 0 or titles >= _LONG_HEADLINE:
             for place in capitals:
                 led = place > 0 and words[place - 1].kind == "particle" and words[place - 1].cls == CAPITAL
                 if led or not words[place].bits & (AT_START | AT_SENTENCE):
                     self._hide_member(place, end)
             return
-        first = 0
-        for last in range(1, len(capitals) + 1):
-            if last == len(capitals) or not self._joined(capitals[first], capitals[last - 1], capitals[last], end):
-                self._hide_together(capitals[first:last], end)
-                first = last
+        together = [capitals[0]]
+        for place in capitals[1:]:
+            if not self._joined(together[0], together[-1], place, end):
+                self._hide_together(together, end)
+                together = []
+            together.append(place)
+        self._hide_together(together, end)
 
     def _hide_member(self, place: int, end: int) -> None:
         for at in range(place, self._member_end(place, end)):
@@ -161,19 +162,21 @@ class Places(Words):
             if after is None:
                 break
             place = self._member_end(after, end)
-        tokens = self._words[start:place]
-        members = [token for token in tokens if token.cls >= CAPITAL and token.kind != "particle"]
-        # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
-        case = UPPER if all(token.case == UPPER or token.cls == INITIAL for token in members) else TITLE
+        tokens, case = tuple(self._words[start:place]), UPPER
+        for token in tokens:
+            # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
+            if token.cls == CAPITAL and token.case != UPPER and token.kind != "particle":
+                case = TITLE
         kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
         layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
-        titles = 0 if has_lower else sum(_is_title(token) for token in members)
+        titles = 0 if has_lower else sum(map(_is_title, tokens))
         before, gap = "", self._gaps[start]
         if gap == " " and start > self._begin and self._words[start - 1].cls == SHOWN:
             before = self._words[start - 1].key
         elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
             before = TITLE_BEFORE
-        found.append(replace(self._slot(kind, case, layout, start, place), before=before, titles=titles))
+        text = "".join(self._spelled[2 * start + 1 : 2 * place])
+        found.append(Slot(kind, case, layout, tokens, text, before, titles))
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
@@ -222,7 +225,7 @@ class Places(Words):
         apart = (not before or before[-1].isspace()) and (place == start or self._words[place - 1].cls != DIGITS)
         if apart and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
             found[-1] = str(found[-1])[:-1]
-            slot = replace(slot, text=sign + slot.text)
+            slot = slot._replace(text=sign + slot.text)
         found.append(slot)
         return last
 

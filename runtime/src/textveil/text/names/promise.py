@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from textveil.release import UNBOUNDED, Charge, Loss
+from textveil.release import UNBOUNDED, Charge, Loss, counted
 from textveil.text.names.rewrite import Style
 from textveil.text.statement import Terms
 
@@ -95,9 +95,9 @@ class NamesPromise:
             "draw": draw and {"words": draw.words, "nats": float(draw.nats), "guess_gain": draw.guess_gain},
         }
 
-    def totals(self, tokens: int) -> dict[str, Any]:
+    def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
         """Implements ``Promise.totals``."""
-        return {"shown_words": tokens}
+        return {"shown_words": tokens} | ({} if self.draw is None else {"drawn_words": drawn})
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
         """Implements ``Promise.not_protected``."""
@@ -122,15 +122,17 @@ class NamesPromise:
             items.append("which strings of a document are equal")
         return tuple(items)
 
-    def line(self, terms: Terms, tokens: int) -> str:
+    def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.line``."""
         kept = sorted(self.style.keep)
         more = f", the kind{'s' if len(kept) > 1 else ''} {', '.join(kept)}" if kept else ""
         more += ", allowed words" if self.allow else ""
         linked = " Documents under one key are linked." if self.style.linked else ""
         draw = self.draw
-        drawn = "" if draw is None else f"Drawn at {draw} each: words of a public list of {draw.words:,}. "
-        return _LINE.format(more=more, drawn=drawn, others=self._others) + linked
+        said = ""
+        if draw is not None:
+            said = f"{counted(drawn, 'word')} of a public list of {draw.words:,} drawn at {draw} each. "
+        return _LINE.format(more=more, drawn=said, others=self._others) + linked
 
     @property
     def _others(self) -> str:
@@ -140,10 +142,10 @@ class NamesPromise:
         said = "; ".join(f"{way}: {', '.join(sorted(kinds))}" for way, kinds in ways.items() if kinds)
         return (_TAGS if style.tags else _MEMBERS) + (f" ({said})" if said else "")
 
-    def summary(self, terms: Terms, tokens: int) -> str:
+    def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         return (
-            f"{self.line(terms, tokens)} What is replaced tells its kind, its case, a short number's layout and which "
-            "strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats bounds "
-            f"what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here."
+            f"{self.line(terms, tokens, drawn)} What is replaced tells its kind, its case, a short number's layout and "
+            "which strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats "
+            f"bounds what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here."
         )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 
@@ -17,11 +17,12 @@ _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
-_Piece = tuple[list[Token], list[str], list[int], str]
+#: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
+#: piece that is one plainly shown word the word alone: fewer objects to collect.
+_Piece = Token | tuple[tuple[Token, ...], str, tuple[str, ...], tuple[int, ...], str]
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """A text that was read.
 
     Attributes:
@@ -67,38 +68,46 @@ class TextReader:
             found = known.get(piece)
             if found is None:
                 found = known[piece] = self._piece(piece)
-            tokens, strings, odd, tail = found
+            if isinstance(found, Token):
+                words.append(found)
+                spelled.append(gap)
+                spelled.append(piece)
+                gap = " "
+                continue
+            tokens, lead, rest, odd, tail = found
             if not tokens:
                 gap += tail
                 continue
-            if odd:
-                special += [len(words) + place for place in odd]
-            if len(tokens) == 1:
-                words.append(tokens[0])
-                spelled += (gap + strings[0], strings[1])
-            else:
-                words += tokens
-                spelled.append(gap + strings[0])
-                spelled += strings[1:]
+            for place in odd:
+                special.append(len(words) + place)
+            words += tokens
+            spelled.append(gap + lead)
+            spelled += rest
             gap = tail
         spelled.append(gap[:-1])
         return words, spelled, special
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
-        words: list[Token] = []
-        spelled: list[str] = []
-        gap = ""
-        for part in [piece] if piece.isalpha() else _PARTS.findall(piece):
-            for token in [Token(GAP, part, part)] if _BLANK.match(part) else self._chunks.read(part):
-                if token.cls == GAP:
-                    gap += token.text
-                else:
-                    words.append(token)
-                    spelled += [gap, token.text]
-                    gap = ""
-        odd = [place for place, token in enumerate(words) if not is_plain(token)]
-        return words, spelled, odd, gap + " "
+        found = self._chunks.word(piece)
+        if found is not None:
+            lead, words, tail = found
+            if is_plain(words[0]) and words[0].text == piece:
+                return words[0]
+            rest = (words[0].text,) if len(words) == 1 else (words[0].text, "", words[1].text)
+        else:
+            words, spelled = [], [""]
+            for part in _PARTS.findall(piece):
+                for token in (Token(GAP, part, part),) if _BLANK.match(part) else self._chunks.read(part):
+                    if token.cls == GAP:
+                        spelled[-1] += token.text
+                    else:
+                        words.append(token)
+                        spelled += (token.text, "")
+            tail = spelled.pop()
+            lead, *rest = spelled or ("",)
+        odd = tuple([place for place, token in enumerate(words) if not is_plain(token)])
+        return tuple(words), lead, tuple(rest), odd, f"{tail} "
 
     def _read(self, text: str, words: list[Token], spelled: list[str], special: list[int], capitals: bool) -> Read:
         breaks = _LINE_BREAK.search(text) is not None

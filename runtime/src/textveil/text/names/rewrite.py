@@ -7,6 +7,7 @@ equal decide how (docs/proofs/names.md).
 import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -52,6 +53,8 @@ class Style:
 class _Deck:
     """The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt."""
 
+    __slots__ = ("_left", "_moved", "free")
+
     def __init__(self, size: int) -> None:
         #: How many members no draw is for yet, and how many were not dealt.
         self.free, self._left = size, size
@@ -59,9 +62,9 @@ class _Deck:
 
     def deal(self, index: int) -> int:
         """Returns the member at a place of those that are left, and takes it out."""
-        self._left -= 1
-        found, last = self._moved.get(index, index), self._moved.get(self._left, self._left)
-        self._moved[index] = last
+        self._left = left = self._left - 1
+        found = self._moved.get(index, index)
+        self._moved[index] = self._moved.get(left, left)
         return found
 
 
@@ -102,9 +105,7 @@ class _Document:
         if style.tags or called in style.tag:
             return self._tag(called, mention.equal)
         draws = [self._draw(part) for part in mention.parts]
-        if None in draws:
-            return self._tag(called, mention.equal)
-        return [draw for draw in draws if draw is not None]
+        return self._tag(called, mention.equal) if None in draws else cast("list[int]", draws)
 
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
         found = self._tags.get((called, equal))
@@ -118,18 +119,17 @@ class _Document:
 
         Under a key the member is a function of the string: below 0, one less than minus its number.
         """
-        kind, layout = part.kind, part.layout
-        size = self._surrogates.size(kind, layout)
-        if not self._style.consistent or not self._surrogates.consistent(kind, layout):
+        size, consistent = self._surrogates.of(part.kind, part.layout)
+        if not (consistent and self._style.consistent):
             return self._new(size, None)
         if self._key is not None:
             return -1 - _keyed(self._key, part) % size
-        equal = kind, layout, part.folded
+        equal = part[:3]
         number = self._numbers.get(equal)
         if number is None:
-            deck = self._decks.get((kind, layout))
+            deck = self._decks.get(equal[:2])
             if deck is None:
-                deck = self._decks[kind, layout] = _Deck(size)
+                deck = self._decks[equal[:2]] = _Deck(size)
             if deck.free == 0 or len(self._numbers) >= self._style.cap:
                 return None
             number = self._numbers[equal] = self._new(deck.free, deck)
@@ -152,16 +152,18 @@ class _Document:
         pairs: dict[tuple[str, str], None] = {}
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
-            rest = (next(words) if draw is None else draw for draw in draws)
-            parts = [""]
+            rest, parts, last = iter(draws), [], 0
             for entry in text.entries:
-                found = entry if isinstance(entry, str) else self._spelled(entry, next(rest), members, pairs)
-                if isinstance(entry, str) or not found.startswith("["):
-                    parts[-1] += found
-                else:
-                    parts += [found, ""]
-            if len(parts) > 1:  # what else looks like a tag is somebody else's, and must not be restored
-                parts[::2] = [not_a_tag(part) for part in parts[::2]]
+                if isinstance(entry, str):
+                    parts.append(entry)
+                    continue
+                draw = next(rest)
+                parts.append(found := next(words) if draw is None else self._spelled(entry, draw, members, pairs))
+                if found.startswith("["):  # what else looks like a tag is somebody else's, and must not be restored
+                    parts[last:-1] = [not_a_tag("".join(parts[last:-1]))]
+                    last = len(parts)
+            if last:
+                parts[last:] = [not_a_tag("".join(parts[last:]))]
             texts.append("".join(parts))
         return texts, list(pairs)
 
@@ -172,14 +174,14 @@ class _Document:
             if draws.startswith("["):
                 pairs[draws, mention.named] = None
             return draws
-        spelled = []
+        spelled = ""
         for part, draw in zip(mention.parts, draws, strict=True):
             member = members[draw] if draw >= 0 else -1 - draw
             found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
-            spelled.append(f"{found}." if part.kind == "initial" and part is not mention.parts[-1] else found)
+            spelled += found if part is mention.parts[-1] else f"{found}. " if part.kind == "initial" else f"{found} "
             if draw >= 0 and self._from[draw] is not None:
                 pairs[found, part.text] = None
-        return " ".join(spelled)
+        return spelled
 
 
 class NamesRewriter:
@@ -210,8 +212,8 @@ class NamesRewriter:
         self._reader, self._surrogates, self._style, self._also, self._key = reader, surrogates, style, also, key
         self._words = words
 
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
-        """Yields the texts of each document, how many of its words are shown, and what restores the others.
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None, int]]:
+        """Yields the texts of each document, how many words are shown, what restores the others, how many are drawn.
 
         Privacy:
             The release itself, with the operating system's entropy.
@@ -227,7 +229,7 @@ class NamesRewriter:
                 batch, characters = [], 0
         yield from self._drawn(batch)
 
-    def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None]]:
+    def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None, int]]:
         totals = np.array([total for document, _ in batch for total in document.totals], dtype=np.int64)
         drawn = uniform_below(totals, entropy.random_uint64).tolist() if len(totals) else []
         given = [word for document, _ in batch for word in document.words]
@@ -240,7 +242,7 @@ class NamesRewriter:
             if self._also is not None:
                 texts = [hide(text, self._also) for text in texts]
             restores = self._style.consistent and self._key is None
-            yield texts, shown, Restorer(pairs) if restores else None
+            yield texts, shown, Restorer(pairs) if restores else None, len(document.words)
 
 
 def _keyed(key: bytes, part: Part) -> int:

@@ -1,6 +1,6 @@
 """What is replaced as one, as pass 2 finds it and pass 3 reads it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textveil.text.names.tokens import Token
 
@@ -12,8 +12,7 @@ TITLE_BEFORE = "<title>"
 ENDS_IN_INITIAL = "initial"
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """What is replaced as one.
 
     Attributes:

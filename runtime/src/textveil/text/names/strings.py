@@ -63,6 +63,8 @@ def string_kind(string: str) -> tuple[str, str]:
     """
     if not string.isascii():
         return _beyond_ascii(string)
+    if string.isdigit():
+        return number_kind(string)
     if "@" in string:
         return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""
     if string[0] == "#":

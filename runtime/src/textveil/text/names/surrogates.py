@@ -57,6 +57,19 @@ class Surrogates:
         """Tells whether equal strings of a kind become equal outputs."""
         return kind not in _NUMBERS and self.size(kind, layout) >= SMALLEST_CONSISTENT
 
+    def of(self, kind: str, layout: str) -> tuple[int, bool]:
+        """Returns ``size`` and ``consistent``."""
+        found = self._listed.get((kind, layout))
+        return (self.size(kind, layout), self.consistent(kind, layout)) if found is None else found
+
+    @cached_property
+    def _listed(self) -> dict[tuple[str, str], tuple[int, bool]]:
+        """What ``of`` returns, of all kinds but numbers, of which there are too many layouts."""
+        kinds = [
+            ("word", name[5:]) if name.startswith("word-") else (name, "") for name in (*self._pools, *self._sizes)
+        ]
+        return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
+
     def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
         """Returns an output.
 
@@ -66,9 +79,9 @@ class Surrogates:
             index: Its number, below ``size``.
             case: The case pattern of the slot.
         """
-        name = _pool(kind, layout)
-        if name in self._pools:
-            found = self._pools[name][index]
+        pool = self._pools.get(_pool(kind, layout))
+        if pool is not None:
+            found = pool[index]
             if case == UPPER:
                 return found.upper()
             if case == LOWER:

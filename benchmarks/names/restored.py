@@ -1,0 +1,75 @@
+"""The share of mentions that ``restore`` places, on made-up sentences and posts and in replies that somebody wrote.
+
+    python benchmarks/names/restored.py [--data DIR] [-o RECORD]
+
+The reply to each sentence and post is what came out itself, with surrogates and with tags. A mention is placed where
+all of it stands in the restored text as it did in the text, by an alignment of their words. Of some kinds (numbers,
+dates, titles, initials) surrogates are drawn anew each time and never restored: ``linked`` are the mentions of all
+others. The replies are the 300 of ``tests/runtime/conversation``, in a conversation each.
+"""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests/runtime/conversation")]
+
+import argparse
+import json
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+
+from test_replies import FILE, measured
+from textveil import Sanitizer
+
+from names.data import DATA_SETS
+from names.fetch import FETCHED
+
+_PIECES = re.compile(r"\w+|\W")
+
+
+def stands(text: str, restored: str) -> list[bool]:
+    """Tells of each character of a text whether it stands in the restored one too, with the whole of its word."""
+    before, after = _PIECES.findall(text), _PIECES.findall(restored)
+    found = [False] * len(before)
+    for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        found[block.a : block.a + block.size] = [True] * block.size
+    return [kept for piece, kept in zip(before, found, strict=True) for _ in piece]
+
+
+def placed(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
+    """Counts the mentions of some texts, and those that are placed where the reply is what came out."""
+    plan, counts = sanitizer.names_plan(style=style), Counter[str]()
+    reader = plan.reader()
+    for text, result in zip(texts, sanitizer.sanitize_batch(texts, protect="names", style=style), strict=True):
+        kept, at = stands(text, result.restore(result.text)), 0
+        for entry in reader.read([text])[0].entries:
+            if isinstance(entry, str):
+                at += len(entry)
+                continue
+            right = all(kept[at : at + len(entry.slot.text)])
+            at += len(entry.slot.text)
+            linked = style == "tag" or all(plan.surrogates.consistent(part.kind, part.layout) for part in entry.parts)
+            counts += Counter(mentions=1, placed=right, linked=linked, linked_placed=right and linked)
+    return counts
+
+
+def main() -> None:
+    """Parses the command line and writes the record."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/restored.json")
+    a = parser.parse_args()
+    sanitizer, record = Sanitizer.load(), dict[str, dict[str, Counter[str]]]()
+    for name in ("made-up", "posts"):
+        texts = [row.text for row in DATA_SETS[name].rows(a.data, FETCHED, "odd")]
+        record[name] = {style: placed(sanitizer, texts, style) for style in ("surrogate", "tag")}
+    counts = measured(sanitizer, [json.loads(line) for line in FILE.read_text("utf-8").splitlines()])[0]
+    record["replies"] = {"surrogate": counts}
+    a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(record))
+
+
+if __name__ == "__main__":
+    main()
