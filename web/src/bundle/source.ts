@@ -24,7 +24,7 @@ const isNode = (): boolean => typeof process !== "undefined" && process.versions
 
 /** @internal Returns what reads the files of a source; archives have at most so many bytes. */
 export async function filesOf(source: Source, most: number): Promise<ReadFile> {
-  if (typeof source === "string" || source instanceof URL) {
+  if (typeof source === "string" || (typeof URL !== "undefined" && source instanceof URL)) {
     const path = await nodePath(source);
     return path === undefined ? ofUrl(source.toString(), most) : ofPath(path, most);
   }
