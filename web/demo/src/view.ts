@@ -107,7 +107,11 @@ function mark([piece, what]: Piece): Node {
   if (what === "gap" || what === "visible") return document.createTextNode(piece);
   const drawn = what === "drawn" || what === "unknown";
   const span = made("span", drawn ? (what === "drawn" ? what : "drawn unknown") : "replaced", piece);
-  span.title = drawn ? (what === "drawn" ? "is drawn by chance" : "is drawn by chance: no list has it") : `is replaced: ${what}`;
+  span.title = drawn
+    ? what === "drawn"
+      ? "is drawn by chance"
+      : "is drawn by chance: no list has it"
+    : `is replaced: ${what}`;
   if (what !== "drawn") span.append(made("span", "heard", ` (${what})`));
   return span;
 }
