@@ -64,6 +64,9 @@ def test_the_numbers_of_one_word_are_those_of_the_page() -> None:
     figures = {"S": mass, "H": budget_of(level, mass), "F": factor_of(level), "G S": UNIT * mass}
     for name, figure in (*figures.items(), ("G S + F H", total_of(level, mass))):
         assert f"`{name}` is {figure}" in EXAMPLE
+    (u, whole, output) = re.findall(r"Had `u` been (\d+).*?is (\d+), and .*? that of `(\w+)`", EXAMPLE)[0]
+    assert int(u) // UNIT == int(whole) < mass
+    assert next(y for y, total in zip(outputs, sums[1:], strict=True) if int(total) > int(whole)) == bundle.ids[output]
     for word, first, u, second, w, step, output in rows("drawn for | word of `u`"):
         below = max(1, mass - sum(a for _, a in deal(staircase, level, base, bundle.look_up(word))))
         assert int(first, 16) % total_of(level, mass) == int(u)

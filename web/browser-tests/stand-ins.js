@@ -78,5 +78,5 @@
   Object.defineProperty(globalThis, "crypto", {
     value: { getRandomValues, subtle: { digest: async (_, m) => sha256(m) } },
   });
-  Object.assign(globalThis, { TextDecoder, URL: class {} });
+  globalThis.TextDecoder = TextDecoder;
 })();

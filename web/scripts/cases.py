@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import random
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -18,12 +19,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil import IndexEncoder, Sanitizer
+from textveil import IndexEncoder, Result, Sanitizer
+from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+sys.path[:0] = [str(ROOT / "tests" / "fixtures"), str(ROOT / "tests" / "runtime" / "conversation")]
 import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
+import test_replies  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 DATA = ROOT.parent / "shared" / "data"
@@ -58,6 +61,13 @@ CHANGED = "\u019b\u0264\u0295\u10fc\ua7d3\ua7d5\ua7f2\ua7f3\ua7f4\uab69"
 ASSIGNED = [c for c in map(chr, range(0x20000)) if unicodedata.category(c) != "Cn" and c not in CHANGED]
 DENIED = ["doctor", "Anna", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
 ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
+#: Options that are refused: as `NAME=VALUE`, where JSON has the value.
+REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" case="drop"|protect="names" split=true
+protect="names" sanitize_punctuation=true|style="tag"|allow=["a"]|keep=["city"]|protect="names" style="x"
+protect="names" keep=["x"]|protect="names" keep=["city"] drop=["city"]|protect="names" keep=["city"] tag=["city"]
+case="x"|consistent_cap=5|split=true|consistent=true consistent_cap=0|consistent=true consistent_cap=1
+protect="names" consistent_cap=-1|epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""
+epsilon=true|deny="x"|deny=[5]""".replace("\n", "|")
 
 
 def of_words() -> Iterator[dict[str, Any]]:
@@ -194,8 +204,28 @@ def in_camel(options: dict[str, Any]) -> dict[str, Any]:
     return {camel(name): value for name, value in options.items()}
 
 
-def record(number: int, options: dict[str, Any], documents: list[list[str]], sanitizer: Sanitizer) -> dict[str, Any]:
-    """Returns one call and what comes of it."""
+def mapping(result: Result) -> str:
+    """Returns what restores a text, as it is kept."""
+    assert result.mapping is not None
+    return result.mapping.to_json()
+
+
+def written(line: dict[str, Any], result: Result) -> str:
+    """Returns a reply that somebody wrote, with what came out in its places, in the form that each asks for."""
+    came_out = {original: output for output, original in json.loads(mapping(result))["originals"].items()}
+    known = re.compile("|".join(map(re.escape, sorted(came_out, key=len, reverse=True))) or "$^")
+
+    def form(place: re.Match[str]) -> str:
+        output = known.sub(lambda found: came_out[found[0]], line["mentions"].get(place[1], place[0]))
+        return test_replies.formed(output, place[2]) or output
+
+    return test_replies.PLACE.sub(form, line["reply"])
+
+
+def record(
+    number: int, options: dict[str, Any], documents: list[list[str]], sanitizer: Sanitizer, lines: Sequence[Any] = ()
+) -> dict[str, Any]:
+    """Returns one call and what comes of it; ``lines`` have replies to its texts, else they are made of the texts."""
     stream = Stream(f"case {number}")
     entropy.random_uint64 = stream.take
     made: dict[str, Any] = {"number": number, "options": in_camel(options), "documents": documents}
@@ -205,8 +235,13 @@ def record(number: int, options: dict[str, Any], documents: list[list[str]], san
         made["outputs"] = [[result.text] for result in results]
         made["tokens"] = [result.tokens for result in results]
         if results[0].mapping is not None:
-            asked = [reply(result.text, place) for place, result in enumerate(results)]
+            asked = (
+                [written(*pair) for pair in zip(lines, results, strict=True)]
+                if lines
+                else [reply(result.text, place) for place, result in enumerate(results)]
+            )
             made["replies"] = asked
+            made["mappings"] = [json.loads(mapping(result)) for result in results]
             made["restored"] = [result.restore(reply) for result, reply in zip(results, asked, strict=True)]
     else:
         found = sanitizer.sanitize_documents(documents, **options)
@@ -219,6 +254,19 @@ def record(number: int, options: dict[str, Any], documents: list[list[str]], san
         told = [skeleton(sanitizer, document, options) for document in documents]
         made["skeletons"] = [[digest(text) for text in document] for document in told]
     return made
+
+
+def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yields options that are refused, with the name and the code of the error."""
+    for said in REFUSED.split("|"):
+        options: dict[str, Any] = {"protect": "words"}
+        options |= {name: json.loads(value) for name, value in (pair.split("=") for pair in said.split(" "))}
+        try:
+            sanitizer.sanitize("Anna saw the doctor twice.", **options)
+        except TextveilError as error:
+            yield in_camel(options), f"{type(error).__name__} {error.code}"
+        else:
+            raise AssertionError(said)
 
 
 def of_index(encoder: IndexEncoder, asked: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -252,8 +300,13 @@ def main() -> None:
     every = [*of_words(), *of_names()]
     each = max(1, min(TEXTS, -(-asked.texts // len(every))))
     print(json.dumps({"bundle": str(BUNDLE), "encoder": str(ENCODER)}))
+    print(json.dumps({"refused": list(refused(sanitizer))}))
     for found in of_index(IndexEncoder.load(ENCODER), list(itertools.islice(source, 100))):
         print(json.dumps(found))
+    lines = [json.loads(line) for line in test_replies.FILE.read_text(encoding="utf-8").splitlines()]
+    for number, style in enumerate(("surrogate", "tag"), -2):
+        messages = [[line["message"]] for line in lines]
+        print(json.dumps(record(number, {"protect": "names", "style": style}, messages, sanitizer, lines)))
     for number, options in enumerate(itertools.cycle(every)):
         if done >= asked.texts and number >= len(every):
             break

@@ -55,6 +55,7 @@ export function answer(bundle, record) {
     previews: documents.map((texts) => texts.map((text) => digest(sanitizer.preview(text, options)))),
   };
   if (record.restored !== undefined) {
+    answered.mappings = record.replies.map((_, place) => JSON.parse(found[place].mapping.toText()));
     answered.restored = record.replies.map((reply, place) => found[place].mapping.restore(reply));
   }
   if (record.skeletons !== undefined) {
@@ -79,6 +80,19 @@ function answerOfIndex(bundle, { index, options, texts }) {
     facts: [JSON.parse(JSON.stringify(statement))],
     said: [`${statement}`],
   };
+}
+
+/** The names and codes of the errors that refuse some options, where they are others than in Python. */
+function otherwiseRefused(bundle, refused) {
+  const sanitizer = new Sanitizer(bundle);
+  const found = ([options]) => {
+    try {
+      return sanitizer.sanitize("Anna saw the doctor twice.", options).text;
+    } catch (error) {
+      return `${error.name} ${error.code}`;
+    }
+  };
+  return refused.filter((one) => found(one) !== one[1]);
 }
 
 /** Where an answer differs from a record: what, and the number of the document or statement. */
@@ -112,12 +126,20 @@ function plantEach(record, answered) {
 
 async function main() {
   let [bundle, encoder] = [];
-  const counts = { records: 0, encoded: 0, texts: 0, restored: 0, statements: 0, planted: 0 };
+  const counts = { refused: 0, records: 0, encoded: 0, texts: 0, restored: 0, statements: 0, planted: 0 };
   let wrong = 0;
   for await (const line of createInterface({ input: process.stdin })) {
     const record = JSON.parse(line);
     if (bundle === undefined) {
       [bundle, encoder] = [await TextBundle.load(record.bundle), await IndexBundle.load(record.encoder)];
+      continue;
+    }
+    if (record.refused !== undefined) {
+      counts.refused = record.refused.length;
+      for (const other of otherwiseRefused(bundle, record.refused)) {
+        wrong++;
+        console.log("refused otherwise", JSON.stringify(other));
+      }
       continue;
     }
     const answered = record.index === undefined ? answer(bundle, record) : answerOfIndex(encoder, record);
@@ -145,7 +167,7 @@ async function main() {
   }
   console.log(
     `${counts.texts} texts under ${counts.records} sets of options: outputs, skeletons and charges; ` +
-      `${counts.restored} replies restored; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.planted} planted differences seen; ` +
+      `${counts.restored} replies restored; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.refused} options refused; ${counts.planted} planted differences seen; ` +
       `${wrong} differences`,
   );
   if (wrong > 0 || counts.texts === 0) process.exitCode = 1;

@@ -34,7 +34,7 @@ export interface Options {
   readonly sanitizePunctuation?: boolean | undefined;
 }
 
-/** The options that are given, checked by themselves. */
+/** @internal The options that are given, checked by themselves. */
 export interface Given {
   protect?: "names" | "words" | "all";
   epsilon?: number | string;
@@ -71,7 +71,7 @@ const KNOWN: readonly string[] = [
   "sanitizePunctuation",
 ];
 
-/** Returns the options that are given: all but those that are undefined. Messages do not repeat values. */
+/** @internal Returns the options that are given: all but those that are undefined. Messages do not repeat values. */
 export function givenOf(options: Options): Given {
   if (typeof options !== "object" || options === null || !Object.keys(options).every((name) => KNOWN.includes(name))) {
     throw new OptionError(`unknown option; there are ${KNOWN.join(", ")}`);
@@ -115,14 +115,14 @@ export function givenOf(options: Options): Given {
   return given;
 }
 
-/** Reads an epsilon. */
+/** @internal Reads an epsilon. */
 export function epsilonOf(value: number | string): Decimal {
   const found = Decimal.parse(String(value));
   if (found === undefined) throw new OptionError("epsilon is missing or not a number");
   return found;
 }
 
-/** The cap of consistent draws. */
+/** @internal The cap of consistent draws. */
 export function capOf(given: Given): number {
   const cap = given.consistentCap ?? CONSISTENT_CAP;
   if (!Number.isSafeInteger(cap) || cap < 1) {

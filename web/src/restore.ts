@@ -187,7 +187,7 @@ function standsAlone(text: string, place: number, end: number): boolean {
   return true;
 }
 
-/** A text that has no tags of ours with a blank in all that looks like one, so that it is not restored. */
+/** @internal A text that has no tags of ours with a blank in all that looks like one, so that it is not restored. */
 export function notATag(text: string): string {
   return text.replace(LIKE_A_TAG, "[ ");
 }

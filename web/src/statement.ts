@@ -40,7 +40,7 @@ export abstract class Statement {
   }
 }
 
-/** Puts values into the places of a template. */
+/** @internal Puts values into the places of a template. */
 export function filled(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
@@ -50,7 +50,7 @@ const nats = (value: Decimal): string => (value.toString() === "1" ? "nat" : "na
 const withUnit = (template: string, value: Decimal, name: string): string =>
   template.replaceAll(`{${name}} nats`, `${value} ${nats(value)}`);
 
-/** Under what a staircase draws. */
+/** @internal Under what a staircase draws. */
 export interface MentionTerms {
   readonly bundle: string;
   readonly level: string;
@@ -64,7 +64,7 @@ export interface MentionTerms {
   readonly bare: boolean;
 }
 
-/** What the staircase promises of every drawn mention, between texts of the same skeleton. */
+/** @internal What the staircase promises of every drawn mention, between texts of the same skeleton. */
 export class MentionStatement extends Statement {
   override readonly mechanism = "staircase";
 
@@ -152,7 +152,7 @@ export class MentionStatement extends Statement {
   }
 }
 
-/** How slots of the rung names are written. */
+/** @internal How slots of the rung names are written. */
 export interface Style {
   readonly tags: boolean;
   readonly consistent: boolean;
@@ -162,7 +162,7 @@ export interface Style {
   readonly drop: ReadonlySet<string>;
 }
 
-/** Under what the rung names replaces. */
+/** @internal Under what the rung names replaces. */
 export interface NamesTerms {
   readonly bundle: string;
   readonly style: Style;
@@ -170,7 +170,7 @@ export interface NamesTerms {
   readonly deny: boolean;
 }
 
-/** What the rung names promises: of what is replaced, everything but its kind; of what is shown, nothing. */
+/** @internal What the rung names promises: of what is replaced, everything but its kind; of what is shown, nothing. */
 export class NamesStatement extends Statement {
   override readonly mechanism = "names";
 

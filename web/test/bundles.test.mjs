@@ -83,6 +83,8 @@ test("what is no bundle, or another one, is refused", async () => {
   await assert.rejects(Sanitizer.load(words, { maxBytes: 1000 }), refused("bundle-too-large"));
   await assert.rejects(Sanitizer.load(index), refused("bundle-kind"));
   await assert.rejects(IndexEncoder.load(words), refused("bundle-kind"));
+  await assert.rejects(IndexEncoder.load(index, { expectId: "0".repeat(64) }), refused("bundle-identity"));
+  await assert.rejects(IndexEncoder.load(index, { maxBytes: 1000 }), refused("bundle-too-large"));
   const cases = [
     [(found) => void (found.format_version = 5), "bundle-version"],
     [(found) => void (found.format = "textveil-other"), "bundle-version"],
@@ -140,6 +142,19 @@ test("archives that are cut short or altered are refused", async () => {
     });
   }
   assert.ok(refusals > 10);
+});
+
+test("an archive that inflates to more than it says is refused", async () => {
+  const bomb = new Map(words).set("law.json", new Uint8Array(50_000_000));
+  const archive = zipped(bomb);
+  const view = new DataView(archive.buffer, archive.byteOffset);
+  const spelled = Buffer.from(archive.buffer, archive.byteOffset, archive.length);
+  for (let at = spelled.indexOf("law.json"); at >= 0; at = spelled.indexOf("law.json", at + 1)) {
+    const [local, central] = [at - 30, at - 46]; // a name is behind the entry of a file, and behind that of the list
+    if (view.getUint32(local, true) === 0x04034b50) view.setUint32(local + 22, words.get("law.json").length, true);
+    else view.setUint32(central + 24, words.get("law.json").length, true);
+  }
+  await assert.rejects(Sanitizer.load(archive), refused("bundle-damaged"));
 });
 
 test("contents that break a rule of the format are refused, with hashes that fit", async () => {

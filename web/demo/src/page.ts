@@ -179,7 +179,8 @@ async function start(): Promise<void> {
   lock(); // before the worker that rewrites is made, which has the policies of this moment
   rewriter = new Rewriter(files.code, files.bundle, IDENTITY);
   const opened = await rewriter.open().catch(async (error) => {
-    // What cannot be opened is not kept: the next load asks for it anew.
+    // What cannot be opened is not kept: the next load asks for it anew. Else what keeps the page could still put it back.
+    await kept;
     const cache = await self.caches?.open(CACHE).catch(() => undefined);
     for (const name of [BUNDLE, "sanitize.js"]) await cache?.delete(name).catch(() => false);
     throw error;

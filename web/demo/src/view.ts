@@ -1,9 +1,9 @@
 import { type Drawn, type Look, type Piece, RUNGS, type RungName, SHOWN } from "./messages.js";
 
 const ABOUT: Record<RungName, [title: string, about: string]> = {
-  names: ["Names", "For a reader: a model or a colleague."],
-  words: ["Words", "For learning from texts, or sorting them."],
-  all: ["All", "As words, and function words are drawn too."],
+  names: ["Names", "For a reader, such as a model or a colleague: names, numbers and rare words go."],
+  words: ["Words", "For learning from texts, or sorting them: most words are drawn by chance."],
+  all: ["All", "The same, and words such as “the” and “not” are drawn too."],
 };
 
 /** Makes an element with a class and text. */
@@ -107,7 +107,11 @@ function mark([piece, what]: Piece): Node {
   if (what === "gap" || what === "visible") return document.createTextNode(piece);
   const drawn = what === "drawn" || what === "unknown";
   const span = made("span", drawn ? (what === "drawn" ? what : "drawn unknown") : "replaced", piece);
-  span.title = drawn ? (what === "drawn" ? "is drawn" : "is drawn, and unknown") : `is replaced: ${what}`;
+  span.title = drawn
+    ? what === "drawn"
+      ? "is drawn by chance"
+      : "is drawn by chance: no list has it"
+    : `is replaced: ${what}`;
   if (what !== "drawn") span.append(made("span", "heard", ` (${what})`));
   return span;
 }

@@ -15,6 +15,7 @@ import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../gen
 import { anObject, aText, integer, type JsonObject, parseJson, record } from "./json.js";
 import { filesOf, type Source } from "./source.js";
 
+/** @internal */
 export const MANIFEST = "manifest.json";
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -32,7 +33,7 @@ export interface Pins {
   readonly maxBytes?: number | undefined;
 }
 
-/** A bundle whose hashes were checked. */
+/** @internal A bundle whose hashes were checked. */
 export interface Opened {
   readonly identity: string;
   readonly manifest: JsonObject;
@@ -43,7 +44,7 @@ export interface Opened {
   readonly bytes: number;
 }
 
-/** Opens a bundle of one kind. */
+/** @internal Opens a bundle of one kind. */
 export async function openBundle(source: Source, kind: "text" | "index", pins: Pins = {}): Promise<Opened> {
   for (const name of Object.keys(pins)) {
     if (name !== "expectId" && name !== "maxBytes") throw new OptionError("a pin of a bundle is expectId, maxBytes");

@@ -15,16 +15,16 @@ export type Source =
   | ReadonlyMap<string, Uint8Array>
   | Readonly<Record<string, Uint8Array>>;
 
-/** Returns a file of at most so many bytes; nothing if there is none. */
+/** @internal Returns a file of at most so many bytes; nothing if there is none. */
 export type ReadFile = (name: string, most: number) => Promise<Uint8Array | undefined>;
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
 const isNode = (): boolean => typeof process !== "undefined" && process.versions?.node !== undefined;
 
-/** Returns what reads the files of a source; archives have at most so many bytes. */
+/** @internal Returns what reads the files of a source; archives have at most so many bytes. */
 export async function filesOf(source: Source, most: number): Promise<ReadFile> {
-  if (typeof source === "string" || source instanceof URL) {
+  if (typeof source === "string" || (typeof URL !== "undefined" && source instanceof URL)) {
     const path = await nodePath(source);
     return path === undefined ? ofUrl(source.toString(), most) : ofPath(path, most);
   }

@@ -83,8 +83,11 @@ async function inflated(packed: Uint8Array, size: number): Promise<Uint8Array> {
   const found = new Uint8Array(size);
   let at = 0;
   try {
-    const stream = new Blob([packed as Uint8Array<ArrayBuffer>]).stream();
-    const reader = stream.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+    const stream = new DecompressionStream("deflate-raw");
+    const writer = stream.writable.getWriter();
+    writer.write(packed as Uint8Array<ArrayBuffer>).catch(() => {}); // what goes wrong is read below
+    writer.close().catch(() => {});
+    const reader = stream.readable.getReader();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (at + next.value.length > size) {
         await reader.cancel();
