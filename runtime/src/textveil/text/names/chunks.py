@@ -55,7 +55,7 @@ class Chunks:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon = lexicon
+        self._lexicon, self.is_plain = lexicon, lexicon.is_plain
 
     def read(self, chunk: str) -> Sequence[Token]:
         """Returns the tokens of a chunk, which joined are the chunk."""

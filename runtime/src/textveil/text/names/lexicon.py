@@ -65,6 +65,11 @@ class Lexicon:
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
+        self._not_plain = frozenset(self._begins).union(self._denied, self._drawn)
+
+    def is_plain(self, word: str) -> bool:
+        """Tells whether a word of ASCII letters in lower case is plainly shown: its token is its spelling alone."""
+        return self._common.get(word, 0) & (STRICT | FUNCTION) != 0 and word not in self._not_plain
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""

@@ -9,7 +9,7 @@ import regex
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
-from textveil.text.names.tokens import GAP, Token, is_plain
+from textveil.text.names.tokens import GAP, SHOWN, Token, is_plain
 from textveil.text.segmentation import LOWER
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
@@ -86,6 +86,8 @@ class TextReader:
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
+        if piece.isascii() and piece.islower() and self._chunks.is_plain(piece):  # half of all, in a tenth of the time
+            return [Token(SHOWN, piece, piece)], ["", piece], [], " "
         words: list[Token] = []
         spelled: list[str] = []
         gap = ""
