@@ -67,6 +67,9 @@ class KeepingOptions:
     conversations: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="The most at a time; those that rested longest go first.")
     ] = 10_000
+    mapping_bytes: Annotated[
+        int, typer.Option(min=1 << 20, max=1 << 40, help="The most that the mappings of those that rest may take.")
+    ] = 1 << 26
     mappings: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep conversations that a header names here, encrypted; else in memory."),
@@ -88,6 +91,7 @@ class KeepingOptions:
         return Keeping(
             seconds=self.keep_hours * _HOUR,
             conversations=self.conversations,
+            bytes=self.mapping_bytes,
             folder=self.mappings,
             key=self.mappings_key,
         )
