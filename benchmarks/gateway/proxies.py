@@ -2,6 +2,7 @@
 
     python -m gateway.proxies upstream PORT [FILE]        answers chats; writes each body that it got to FILE
     python -m gateway.proxies nothing PORT UPSTREAM       a proxy that changes nothing
+    python -m gateway.proxies json PORT UPSTREAM          the same, which reads and writes the JSON of both ways
     python -m gateway.proxies piighost PORT UPSTREAM      the same, with the pipeline of piighost around each request
     python -m gateway.proxies litellm PORT UPSTREAM       the same, asking Presidio's services as LiteLLM asks them
     python -m gateway.proxies presidio PORT               these services, analyzer and anonymizer, in one process
@@ -73,6 +74,11 @@ def analyzer() -> Any:
     models = [{"lang_code": "en", "model_name": _SPACY}]
     provider = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
     return AnalyzerEngine(nlp_engine=provider.create_engine())
+
+
+async def of_json(messages: list[dict[str, str]], ask: Callable[[], Any]) -> Any:
+    """Changes nothing, and reads the reply to write it again."""
+    return json.loads(await ask())
 
 
 def of_piighost() -> Callable[..., Any]:
@@ -152,7 +158,8 @@ def main(what: str, port: str, *others: str) -> None:
         with open(others[0] if others else os.devnull, "wb") as file:
             return asyncio.run(answer(int(port), file))
     ways = [Upstream.of(url, 1 << 26) for url in others]
-    around = of_piighost() if what == "piighost" else of_litellm(ways[1]) if what == "litellm" else None
+    made = {"piighost": of_piighost, "litellm": lambda: of_litellm(ways[1]), "json": lambda: of_json}
+    around = made[what]() if what in made else None
     app = presidio() if what == "presidio" else proxy(ways[0], around)
     uvicorn.run(app, port=int(port), log_level="error")
 

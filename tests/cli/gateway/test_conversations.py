@@ -1,5 +1,6 @@
 """Which conversation a request belongs to, how long mappings are kept, and their files."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -33,7 +34,8 @@ def conversations(sanitizer: Sanitizer, clock: Any = None, **keeping: Any) -> Co
 
     made = Keeping(**keeping)
     own = clock or Clock()
-    return Conversations(lambda: Conversation(sanitizer), load, made, key=bytes(32), options={}, clock=own)
+    ways = lambda: Conversation(sanitizer), load, lambda packed: Conversation.unpacked(packed, sanitizer)
+    return Conversations(*ways, made, key=bytes(32), options={}, clock=own)
 
 
 def begun(found: Conversations, client: bytes, said: Any = REPLY, named: str | None = None) -> Any:
@@ -112,7 +114,7 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
     assert found.find(b"client", None, [USER, REPLY], (), 1)[0] is not kept
 
 
-@pytest.mark.parametrize("keeping", [{"conversations": 3}, {"bytes": 39}])
+@pytest.mark.parametrize("keeping", [{"conversations": 3}, {"bytes": 5_500}])
 def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[str, int]) -> None:
     found = conversations(sanitizer, **keeping)
     kept = [begun(found, b"client", {**REPLY, "content": f"reply {number}"}) for number in range(3)]
@@ -121,6 +123,67 @@ def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[
     assert len(found) == 3
     assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 0"}], (), 0)[0] is kept[0]
     assert found.find(b"client", None, [USER, {**REPLY, "content": "reply 1"}], (), 0)[0] is not kept[1]
+
+
+async def at_once(work: Any, *arguments: Any, size: int) -> None:
+    work(*arguments)
+
+
+def asks(found: Conversations, number: int, messages: list[Any], size: int = 10, after: str = "") -> Any:
+    """A request of a conversation, and its reply; gives the conversation, what was sent and what came back."""
+
+    async def asking() -> Any:
+        kept, earlier = found.find(b"client", None if after else f"c{number}", messages, [after], size)
+        async with found.request(kept, at_once):
+            exchange = found.opened(kept).exchange(earlier)
+            sent = exchange.outgoing(messages)
+            assert kept.conversation is not None  # also where others come meanwhile
+            said = exchange.incoming(sent[0]["content"]).reply
+            reply: Any = {"messages": messages, "said": [], "names": [f"r{number}"]}
+            found.remember(kept, exchange, client=b"client", **reply)
+            return kept, sent, said, exchange
+
+    return asyncio.run(asking())
+
+
+def test_those_that_rest_are_packed_and_go_on(sanitizer: Sanitizer) -> None:
+    found = conversations(sanitizer)
+    first = [asks(found, number, [USER]) for number in range(20)]
+    packed = [kept for kept, *_ in first if kept.packed]
+    assert packed == [kept for kept, *_ in first[:4]]
+    assert all(kept.conversation is None for kept in packed)
+    assert found._size == sum(kept.size for kept, *_ in first)
+    assert all(kept.size > len(kept.packed) for kept in packed)
+    later = {"role": "user", "content": "Novak?"}
+    for number, (kept, sent, said, _) in enumerate(first):
+        assert said == USER["content"]
+        again = asks(found, number, [USER, later])
+        assert (again[0], again[1][0], again[2]) == (kept, sent[0], said)
+        assert again[1][1]["content"][:-1] in sent[0]["content"]
+    kept, sent, *_ = asks(found, 99, [USER], size=1 << 20)
+    assert kept.packed  # a large one at once
+    exchange = asks(found, 100, [{"role": "user", "content": "Go on."}], after="r99")[3]
+    assert exchange.incoming(sent[0]["content"]).reply == USER["content"]  # what the provider remembers
+    for kept in list(found._kept.values()):
+        found.forget(kept)
+    assert (found._size, found._known, found._rested) == (0, {}, {})
+
+
+def test_one_that_is_asked_is_not_packed_or_remembered_when_it_is_gone(sanitizer: Sanitizer) -> None:
+    found = conversations(sanitizer)
+
+    async def asking() -> None:
+        kept, _ = found.find(b"client", "one", [USER], (), 1 << 20)
+        async with found.request(kept, at_once):
+            exchange = found.opened(kept).exchange()
+            async with found.request(kept, at_once):
+                pass
+            assert kept.conversation is not None
+            found.delete(b"client", "one")
+            found.remember(kept, exchange, client=b"client", messages=[USER], said=[[REPLY]], names=["r"])
+        assert (found._size, found._known, found._rested, len(found)) == (0, {}, {}, 0)
+
+    asyncio.run(asking())
 
 
 def test_nothing_raw_is_kept_to_tell_them(sanitizer: Sanitizer) -> None:

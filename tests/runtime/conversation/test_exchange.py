@@ -58,7 +58,7 @@ def test_an_exchange_goes_on_with_another(sanitizer: Sanitizer) -> None:
     first = conversation.exchange()
     out = first.outgoing_text("Anna Novak called.")
     assert conversation.exchange().incoming(out).reply == out
-    assert conversation.exchange(first).incoming(out).reply == "Anna Novak called."
+    assert conversation.exchange(first.went).incoming(out).reply == "Anna Novak called."
 
 
 def test_what_it_restores_is_saved(sanitizer: Sanitizer, tmp_path: Path) -> None:

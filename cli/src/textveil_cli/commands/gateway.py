@@ -1,5 +1,6 @@
 """``textveil gateway``: between apps and a language model, names replaced on the way out and back on the way in."""
 
+import gc
 import hmac
 import secrets
 from collections.abc import Callable
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from textveil.text import Sanitizer
 
 _HOUR = 3600
+#: Python looks for cycles after so many new objects: those of some ten requests.
+_COLLECTED = 20_000, 10, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +82,9 @@ class KeepingOptions:
     conversations: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="The most at a time; those that rested longest go first.")
     ] = 10_000
+    mapping_bytes: Annotated[
+        int, typer.Option(min=1 << 20, max=1 << 40, help="The most that the mappings of those that rest may take.")
+    ] = 1 << 26
     mappings: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep conversations that a header names here, encrypted; else in memory."),
@@ -100,6 +106,7 @@ class KeepingOptions:
         return Keeping(
             seconds=self.keep_hours * _HOUR,
             conversations=self.conversations,
+            bytes=self.mapping_bytes,
             folder=self.mappings,
             key=self.mappings_key,
         )
@@ -142,6 +149,7 @@ def gateway(
     conversations = Conversations(
         lambda: Conversation(sanitizer, **made),
         lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
+        lambda packed: Conversation.unpacked(packed, sanitizer, **given),
         kept,
         key=key,
         options=options | {"pass_through": sorted(upstream.pass_through or ())},
@@ -163,6 +171,9 @@ def gateway(
         show=_show if upstream.dry_run else None,
         waits=charges is not None,
     )
+    gc.collect()
+    gc.freeze()  # what is loaded stays; with what waits for an upstream it was looked through for a sixth of the time
+    gc.set_threshold(*_COLLECTED)
     run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:
         charges.say(quiet=False)

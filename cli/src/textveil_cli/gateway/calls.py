@@ -16,6 +16,7 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
+from textveil.conversation import Went
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -162,27 +163,30 @@ class Answer:
         client, length = client_of(conversations, request), request.headers.get("content-length")
         size = len(json.dumps(body)) if length is None else int(length)
         kept, earlier = conversations.find(client, named_in(request), asked.messages, asked.after, size)
-        exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
-        content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
-        if self._gateway.show is not None:
-            self._gateway.show(f"{path} {content.decode()}")
-            message = "nothing was sent: the gateway shows what would have been"
-            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
+        async with conversations.request(kept, call.run):
+            exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
+            content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
+            if self._gateway.show is not None:
+                self._gateway.show(f"{path} {content.decode()}")
+                message = "nothing was sent: the gateway shows what would have been"
+                raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
 
-        async def remember() -> None:
-            said, names = restoring.said, restoring.names
-            conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
-            if kept.path is not None:
-                async with kept.lock:
-                    await call.run(conversations.save, kept, size=0, waits=True)
+            async def remember() -> None:
+                said, names = restoring.said, restoring.names
+                conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
+                if kept.path is not None:
+                    async with kept.lock:
+                        await call.run(conversations.save, kept, size=0, waits=True)
 
-        async with self._asked("POST", target, [*headers, (b"content-type", b"application/json")], content) as reply:
-            if path not in REPLIES or reply.status != HTTPStatus.OK:
-                await self._as_it_is(call, reply)
-                return
-            call.restoring = restoring = REPLIES[path](exchange, self._gateway.tools)
-            is_stream = reply.header(b"content-type").startswith(b"text/event-stream")
-            await (self._events if is_stream else self._whole)(call, reply, restoring, remember)
+            async with self._asked(
+                "POST", target, [*headers, (b"content-type", b"application/json")], content
+            ) as reply:
+                if path not in REPLIES or reply.status != HTTPStatus.OK:
+                    await self._as_it_is(call, reply)
+                    return
+                call.restoring = restoring = REPLIES[path](exchange, self._gateway.tools)
+                is_stream = reply.header(b"content-type").startswith(b"text/event-stream")
+                await (self._events if is_stream else self._whole)(call, reply, restoring, remember)
 
     @asynccontextmanager
     async def _asked(self, method: str, target: str, headers: Headers, content: bytes = b"") -> AsyncIterator[Reply]:
@@ -194,7 +198,7 @@ class Answer:
             raise failed("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
     async def _rewritten(
-        self, call: _Call, kept: Kept, earlier: Conversation | None, asked: Asked, size: int
+        self, call: _Call, kept: Kept, earlier: Went | None, asked: Asked, size: int
     ) -> tuple[Conversation, dict[str, Any]]:
         """The request as it may go out. Its conversation is one request's at a time."""
 

@@ -13,13 +13,16 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from textveil import Conversation
+from textveil.conversation import Went
 
+#: Does some work of a size.
+Run = Callable[..., Awaitable[Any]]
 #: What a message has that clients write in different ways, or leave out.
 _SKIPPED = frozenset(
     ("id", "status", "annotations", "logprobs", "cache_control", "index", "phase", "audio", "citations")
@@ -27,6 +30,10 @@ _SKIPPED = frozenset(
 _TYPES = frozenset(("message", "text", "input_text", "output_text"))
 #: Beginnings that are remembered of one conversation.
 _MOST_MARKS = 2_000
+#: Conversations that rest unpacked, and the longest last request of one that does.
+_MOST_RESTED, _SMALL = 16, 1 << 16
+#: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
+_LEAST, _OF_A_MARK = 1_000, 300
 _FILE = re.compile(r"[0-9a-f]{64}\.conversation")
 
 
@@ -37,29 +44,32 @@ class Keeping:
     Attributes:
         seconds: After the last request of a conversation.
         conversations: The most at a time; those that rested longest go first.
-        bytes: Of their requests together; the same.
+        bytes: Of all that rest, together; the same.
         folder: Where conversations that a header names are kept in files; ``None`` for memory alone.
         key: File of the key of those.
     """
 
     seconds: float = 8 * 3600
     conversations: int = 10_000
-    bytes: int = 1 << 28
+    bytes: int = 1 << 26
     folder: Path | None = None
     key: Path | None = None
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, slots=True)
 class Kept:
     """A conversation.
 
     Attributes:
-        conversation: It; ``None`` until its first request is looked at.
+        conversation: It; ``None`` until its first request is looked at, and while it is packed.
         path: Its file.
         lock: A request has this while it draws; others of the conversation wait.
         drawing: The same, for threads.
-        size: Bytes of its requests so far.
-        used: When the last one came.
+        packed: It, in a tenth of the memory.
+        requests: How many are under way; it is not packed meanwhile.
+        latest: Bytes of the last one.
+        size: Bytes that it takes: those of what tells it, and of it where it is packed.
+        used: When the last request came.
         marks: What tells it in ``Conversations``.
     """
 
@@ -67,9 +77,12 @@ class Kept:
     path: Path | None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     drawing: threading.Lock = field(default_factory=threading.Lock)
+    packed: bytes = b""
+    requests: int = 0
+    latest: int = 0
     size: int = 0
     used: float = 0.0
-    marks: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+    marks: dict[bytes, None] = field(default_factory=dict)
 
 
 class Conversations:
@@ -78,6 +91,7 @@ class Conversations:
     Args:
         make: Makes a new one.
         load: Goes on with one from its file, under its key.
+        unpack: Goes on with one that was packed.
         keeping: How long they are kept.
         key: Key of all hashes.
         options: What rewrites them: a file that was written under other options is another conversation.
@@ -88,16 +102,19 @@ class Conversations:
         self,
         make: Callable[[], Conversation],
         load: Callable[[Path, Path], Conversation],
+        unpack: Callable[[bytes], Conversation],
         keeping: Keeping,
         *,
         key: bytes,
         options: Mapping[str, Any],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._make, self._load, self._keeping, self._key, self._clock = make, load, keeping, key, clock
+        self._make, self._load, self._unpack = make, load, unpack
+        self._keeping, self._key, self._clock = keeping, key, clock
         self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
-        self._known: dict[bytes, tuple[Kept, Conversation | None]] = {}
+        self._known: dict[bytes, tuple[Kept, Went | None]] = {}
         self._kept: OrderedDict[int, Kept] = OrderedDict()
+        self._rested: dict[Kept, None] = {}
         self._size = 0
 
     def __len__(self) -> int:
@@ -109,8 +126,8 @@ class Conversations:
 
     def find(
         self, client: bytes, named: str | None, messages: Sequence[Any], after: Iterable[str], size: int
-    ) -> tuple[Kept, Conversation | None]:
-        """Returns the conversation of a request, and the exchange that it goes on with at the provider.
+    ) -> tuple[Kept, Went | None]:
+        """Returns the conversation of a request, and what went out before that its provider remembers.
 
         Args:
             client: Who asks.
@@ -122,12 +139,12 @@ class Conversations:
         self.expire()
         replies = (self._known.get(self._reply(client, name)) for name in after)
         earlier = next((entry for entry in replies if entry is not None), None)
+        mark = None
         if named is not None:
             mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
             folder = self._keeping.folder
             path = None if folder is None else folder / f"{mark.hex()}.conversation"
             found = self._known.get(mark, (Kept(None, path), None))
-            self._mark(found, mark)
         else:
             begun = [self._known.get(mark) for mark in self._marks(client, messages)]
             found = (
@@ -138,19 +155,24 @@ class Conversations:
         kept = found[0]
         self._kept[id(kept)] = kept
         self._kept.move_to_end(id(kept))
-        kept.used, kept.size, self._size = self._clock(), kept.size + size, self._size + size
+        kept.used, kept.latest = self._clock(), size
+        self._resize(kept, 0 if kept.size else _LEAST)
+        if mark is not None:
+            self._mark(found, mark)
         self.expire(kept)
         return kept, earlier[1] if earlier is not None and earlier[0] is kept else None
 
     def opened(self, kept: Kept) -> Conversation:
-        """Returns the conversation, from its file if it has one. Its lock is held meanwhile.
+        """Returns the conversation, unpacked, or from its file if it has one. Its locks are held meanwhile.
 
         Raises:
             InputError: The file is of another version, or no conversation.
             KeyFileError, IdentityMismatch, CryptoUnavailable: It cannot be read with this key or bundle.
         """
         if kept.conversation is None:
-            if kept.path is not None and self._keeping.key is not None and self._is_young(kept.path):
+            if kept.packed:
+                kept.conversation = self._unpack(kept.packed)
+            elif kept.path is not None and self._keeping.key is not None and self._is_young(kept.path):
                 kept.conversation = self._load(kept.path, self._keeping.key)
             else:
                 kept.conversation = self._make()
@@ -166,16 +188,48 @@ class Conversations:
         said: Iterable[Sequence[Any]], names: Iterable[str],
     ) -> None:  # fmt: skip
         """Remembers what tells the next request of a conversation: its messages so far and a reply; or its name."""
+        if id(kept) not in self._kept:
+            return  # forgotten meanwhile
         for reply in said:
             if reply:
                 self._mark((kept, None), self._marks(client, [*messages, *reply])[-1])
         for name in names:
-            self._mark((kept, exchange), self._reply(client, name))
+            self._mark((kept, exchange.went), self._reply(client, name))
+
+    @contextlib.asynccontextmanager
+    async def request(self, kept: Kept, run: Run) -> AsyncIterator[None]:
+        """Says that a request of a conversation is under way. Then it rests, and one that rested longer is packed.
+
+        A few small ones rest as they are: who goes on at once does not wait.
+
+        Args:
+            kept: The conversation.
+            run: Packs.
+        """
+        kept.requests += 1
+        self._rested.pop(kept, None)
+        try:
+            yield
+        finally:
+            kept.requests -= 1
+            if not kept.requests and id(kept) in self._kept:
+                self._rested[kept] = None
+                if kept.latest > _SMALL or len(self._rested) > _MOST_RESTED:
+                    tired = kept if kept.latest > _SMALL else next(iter(self._rested))
+                    del self._rested[tired]
+                    before = len(tired.packed)
+                    await run(_pack, tired, size=tired.latest)
+                    self._resize(tired, len(tired.packed) - before)
+
+    def _resize(self, kept: Kept, more: int) -> None:
+        if id(kept) in self._kept:  # else it was forgotten meanwhile
+            kept.size += more
+            self._size += more
 
     def delete(self, client: bytes, named: str) -> bool:
         """Deletes a conversation and its file; tells whether there was one."""
         kept, _ = self.find(client, named, (), (), 0)
-        there = kept.conversation is not None or (kept.path is not None and kept.path.exists())
+        there = bool(kept.conversation or kept.packed) or (kept.path is not None and kept.path.exists())
         self.forget(kept)
         if kept.path is not None:
             kept.path.unlink(missing_ok=True)
@@ -186,6 +240,7 @@ class Conversations:
         """Takes a conversation out of the memory."""
         for mark in kept.marks:
             self._unmark(kept, mark)
+        self._rested.pop(kept, None)
         if self._kept.pop(id(kept), None) is not None:
             self._size -= kept.size
 
@@ -217,13 +272,17 @@ class Conversations:
                 path.unlink()
         return age <= self._keeping.seconds
 
-    def _mark(self, found: tuple[Kept, Conversation | None], mark: bytes) -> None:
+    def _mark(self, found: tuple[Kept, Went | None], mark: bytes) -> None:
         self._known[mark] = found
-        marks = found[0].marks
+        kept, marks = found[0], found[0].marks
+        self._resize(kept, 0 if mark in marks else _OF_A_MARK)
+        marks.pop(mark, None)
         marks[mark] = None
-        marks.move_to_end(mark)
         if len(marks) > _MOST_MARKS:
-            self._unmark(found[0], marks.popitem(last=False)[0])
+            oldest = next(iter(marks))
+            del marks[oldest]
+            self._unmark(kept, oldest)
+            self._resize(kept, -_OF_A_MARK)
 
     def _unmark(self, kept: Kept, mark: bytes) -> None:
         if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
@@ -245,6 +304,12 @@ class Conversations:
     def _hash(self, *parts: bytes) -> bytes:
         said = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
         return hmac.digest(self._key, said, "sha256")
+
+
+def _pack(kept: Kept) -> None:
+    with kept.drawing:
+        if not kept.requests and kept.conversation is not None:
+            kept.packed, kept.conversation = kept.conversation.packed(), None
 
 
 def _plain(value: Any) -> Any:

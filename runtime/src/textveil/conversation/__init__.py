@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
-    from textveil.conversation.conversation import Conversation
+    from textveil.conversation.conversation import Conversation, Went
     from textveil.conversation.incoming import Incoming, ReplyStream
 
-__all__ = ["Conversation", "Incoming", "ReplyStream"]
+__all__ = ["Conversation", "Incoming", "ReplyStream", "Went"]
 
 __getattr__: Find = lazy_names(__name__, __all__, "incoming", "conversation")

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Callable, Collection
-from itertools import accumulate
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ HEADER = b"textveil-conversation 2\n"
 #: A file has no more.
 MOST_BYTES = 1 << 28
 _KEY = "the key of the conversation"
+#: What went out through an exchange: tags of messages, and what went before them.
+Went = tuple[tuple[str, ...], "Went | None"]
 _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
 
 
@@ -78,15 +81,17 @@ class Conversation:
         self._sanitizer = Sanitizer.load() if sanitizer is None else sanitizer
         self._options = {name: sorted(v) if isinstance(v, set | frozenset) else v for name, v in options.items()}
         self._plan = self._sanitizer.names_plan(**options)
-        self._reader = self._plan.reader()
         self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
         self._rewrite, self._key = rewrite, os.urandom(32)
-        self._restorer = self._whole = Restorer()
+        self._restores, self._added = Restorer(), 0
         self._found: list[Pair] = []
         #: What messages went out as, and what a reply may mention of them; what a reply was, and what it did mention.
         self._sent: dict[str, tuple[str, list[Pair]]] = {}
         self._said: dict[str, tuple[str, list[Pair]]] = {}
+        #: Tags of the messages of an exchange; how many of them went before it, and as what.
+        self._through: dict[str, None] | None = None
+        self._after: tuple[int, Went | None] = 0, None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -94,20 +99,28 @@ class Conversation:
     def __reduce__(self) -> Any:
         raise TypeError("a conversation is not pickled: save it with save, under a key")
 
-    def exchange(self, after: "Conversation | None" = None) -> "Conversation":
+    def exchange(self, after: "Went | None" = None) -> "Conversation":
         """Returns this conversation for one request and its reply.
 
         What it restores are surrogates of the messages that went out through it, also of those that went out before;
         no others of the conversation.
 
         Args:
-            after: The exchange that this one goes on with, where the provider remembers its messages.
+            after: What ``went`` through the exchange that this one goes on with, where the provider remembers its
+                messages.
         """
         part = object.__new__(type(self))
         part.__dict__.update(self.__dict__)
-        part._restorer = Restorer(() if after is None else after._restorer.pairs)
-        part._reader = self._plan.reader()  # what it remembers of a text is larger than the text
+        part._through = dict.fromkeys(_tags(after))
+        part._after = len(part._through), after
+        part._restores, part._added = Restorer(), 0
         return part
+
+    @property
+    def went(self) -> "Went":
+        """Tells what went out through an exchange, by tags alone, and what before it."""
+        known, after = self._after
+        return tuple(islice(self._through or (), known, None)), after
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
         """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
@@ -133,7 +146,7 @@ class Conversation:
             except (InputError, RecursionError) as error:
                 why = error if isinstance(error, InputError) else "it is nested too deeply"
                 raise InputError(f"message {number} of {len(messages)}: {why}") from None
-        rewrites = Messages(self._rewritten, self._written_by_the_model, self._pass_through)
+        rewrites = Messages(self._rewriter(), self._written_by_the_model, self._pass_through)
         return [json.loads(self._once(message, rewrites.item)) for message in messages]
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
@@ -150,7 +163,7 @@ class Conversation:
         """
         require_string(text)
         if kind is None or not text.strip():
-            return json.loads(self._once(text, self._rewritten))
+            return json.loads(self._once(text, self._rewriter()))
         if kind not in CALLED_BY_OTHERS:
             raise OptionError(f"a text is called one of {', '.join(sorted(CALLED_BY_OTHERS))}")
         return json.loads(self._once([kind, text], lambda _: self._written(Read([called(kind, text)], 0))))
@@ -190,6 +203,10 @@ class Conversation:
         """
         path = Path(path)
         key = self._key_of(path, key_file, make=True)
+        with atomic_bytes(path, private=True) as file:
+            file.write(HEADER + crypto.seal(key, self._content(), HEADER))
+
+    def _content(self) -> bytes:
         content = {
             "bundle": self._sanitizer.bundle.identity,
             "options": self._options,
@@ -198,8 +215,7 @@ class Conversation:
             "sent": dict(self._sent),
             "said": dict(self._said),
         }
-        with atomic_bytes(path, private=True) as file:
-            file.write(HEADER + crypto.seal(key, json.dumps(content).encode(), HEADER))
+        return json.dumps(content).encode()
 
     @classmethod
     def load(
@@ -228,8 +244,28 @@ class Conversation:
             raise InputError("the conversation: no readable file there") from error
         if not sealed.startswith(HEADER) or len(sealed) > MOST_BYTES:
             raise InputError("the conversation: not one of this version that textveil has written")
-        content = json.loads(crypto.unseal(cls._key_of(path, key_file, make=False), sealed[len(HEADER) :], HEADER))
+        content = crypto.unseal(cls._key_of(path, key_file, make=False), sealed[len(HEADER) :], HEADER)
         given: dict[str, Any] = {"pass_through": pass_through, "restore_tools": restore_tools, "rewrite": rewrite}
+        return cls._of(content, sanitizer, given)
+
+    def packed(self) -> bytes:
+        """Returns the conversation in a tenth of its memory, for ``unpacked``. It is not encrypted."""
+        return zlib.compress(self._content(), 1)
+
+    @classmethod
+    def unpacked(cls, packed: bytes, sanitizer: Sanitizer | None = None, **given: Any) -> "Conversation":
+        """Goes on with a conversation that was packed.
+
+        Args:
+            packed: What ``packed`` gave, and nobody else.
+            sanitizer: As in ``load``.
+            given: ``pass_through``, ``restore_tools`` and ``rewrite``, as in ``load``.
+        """
+        return cls._of(zlib.decompress(packed), sanitizer, given)
+
+    @classmethod
+    def _of(cls, said: bytes, sanitizer: Sanitizer | None, given: Mapping[str, Any]) -> "Conversation":
+        content = json.loads(said)
         found = cls(sanitizer, **given, **content["options"])
         if found._sanitizer.bundle.identity != content["bundle"]:
             raise IdentityMismatch("the conversation was rewritten with another bundle")
@@ -239,7 +275,6 @@ class Conversation:
             kept.update(
                 (tag, (written, [Pair(*pair) for pair in used])) for tag, (written, used) in content[name].items()
             )
-        found._restorer.add(pair for _, used in found._sent.values() for pair in used)
         return found
 
     @staticmethod
@@ -252,20 +287,25 @@ class Conversation:
     def _once(self, message: Any, rewrite: Any) -> str:
         """What a message goes out as; drawn at its first time."""
         known = self._tag("message", message)
-        new = known not in self._sent
-        if new:
+        if known not in self._sent:
             self._found = []
             self._sent[known] = dumped(rewrite(message)), self._found
-        written, found = self._sent[known]
-        if new or self._restorer is not self._whole:
-            for restorer in {self._restorer, self._whole} if new else {self._restorer}:
-                restorer.add(found)
-        return written
+        if self._through is not None:
+            self._through[known] = None
+        return self._sent[known][0]
 
-    def _rewritten(self, text: str) -> str:
-        if self._rewrite is not None:
-            return self._rewrite(text)
-        return self._written(self._reader.read([text])[0])
+    @property
+    def _restorer(self) -> Restorer:
+        """What restores replies to all messages so far, or to those of an exchange; made when a reply comes."""
+        went = self._sent if self._through is None else self._through
+        if self._added < len(went):
+            self._restores.add(pair for tag in islice(went, self._added, None) for pair in self._sent[tag][1])
+            self._added = len(went)
+        return self._restores
+
+    def _rewriter(self) -> Callable[[str], str]:
+        reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
+        return self._rewrite or (lambda text: self._written(reader.read([text])[0]))
 
     def _written(self, read: Read) -> str:
         pieces = self._running.rewrite(read)
@@ -288,3 +328,9 @@ class Conversation:
     def _tag(self, use: str, value: Any) -> str:
         said = json.dumps(json.loads(dumped(value)), sort_keys=True).encode()
         return tag(self._key, use, said, dumped(sorted(self._pass_through)).encode()).hex()
+
+
+def _tags(went: Went | None) -> Iterator[str]:
+    while went is not None:
+        tags, went = went
+        yield from tags

@@ -6,8 +6,8 @@ reply has one result however it is cut, and no more is held back than a form and
 
 import re
 import unicodedata
-from collections.abc import Mapping, Set
-from typing import NamedTuple
+from bisect import bisect_left
+from collections.abc import Mapping
 
 from textveil.text.forms import Form, Pair, folded
 
@@ -23,18 +23,29 @@ _APOSTROPHES = "'\u2019"
 #: What makes digits after it, or before it, a part of one number.
 _IN_NUMBERS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
+_BEGIN = 3
 
 
-class Index(NamedTuple):
+class Index:
     """All forms.
 
-    Attributes:
+    Args:
         forms: By their folded text; ``None`` where a form stands for several originals.
-        begins: All that a form begins with.
+
+    Attributes:
+        forms: The same.
     """
 
-    forms: Mapping[str, Form | None]
-    begins: Set[str]
+    def __init__(self, forms: Mapping[str, Form | None]) -> None:
+        self.forms, self._sorted = forms, sorted(forms)
+        self._begins = {text[:end] for text in forms for end in range(1, _BEGIN + 1)}
+
+    def begins(self, text: str) -> bool:
+        """Tells whether a form begins with a text."""
+        if len(text) <= _BEGIN:  # most of all; a set of longer ones takes longer to make than it saves
+            return text in self._begins
+        at = bisect_left(self._sorted, text)
+        return at < len(self._sorted) and self._sorted[at].startswith(text)
 
 
 #: A form, and where what stands for the original ends.
@@ -75,7 +86,7 @@ class Stream:
         done, parts = position, []
         while (match := _START.search(text, position)) is not None:
             place = match.start()
-            if folded(text[place]) not in self._index.begins:  # most places
+            if not self._index.begins(folded(text[place])):  # most places
                 position = place + 1
                 continue
             found = self._longest(text, place, final)
@@ -107,7 +118,7 @@ class Stream:
                 continue
             blanks = int(character.isspace())
             step = " " if blanks else folded(character)
-            if read + step not in begins:
+            if not begins(read + step):
                 break
             read, at = read + step, at + 1
             ends += [at] * len(step)

@@ -115,7 +115,7 @@ class Restorer:
                     same = other is not None and key(other.pair.original) == key(pair.original)
                     found[form.text] = other if same else None
         found.update((form.text, None) for pair in self._known[1].values() for form in forms(pair) if not form.way)
-        return Index(found, {text[:end] for text in found for end in range(1, len(text) + 1)})
+        return Index(found)
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""

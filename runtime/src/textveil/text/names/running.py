@@ -3,7 +3,7 @@
 Draws are functions of the skeletons of its texts and of earlier draws (docs/proofs/names.md).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ class Running(_Document):
     def __init__(self, style: Style, surrogates: Surrogates, common: Collection[str]) -> None:
         super().__init__((), style, surrogates, None)
         self._common, self._out = common, set[str]()
+        self._ready: dict[int, list[int]] = {}
 
     def rewrite(self, read: Read) -> list[Piece]:
         """Returns the parts of the next text.
@@ -57,7 +58,12 @@ class Running(_Document):
         Privacy:
             The release itself, with the operating system's entropy.
         """
+        parts = [part for entry in read.entries if not isinstance(entry, str) for part in entry.parts]
+        sizes = [self._surrogates.size(part.kind, part.layout) for part in parts]
+        for size, drawn in zip(sizes, _below(sizes), strict=True):  # at once: a call for each costs ten times as much
+            self._ready.setdefault(size, []).append(drawn)
         pieces = [Piece(entry, entry) if isinstance(entry, str) else self._piece(entry) for entry in read.entries]
+        self._ready.clear()
         for place, piece in enumerate(pieces):  # what looks like a tag of any of the texts must not be restored
             if piece.mention is None:
                 next_one = "".join(after.output[:1] for after in pieces[place + 1 : place + 2])
@@ -88,7 +94,7 @@ class Running(_Document):
             return None
         member = self._unused(kind, layout, size, self._common if consistent or kind in _SKIPS_COMMON else ())
         if member is None:
-            return None if consistent else _below(size)
+            return None if consistent else self._below(size)
         if consistent:
             self._numbers[equal] = member
         return member
@@ -102,12 +108,17 @@ class Running(_Document):
         def is_free(member: int) -> bool:
             return spelled(member) not in self._out and spelled(member) not in skips
 
-        found = next(filter(is_free, (_below(size) for _ in range(_TRIES))), None)
+        found = next(filter(is_free, (self._below(size) for _ in range(_TRIES))), None)
         if found is None and size <= _MOST_LISTED and (free := [*filter(is_free, range(size))]):
-            found = free[_below(len(free))]
+            found = free[self._below(len(free))]
         if found is not None:
             self._out.add(spelled(found))
         return found
+
+    def _below(self, size: int) -> int:
+        """A number below a size, each as likely as any other and used once."""
+        ready = self._ready.get(size)
+        return ready.pop() if ready else _below([size])[0]
 
     def state(self) -> dict[str, Any]:
         """Returns all that later draws depend on, as plain values for JSON. It is as private as the texts."""
@@ -126,5 +137,5 @@ class Running(_Document):
         self._out = set(state["out"])
 
 
-def _below(total: int) -> int:
-    return int(uniform_below(np.array([total], dtype=np.int64), entropy.random_uint64)[0])
+def _below(sizes: Sequence[int]) -> list[int]:
+    return uniform_below(np.array(sizes, dtype=np.int64), entropy.random_uint64).tolist()
