@@ -1,12 +1,12 @@
 """Figures that the pages say in sentences, for the staircase as it ships: each by its name, printed.
 
-    python benchmarks/frontier/claims.py kept|articles|texts|paraphrases|spans|vectors [--data DIR] [--draws N]
+    python benchmarks/frontier/claims.py kept|articles|texts|paraphrases|spans|server [--data DIR] [--draws N]
 
 ``kept``: drawn mentions that come out as they were, and all words. ``articles``: drawn words after *a* or *an*, and how
 often what comes out fits the article no longer. ``texts``: which of 1,001 news a release is, from three drawn words.
 ``paraphrases``: which of the pairs of SICK that say the same, for who has the other sentence, from drawn words alone.
-``spans``: marked names of which a word comes out, in made-up sentences and posts, also in lower case. ``vectors``: what
-mean vectors of words beside TF-IDF bring to a classifier of what came out.
+``spans``: marked names of which a word comes out, in made-up sentences and posts, also in lower case. ``server``: what
+it brings a classifier to read each name or number that came out as its kind, and mean vectors beside TF-IDF.
 """
 
 import os
@@ -18,6 +18,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,18 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from frontier import corpora, personal
-from frontier.classify import STRENGTH, TfIdf
+from frontier.classify import STRENGTH, TfIdf, pearson
 from frontier.rows import Releases
 from report.frontier_rows import ROWS
 from textveil.text import segments
-from textveil_training.attacks.words import DRAWN, MARK, Reading, Release, read_vectors
+from textveil_training.attacks.words import DRAWN, KIND, MARK, Reading, Release, read_vectors
 
 LEVELS = ("8", "10", "12")
 TEXTS, SHOWN = 1_001, 3
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
+WIDTH = 66
+#: How a server may read what came out, beside as it is; of pairs of sentences it has no mean vectors.
+READ = ("mean vectors", "kinds", "kinds and mean vectors")
 _TINY = 1e-12
 Array = NDArray[Any]
 
@@ -48,9 +52,14 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * np.mean(values):.1f} ± {100 * np.std(values, ddof=1) if len(values) > 1 else 0:.1f}"
 
 
+def named(releases: Releases, name: str) -> Release:
+    """Returns the release of a row by its name."""
+    return releases.of(next(row for row in ROWS if row.name == name))
+
+
 def released(releases: Releases, level: str) -> Release:
     """Returns the rung ``words`` at a level."""
-    return releases.of(next(row for row in ROWS if row.name == f"shipped-{level}"))
+    return named(releases, f"shipped-{level}")
 
 
 def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
@@ -164,31 +173,36 @@ def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
             yield f"{name}, {written}, any word of a span out at 10, %: {', '.join(told)}"
 
 
-def vectors(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields accuracies with and without mean vectors."""
+def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+    """Yields scores of a server that reads names and numbers as their kinds, with and without mean vectors."""
     table = {word: np.array(numbers, np.float32) for word, numbers in read_vectors(VECTORS)}
-    for name in ("ag", "trec", "sst2-whole"):
+    for name, law, level in product(("ag", "trec", "sst2-whole", "sick"), ("shipped", "krr-kinds"), LEVELS[1::-1]):
         parts = corpora.load(data, name, quick=False)
-        for level in LEVELS[:2]:
-            release, rows = released(releases, level), []
-            for _ in range(draws):
-                readings = {part: release.read(texts_.cut) for part, texts_ in parts.items()}
-                outputs = {part: release.draw(reading) for part, reading in readings.items()}
-                width = len(next(iter(table.values())))
-                known = np.array([table.get(word, np.zeros(width)) for word in release.words.spelled])
-                tfidf, found = TfIdf.of(readings["train"], outputs["train"]), []
-                both = {part: tfidf(readings[part], outputs[part]) for part in parts}
-                means = {part: _means(readings[part], outputs[part], known) for part in parts}
-                for more in (False, True):
-                    x = {
-                        part: sparse.hstack([both[part], means[part]]).tocsr() if more else both[part] for part in parts
-                    }
-                    model = LinearSVC(C=STRENGTH).fit(x["train"], parts["train"].labels)
-                    found.append(np.mean(model.predict(x["test"]) == parts["test"].labels))
-                rows.append(found)
-            alone, with_ = np.array(rows).T
-            gain = spread((with_ - alone).tolist())
-            yield f"{name}, {level}: {spread(alone)} alone, {spread(with_)} with mean vectors, gain {gain}"
+        release, rows = named(releases, f"{law}-{level}"), []
+        readings = {part: release.read(texts_.cut) for part, texts_ in parts.items()}
+        for _ in range(draws):
+            outputs = {part: release.draw(reading) for part, reading in readings.items()}
+            known = np.array([table.get(word, np.zeros(WIDTH)) for word in release.words.spelled])
+            kinds = {
+                part: np.where(reading.role == KIND, len(known) + reading.index, outputs[part])
+                for part, reading in readings.items()
+            }
+            means = {part: _means(readings[part], outputs[part], known) for part in parts}
+            rows.append([])
+            for words, more in product((outputs, kinds), (False, True)):
+                if name == "sick":  # a pair of sentences, not a text
+                    args = [(readings[part], words[part], parts[part].labels) for part in ("train", "test")]
+                    rows[-1].append(pearson(*args[0], *args[1]))
+                    continue
+                tfidf = TfIdf.of(readings["train"], words["train"])
+                x = {part: tfidf(readings[part], words[part]) for part in parts}
+                if more:
+                    x = {part: sparse.hstack([x[part], means[part]]).tocsr() for part in parts}
+                model = LinearSVC(C=STRENGTH).fit(x["train"], parts["train"].labels)
+                rows[-1].append(np.mean(model.predict(x["test"]) == parts["test"].labels))
+        both = np.array(rows).T
+        gains = (f"{how} {spread(got)}, gain {spread(got - both[0])}" for how, got in zip(READ, both[1:], strict=True))
+        yield f"{name}, {law}-{level}: {spread(both[0])} as it is; {'; '.join(gains)}"
 
 
 def _means(reading: Reading, outputs: Array, known: Array) -> Any:
@@ -202,7 +216,7 @@ def _means(reading: Reading, outputs: Array, known: Array) -> Any:
 
 
 CLAIMS: dict[str, Callable[[Releases, Path, int], Iterator[str]]] = {
-    "kept": kept, "articles": articles, "texts": texts, "paraphrases": paraphrases, "spans": spans, "vectors": vectors,
+    "kept": kept, "articles": articles, "texts": texts, "paraphrases": paraphrases, "spans": spans, "server": server,
 }  # fmt: skip
 
 

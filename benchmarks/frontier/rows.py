@@ -147,7 +147,7 @@ class Releases:
         """Returns the plan of a row under the staircase's skeleton."""
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
-        epsilon = row.nats if row.nats in ("6", "8", "10", "12") else "10"
+        epsilon = row.nats if row.nats in ("4", "6", "8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
         if row.name == "uniform" or row.law == "k-RR":
             law = k_rr(plan.mechanism.strict, "0.000001" if row.name == "uniform" else epsilon)

@@ -46,7 +46,10 @@ REWRITTEN = ("names", "names-tags", "index-4", "index-6", "index-8")
 #: Nothing is left to name, no attacker knows where, or words are shown or gone without a draw of each.
 NOT_ATTACKED = ("raw", "delete", "uniform", *REWRITTEN)
 #: The rows of the first table, attacked before the others.
-FIRST = "shipped-10 shipped-8 shipped-12 krr-kinds-10 krr-kinds-8 seen-10 seen-8 seen-12 krr-seen-10 krr-seen-8".split()
+FIRST = (
+    "shipped-10 shipped-8 shipped-12 shipped-6 shipped-4 krr-kinds-10 krr-kinds-8 seen-10 seen-8 seen-12 krr-seen-10 "
+    "krr-seen-8"
+).split()
 #: Rows whose draws the network of the attacks learns from.
 LEARNED = ("shipped-8", "shipped-10", "krr-seen-10", "every-10")
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
