@@ -61,7 +61,7 @@ with open("kept") as reader:
         print(error)
     print(reader.read(), os.listdir())
 """
-    assert run(code, tmp_path) == "the output file cannot be written: Permission denied\nold ['kept']\n"
+    assert run(code, tmp_path) == "'kept' cannot be written: Permission denied\nold ['kept']\n"
 
 
 def test_a_table_with_crlf_a_quarantine_and_a_ledger(tmp_path: Path) -> None:
