@@ -90,7 +90,7 @@ site:
 	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
 	if [ -f web/dist/textveil.js ]; then node web/demo/build.mjs; else echo "without the page to try: npm ci && npm run build in web/"; fi
 	version=$$(.site/venv/bin/python docs/site/collect.py) && \
-	NO_MKDOCS_2_WARNING=1 TEXTVEIL_SITE="textveil $$version" TEXTVEIL_HTML="../../.site/html/$$version" \
+	NO_MKDOCS_2_WARNING=1 TEXTVEIL_HTML="../../.site/html/$$version" \
 	.site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
 # The bill of materials of the runtime and its command, and the hashes of what they depend on, by tools in an environment

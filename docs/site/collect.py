@@ -19,7 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / ".site" / "pages"
 HTML = ROOT / ".site" / "html"
 DEMO = ROOT / "web" / "demo" / "dist"
-STYLE = Path("docs/site/site.css")
+#: What pages load, beside what the theme brings.
+ASSETS = {Path("docs/site/site.css"), Path("docs/site/iframe-worker.js")}
+#: Pages for those that change the code: linked, but not searched.
+UNSEARCHED = (Path("docs/decisions"), Path("benchmarks"))
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<to>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -33,8 +36,10 @@ def main() -> None:
         to = TARGET / path
         to.parent.mkdir(parents=True, exist_ok=True)
         if path in pages:
-            to.write_text(linked((ROOT / path).read_text("utf-8"), path, pages), "utf-8")
-        elif path.suffix == ".png" or path == STYLE:
+            text = linked((ROOT / path).read_text("utf-8"), path, pages)
+            unsearched = any(path.is_relative_to(folder) for folder in UNSEARCHED)
+            to.write_text(f"---\nsearch: {{exclude: true}}\n---\n{text}" if unsearched else text, "utf-8")
+        elif path.suffix == ".png" or path in ASSETS:
             shutil.copy(ROOT / path, to)
     if DEMO.is_dir():
         shutil.copytree(DEMO, TARGET / "demo")

@@ -25,6 +25,7 @@ FILES = {
     "mails/a.csv": b"id,note\n1,hello\n",
     "broken.csv": b'id,note\n1,"open\n',
     "ragged.csv": b"id,note\n1,a\n2,b,c\n",
+    "semicolons.csv": b"id;note\n1;a\n",
     "numbers.jsonl": b'{"note": 1}\n',
     "half.jsonl": b'{"note": "a"\n',
     "pretty.json": b'[\n{"note": "a"}\n]\n',

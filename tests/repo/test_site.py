@@ -26,6 +26,15 @@ def test_every_guide_is_in_the_navigation() -> None:
     assert [guide for guide in guides if f": {guide}\n" not in config] == []
 
 
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    """The plugin that makes the search work without a server takes this script, or loads one from another host."""
+    config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
+    found = re.search(r"^  polyfills: \[(\S*iframe-worker\S*)\]", config, re.M)
+    assert found is not None
+    assert Path(found[1]) in collect.ASSETS
+    assert all((ROOT / asset).is_file() for asset in collect.ASSETS)
+
+
 def test_links() -> None:
     """Pages stay linked, files become their path, and what leads nowhere stays for the checker to find."""
     text = "[a](levels.md#x) [`Makefile`](../Makefile) [tests](../tests/) [proofs](proofs/) [gone](gone.md) [w](https://w.org)"

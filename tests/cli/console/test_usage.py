@@ -11,6 +11,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from textveil_cli.console import run
 from textveil_cli.main import app
+from textveil_cli.options.text import KINDS
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 
@@ -64,10 +65,7 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
     [
         (["sanitze"], "unknown command: did you mean sanitize? (see textveil --help)"),
         (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
-        (
-            ["sanitize", "--colum", "secret"],
-            "unknown option: did you mean --column or --only-columns or --scope-column? (see textveil sanitize --help)",
-        ),
+        (["sanitize", "--colum", "secret"], "unknown option: did you mean --column? (see textveil sanitize --help)"),
         (["sanitize", "--zoom", "3"], "unknown option (see textveil sanitize --help)"),
         (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),
     ],
@@ -78,12 +76,20 @@ def test_suggestions_for_what_is_mistyped(arguments: list[str], expected: str) -
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")],
+    [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")]
+    + [(f"textveil sanitize --{option} cit", "city") for option in ("keep", "tag", "drop")],
 )
 def test_a_shell_completes_words(forked: Callable, words: str, expected: str) -> None:
     environment = {"_TEXTVEIL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     ran = forked(environment={**os.environ, **environment})
     assert (ran.code, ran.text.strip(), ran.err) == (0, expected, b"")
+
+
+def test_the_kinds_of_the_help_are_those_of_the_rung(here: Callable) -> None:
+    ran = here("sanitize", "--protect", "names", "--keep", "zorblax", "--text", "hello")
+    assert f"no such kind; there are {', '.join(KINDS)} (see" in ran.message
+    helped = " ".join(here("preview", "--help").text.split())
+    assert f"{', '.join(KINDS[:-1])} and {KINDS[-1]}" in helped.replace("- ", "-")
 
 
 def test_every_command_has_a_short_help_option(here: Callable) -> None:

@@ -84,14 +84,12 @@ def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, A
 def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Selection("csv", ("note",), **how)
-    with pytest.raises(OptionError, match=r"are for --csv, --tsv and --parquet$"):
+    with pytest.raises(OptionError, match=r"JSON lines keep all keys$"):
         Selection("jsonl", ("note",), only=True)
 
 
 def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
-    with pytest.raises(
-        ColumnError, match=r"^t.csv: --without-column 1 of 1 is not in the header; --no-header if there is none$"
-    ):
+    with pytest.raises(ColumnError, match=r"^t.csv: --without-column 1 of 1 is not in the header; --no-header if"):
         shout(b"id,note\n1,a\n", Selection("csv", ("note",), without=("who",)))
 
 
@@ -253,7 +251,9 @@ def test_a_bad_row_is_an_error_or_goes_to_the_quarantine(cli: Callable, tmp_path
     table.write_bytes(b"id,note\n1,the\n2,secret,\n3,\xff secret\n")
     ran = cli("--csv", "-c", "note", table, "-o", out)
     assert ran.code == 1
-    assert ran.message == "textveil: bad-row: t.csv, row 2 (line 3): 3 cells, where the first row has 2\n"
+    assert ran.message.startswith(
+        "textveil: bad-row: t.csv, row 2 (line 3): 3 cells, where the first row has 2 (--quarantine FILE leaves "
+    )
     assert not out.exists()
     ran = cli("--csv", "-c", "note", table, "-o", out, "--quarantine", kept)
     assert ran.code == 0

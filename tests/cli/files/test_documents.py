@@ -62,7 +62,8 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     ran = here(*arguments)
     assert ran.code == 1
     assert ran.message.endswith(
-        "textveil: bad-row: t.csv, row 3 (line 4): rows of its document stand further up: sort them by the key\n"
+        "textveil: bad-row: t.csv, row 3 (line 4): rows of its document stand further up: sort them by the key "
+        "(--quarantine FILE leaves bad rows out)\n"
     )
     assert here(*arguments, "-o", tmp_path / "out.csv", "--quarantine", tmp_path / "kept").code == 0
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == 3
@@ -110,7 +111,8 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     ]
     ran = here(*arguments)
     assert ran.message.endswith(
-        "t.csv, row 2 (line 3): its document has more drawn words, names and numbers than the cap\n"
+        "t.csv, row 2 (line 3): its document has more drawn words, names and numbers than the cap "
+        "(--quarantine FILE leaves bad rows out)\n"
     )
     assert not out.exists()
     ran = here(*arguments, "--quarantine", kept)

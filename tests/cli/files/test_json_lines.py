@@ -76,7 +76,7 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
         ('{"a": 1}', "the value at a key is not a text"),
         ('{"a": {"b": "x"}}', "the value at a key is not a text"),
         ('{"a": ["x"]}', "the value at a key is not a text"),
-        ('{"b": "x"}', "a --key is missing (--allow-missing passes such rows)"),
+        ('{"b": "x"}', "a --key is missing: --allow-missing passes such rows"),
         ('{"a": "x", "a": "y"}', "a key is there twice"),
         ('{"a": "x"', "not a whole JSON object"),
         ('{"a": "x",}', "not a whole JSON object"),
@@ -175,5 +175,6 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     assert ran.code == 1
     assert ran.message == (
         "textveil: bad-row: t.jsonl, row 1 (line 1): "
-        "a list stands where a key names an object: write [] after its name\n"
+        "a list stands where a key names an object: write [] after its name "
+        "(--quarantine FILE leaves bad rows out)\n"
     )

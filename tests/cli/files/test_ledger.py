@@ -95,7 +95,7 @@ def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Pa
     ]
     assert json.loads(reasons[0]["raw"]) == {"who": 2, "note": "flu flu"}
     said = here("sanitize", "-b", bundle, "--ledger", path, *options, "-o", tmp_path / "out").message
-    assert said == "textveil: bad-row: t.parquet, row 3: --scope-column names no scope there\n"
+    assert said.startswith("textveil: bad-row: t.parquet, row 3: --scope-column names no scope there (--quarantine ")
 
 
 def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
@@ -111,7 +111,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         assert (ran.code, ran.out, out.exists()) == (1, b"", False)
         assert ran.message.endswith(
             "textveil: budget: people.csv, row 3 (line 4): this release does not fit the budget of its scope: "
-            "8.5 of 20 nats are spent\n"
+            "8.5 of 20 nats are spent (--quarantine FILE leaves bad rows out)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
     people.write_text(PEOPLE + "6,bob\n")  # a bad row further down: the rows before it are not charged either

@@ -137,7 +137,8 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     assert second["b"] is None
     ran = here(*arguments, "--consistent-cap", "1")
     assert ran.message == (
-        "textveil: bad-row: t.parquet, row 1: its document has more drawn words, names and numbers than the cap\n"
+        "textveil: bad-row: t.parquet, row 1: its document has more drawn words, names and numbers than the cap "
+        "(--quarantine FILE leaves bad rows out)\n"
     )
     kept = tmp_path / "kept"
     assert here(*arguments, "--consistent-cap", "1", "--quarantine", kept).code == 0

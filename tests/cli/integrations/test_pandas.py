@@ -41,7 +41,7 @@ def test_empty_columns() -> None:
 
 
 def test_what_is_no_text_is_named_by_its_place() -> None:
-    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string$"):
+    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string: convert the column first$"):
         sanitize(pandas.Series(["The", 48213977], dtype="object"))
 
 

@@ -69,7 +69,7 @@ def test_missing_cells_stay_and_others_must_be_strings(rewriter: Rewriter) -> No
     cells = rewriter.cells([None, "The", None, "of"])
     assert cells == [None, "The", None, "of"]
     assert rewriter.cells(["The", SECRET], [False, True]) == ["The", SECRET]
-    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string$"):
+    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string: convert the column first$"):
         rewriter.cells(["The", 48213977])
     with pytest.raises(InputError):
         rewriter(None)  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_a_missing_cell_of_any_library_is_missing(rewriter: Rewriter) -> None:
     cells = rewriter.cells([None, float("nan"), np.float32("nan"), np.float64("nan"), "of"])
     assert cells[4] == "of"
     assert not any(isinstance(cell, str) for cell in cells[:4])
-    with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string$"):
+    with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string: convert the column first$"):
         rewriter.cells([np.float32(4.8)])
 
 

@@ -111,7 +111,7 @@ def test_what_is_too_close_to_a_given_test_text_is_left_out() -> None:
         (rows(50), None, "1 different labels"),
         ([], None, "0 different labels"),
         (rows(*[1] * 257), None, "257 different labels"),
-        (rows(50, 2), None, f"class 2 of 2 has 2 texts: {MIN_CLASS_TEXTS} are needed"),
+        (rows(50, 2), None, f"class 2 of 2 has 2 texts: {MIN_CLASS_TEXTS} are needed; counted in"),
         ([*rows(90, 0), *[Example((LONG,), "copied")] * 40], None, "class 1 of 2 has no text in the part for"),
         (rows(50, 50), rows(0, 0, 3), "1 labels of the test file are not in the training file"),
         (rows(50, 50), rows(3, 0), "class 2 of 2 has no text in the part for test"),

@@ -118,7 +118,9 @@ def _meant(error: Any) -> list[str]:
     options = getattr(error, "possibilities", None)
     if options:  # click compares them with their dashes, which all have in common
         typed = str(getattr(error, "option_name", "")).lstrip("-")
-        return sorted(each for each in options if SequenceMatcher(None, typed, each.lstrip("-")).ratio() > 1 / 2)
+        alike = {each: SequenceMatcher(None, typed, each.lstrip("-")).ratio() for each in options}
+        least = max(1 / 2, max(alike.values()) - 0.1)
+        return sorted(each for each, ratio in alike.items() if ratio > least)
     commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
     _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
     return sorted(name for name in commands if f"'{name}'" in guessed)

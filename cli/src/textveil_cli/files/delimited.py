@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, InputError
 
+from textveil_cli.console import closest
 from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
-from textveil_cli.files.selection import MAX_CELLS, Selection, closest
+from textveil_cli.files.selection import MAX_CELLS, Selection
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # A quoted cell is one part in quotes after the other, without a blank; most have one. Those with very many, for which
@@ -203,13 +204,22 @@ class DelimitedLayout:
             where = "header" if self._selection.header else "first row"
             hint = closest(column, names) or "; --no-header if there is none" if not found and where == "header" else ""
             if not found and len(names) == 1:
-                hint = ": the first row is one cell, so look at --delimiter, --csv and --tsv"
+                hint = f": the first row is one cell{_meant(names[0], self._selection.delimiter)}"
             raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the {where}{hint}")
         return found[0]
 
     def _text(self, cell: bytes) -> str:
         text = cell.decode(self._codec)
         return text[1:-1].replace('""', '"') if text.startswith('"') else text
+
+
+def _meant(row: str, delimiter: str | None) -> str:
+    """What a first row of one cell may be meant to be cut at."""
+    mark = max(",;|\t", key=row.count)
+    if mark not in row:
+        return ", so look at --delimiter, --csv and --tsv"
+    of_format = {",": "--csv", "\t": "--tsv"} if delimiter is None else {"\t": "--tsv"}
+    return f"; did you mean {of_format.get(mark, f'--delimiter {mark!r}')}?"
 
 
 _BARE_RETURN = "a carriage return outside quotes"

@@ -223,7 +223,7 @@ class _Cut:
                 _, at = _read(text, at)
             at = self._next(at, "}")
         if left and not self._allow_missing:
-            raise _Unfit("a --key is missing (--allow-missing passes such rows)")
+            raise _Unfit("a --key is missing: --allow-missing passes such rows")
         return at + 1
 
     def _items(self, node: Node, at: int) -> int:

@@ -8,8 +8,9 @@ from typing import Any, BinaryIO
 
 from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
 
+from textveil_cli.console import closest
 from textveil_cli.files.rows import Bad, Drawn, Group, Withheld
-from textveil_cli.files.selection import Selection, closest
+from textveil_cli.files.selection import Selection
 
 _BATCH_BYTES = 8_000_000
 _BATCH_ROWS = 65_536

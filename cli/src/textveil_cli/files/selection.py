@@ -1,9 +1,8 @@
 """What of a file is rewritten: its format, the columns or keys, and which cells are one document."""
 
 import codecs
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from textveil.errors import OptionError
 
@@ -20,11 +19,6 @@ _ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
 MAX_FIELD = 16_000_000
 #: Most cells of a row, and values of a JSON line: each is an object in memory.
 MAX_CELLS = 1 << 16
-
-
-def closest(typed: str, names: Sequence[str]) -> str:
-    """Asks whether a column that there is was meant by one that there is not, if it is spelled nearly like it."""
-    return "".join(f"; did you mean {name}?" for name in get_close_matches(typed, names, 1) if name.isprintable())
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,9 @@ class Selection:
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
             raise OptionError("--document is line or file for plain text, cell or row for tables")
         if (self.without or self.only) and self.format not in ("csv", "tsv", "parquet"):
-            raise OptionError("--without-column and --only-columns are for --csv, --tsv and --parquet")
+            raise OptionError(
+                "--without-column and --only-columns are for CSV, TSV and Parquet: JSON lines keep all keys"
+            )
         if self.without and self.only:
             raise OptionError("--without-column and --only-columns exclude each other")
         if set(self.without) & set(self.columns) or len(set(self.without)) < len(self.without):

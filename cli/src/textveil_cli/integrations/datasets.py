@@ -12,6 +12,7 @@ from typing import Any, TypeVar, Unpack
 
 from textveil.errors import ColumnError, ExtraMissing, InputError
 
+from textveil_cli.console import closest
 from textveil_cli.integrations.rewriter import Rewriter, Settings, named
 
 try:
@@ -65,7 +66,8 @@ class SanitizeColumns:
             raise InputError("rows need names: no input_columns, no with_indices, and with_format(None)")
         for number, name in enumerate(self.columns, 1):
             if name not in rows:
-                raise ColumnError(f"column {number} of {len(self.columns)} that was named is not in the rows")
+                meant = closest(name, list(rows))
+                raise ColumnError(f"column {number} of {len(self.columns)} that was named is not in the rows{meant}")
         return {name: self._sanitized(rows[name]) for name in self.columns}
 
     def _sanitized(self, cells: Any) -> Any:

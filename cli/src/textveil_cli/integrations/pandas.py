@@ -6,6 +6,7 @@ from typing import Any, TypeVar, Unpack
 
 from textveil.errors import ColumnError, ExtraMissing, InputError
 
+from textveil_cli.console import closest
 from textveil_cli.integrations.rewriter import Rewriter, Settings, named
 
 try:
@@ -67,7 +68,8 @@ def _frame(frame: pandas.DataFrame, names: tuple[Hashable, ...], rewriter: Rewri
     done = frame.copy()
     for number, name in enumerate(names, 1):
         if list(frame.columns).count(name) != 1:
-            raise ColumnError(f"column {number} of {len(names)} that was named is not there, or more than once")
+            meant = closest(str(name), [str(column) for column in frame.columns])
+            raise ColumnError(f"column {number} of {len(names)} that was named is not there, or more than once{meant}")
         column: Any = frame[name]
         done[name] = _column(column, rewriter)
     return done

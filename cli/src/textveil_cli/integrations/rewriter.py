@@ -89,7 +89,7 @@ class Rewriter:
             raise InputError("cells and missing do not have the same length")
         for number, (cell, gone) in enumerate(zip(cells, missing, strict=True), 1):
             if not gone and not isinstance(cell, str):
-                raise InputError(f"cell {number} of {len(cells)} is not a string")
+                raise InputError(f"cell {number} of {len(cells)} is not a string: convert the column first")
         texts = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
         results = iter(self.results(texts))
         return [cell if gone else next(results).text for cell, gone in zip(cells, missing, strict=True)]

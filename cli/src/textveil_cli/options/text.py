@@ -13,6 +13,13 @@ from textveil_cli.console import read_words, say
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
 
+#: What the rung names tells apart; a test compares it with the rung, which says so itself where a kind is not one.
+KINDS = (
+    "account acronym age card city country date day decade email file group handle hash hashtag iban id ip key letter "
+    "mac month number number-word office ordinal organization other particle path person phone place ssn state street "
+    "symbol time title unit url weekday word year"
+).split()
+
 BundleArgument = Annotated[
     Path | None,
     typer.Argument(metavar="BUNDLE", help="Folder of a bundle, as --bundle; the built-in English one if left out."),
@@ -151,13 +158,20 @@ class ShownOptions:
     ] = None
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", metavar="KIND", help="names: show this kind, such as city or date; preview names them."),
+        typer.Option(
+            "--keep",
+            metavar="KIND",
+            autocompletion=lambda: KINDS,
+            help=f"names: show this kind; repeatable. Kinds are {', '.join(KINDS[:-1])} and {KINDS[-1]}.",
+        ),
     ] = None
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="KIND", help="names: write this kind as tags; repeatable.")
+        list[str] | None,
+        typer.Option("--tag", metavar="KIND", autocompletion=lambda: KINDS, help="names: write this kind as tags."),
     ] = None
     drop: Annotated[
-        list[str] | None, typer.Option("--drop", metavar="KIND", help="names: write nothing for it; repeatable.")
+        list[str] | None,
+        typer.Option("--drop", metavar="KIND", autocompletion=lambda: KINDS, help="names: write nothing for it."),
     ] = None
     allow: Annotated[
         Path | None,

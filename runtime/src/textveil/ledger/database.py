@@ -125,6 +125,8 @@ def create(path: Path) -> bool:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600))
         except FileExistsError:
             return False
+        except FileNotFoundError as error:
+            raise LedgerError("the ledger cannot be made: its folder does not exist") from error
         except OSError as error:
             raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
         return True

@@ -82,6 +82,8 @@ class Sanitizer:
         Privacy:
             Every call draws afresh: sanitizing the same text again is a second release and weakens the first.
         """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string; sanitize_batch takes a list of texts")
         return self.sanitize_batch([text], **options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:

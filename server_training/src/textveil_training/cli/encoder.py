@@ -11,13 +11,21 @@ from textveil_cli.console import progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
 from textveil_training.data.skipped import Skipped
-from textveil_training.errors import MissingExtra, UnreadableFile
+from textveil_training.errors import (
+    InvalidJson,
+    MissingExtra,
+    MissingLabel,
+    MissingText,
+    UnreadableFile,
+    WrongColumnCount,
+)
 from textveil_training.hashes import sha256
 from textveil_training.tables import aligned
 
 if TYPE_CHECKING:
     from textveil_export.index import IndexContents
 
+    from textveil_training.data import Example
     from textveil_training.encoder.kept_parts import KeptParts
     from textveil_training.encoder.train import EncoderSettings
 
@@ -251,11 +259,18 @@ def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
     from textveil_training.data.tables import read_table
     from textveil_training.encoder.task import divided, unlabeled
 
-    rows = list(read_table(texts.file, texts.text, texts.label, skipped=skipped))
+    def read(file: Path) -> "list[Example]":
+        try:
+            return list(read_table(file, texts.text, texts.label, skipped=skipped))
+        except (MissingText, MissingLabel) as error:
+            raise type(error)(f"{error.reason} (--skip-empty leaves such rows out)", error.location) from None
+        except (InvalidJson, WrongColumnCount) as error:
+            raise type(error)(f"{error.reason} (--quarantine FILE leaves bad rows out)", error.location) from None
+
+    rows = read(texts.file)
     if texts.label is None:
         return unlabeled(rows, seed)
-    given = None if texts.test is None else list(read_table(texts.test, texts.text, texts.label, skipped=skipped))
-    return divided(rows, given, seed)
+    return divided(rows, None if texts.test is None else read(texts.test), seed)
 
 
 def _trained(

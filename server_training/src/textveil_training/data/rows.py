@@ -65,7 +65,7 @@ def read_lines(path: FilePath) -> Iterator[tuple[FileLocation, str]]:
             text, invalid = _decode(line[skipped:])
             if invalid is not None:
                 byte = start + skipped + invalid
-                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file", location, byte=byte)
+                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file (save it as UTF-8)", location, byte=byte)
             yield location, _without_line_end(text)
             start += len(line)
     if start == 0:

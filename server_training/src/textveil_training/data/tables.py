@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from textveil_cli.console import closest
+
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
 from textveil_training.data.skipped import Skipped
@@ -119,7 +121,8 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
         for option, name in zip(("text", "label"), wanted, strict=False):
             if row.count(name) != 1:
                 found = "two columns" if name in row else "no column"
-                raise MissingColumn(f"{found} of the name given for the {option} ({len(row)} columns)", location)
+                meant = closest(name, row) if found == "no column" else ""
+                raise MissingColumn(f"{found} of the name given for the {option} ({len(row)} columns){meant}", location)
         places = [row.index(name) for name in wanted]
     if len(set(places)) < len(places):
         raise DataOptionError("text and label are one column")

@@ -130,7 +130,7 @@ def _rows(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped | None) 
             rows.append(Example((text_field(text, location),), found))
         except (MissingText, MissingLabel) as error:
             if skipped is None:
-                raise
+                raise type(error)(f"{error.reason} (skip_empty=True leaves such rows out)", location) from None
             skipped.add(error, None)
     return rows
 

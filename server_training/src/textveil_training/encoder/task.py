@@ -84,11 +84,16 @@ def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed
     """
     labels = tuple(sorted({row.label for row in rows}))
     if not 2 <= len(labels) <= MAX_CODES:
-        raise ClassError(f"there are {len(labels)} different labels: from 2 to {MAX_CODES} are needed")
+        raise ClassError(
+            f"there are {len(labels)} different labels: from 2 to {MAX_CODES} are needed; is it the right column?"
+        )
     sizes = Counter(row.label for row in rows)
     for number, label in enumerate(labels, 1):
         if sizes[label] < MIN_CLASS_TEXTS:
-            raise ClassError(f"class {number} of {len(labels)} has {sizes[label]} texts: {MIN_CLASS_TEXTS} are needed")
+            raise ClassError(
+                f"class {number} of {len(labels)} has {sizes[label]} texts: {MIN_CLASS_TEXTS} are needed; counted in "
+                "the order of the alphabet: join this label to another, or take its rows out"
+            )
     if test is not None and (only := {row.label for row in test} - set(labels)):
         raise ClassError(f"{len(only)} labels of the test file are not in the training file")
     everything = [*(test or []), *rows]

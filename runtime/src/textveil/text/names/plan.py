@@ -148,7 +148,7 @@ class NamesPlans:
         foreign = sorted(set(given).intersection(_FOREIGN))
         foreign += ["epsilon without draw"] if "epsilon" in given and "draw" not in given else []
         if foreign:
-            raise OptionError(f"protect names does not take {', '.join(foreign)}")
+            raise OptionError(f"protect names does not take {', '.join(foreign)}: leave that out")
         style = self._style(given)
         allowed, denied = _keys(given.get("allow", ())), _keys(given.get("deny", ()))
         level, drawn, drawing = None, None, None
