@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from memory_of_lines import MOST, shrink, times_its_bytes
 from signs import run_of
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil_cli.files import delimited, json_lines, rows
 
@@ -93,14 +92,9 @@ MANY: dict[str, tuple[Table, tuple[str, ...]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
-
-
 @pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch, loaded: Sanitizer) -> None:
-    monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: loaded)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch, small: Sanitizer) -> None:
+    monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: small)
     shrink(monkeypatch.setattr)
 
 

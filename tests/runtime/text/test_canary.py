@@ -38,7 +38,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
         {**LIGHTEST, "epsilon": last},
         {**LIGHTEST, "epsilon": first},
         {"mechanism": "santext", "epsilon": last},
-        {"mechanism": "santext", "epsilon": last},
+        {"mechanism": "santext", "epsilon": first},
         {"mechanism": "krr", "epsilon": 30},
         {"mechanism": "krr", "epsilon": "0.1"},
         {"mechanism": "random"},

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from small_staircase import WORDS as PLAIN
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
@@ -29,11 +28,6 @@ texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=3) | st.sampled_from(
     "".join
 )
 shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
 @pytest.mark.slow
