@@ -35,6 +35,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
     laws: list[dict[str, Any]] = [
         {},
         {"epsilon": "12", "protect": "all"},
+        {"consistent": True},
         {**LIGHTEST, "epsilon": last},
         {**LIGHTEST, "epsilon": first},
         {"mechanism": "santext", "epsilon": last},
