@@ -70,7 +70,7 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
     def unpack(packed: Any) -> "Result":
         from textveil.text.result import Result
 
-        return Result(text=packed["text"], tokens=packed["tokens"], terms=sanitizer.terms(**options))
+        return Result(packed["text"], packed["tokens"], sanitizer.terms(**options))
 
     return Source(
         options={"kind": "text", **sanitizer.canonical_options(**options)},

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textveil.text.restore import Restorer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Result:
     """A sanitized text and what it promises.
 

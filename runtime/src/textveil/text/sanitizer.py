@@ -89,8 +89,7 @@ class Sanitizer:
         """
         documents, plan = texts_of(texts), self._plan(options)
         return [
-            Result(text=text, tokens=tokens, terms=plan.terms, mapping=mapping)
-            for (text,), tokens, mapping in plan.rewriter().rewrite(documents)
+            Result(text, tokens, plan.terms, mapping) for (text,), tokens, mapping in plan.rewriter().rewrite(documents)
         ]
 
     def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
