@@ -34,7 +34,7 @@ class Release:
         return [word for name, value in self.options.items() for word in (f"--{name.replace('_', '-')}", value)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One fine-tuning.
 
@@ -63,7 +63,7 @@ class Cell:
         return f"{self.data}.{release}.{mode}-{digest}.{self.start}.{self.seed}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackRuns:
     """Attacks that a published result has.
 
@@ -137,7 +137,14 @@ def runs_of(name: str) -> list[Cell] | list[Attack]:
         return [Attack(known[release], runs) for runs in recipe.runs for release in runs.releases]
     chosen = read_recipe(path)
     cells = [
-        Cell(path, chosen.training, data, None if release == "raw" else known[release], seed, start)
+        Cell(
+            recipe=path,
+            settings=chosen.training,
+            data=data,
+            release=None if release == "raw" else known[release],
+            seed=seed,
+            start=start,
+        )
         for runs in chosen.runs
         for seed, data, release, start in product(range(runs.seeds), runs.data, runs.releases, runs.starts)
     ]

@@ -79,7 +79,7 @@ _DERIVED = {"sst2-fresh": _fresh, "sst2-10k-fresh": _fresh, ERASED: _erased}
 """Data sets made from sanitized copies."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Workshop:
     """Runs commands, each folder made once even if several runs want it.
 
@@ -296,7 +296,7 @@ def main() -> None:
     every = {cell.name: cell for name in given.recipes for cell in runs_of(name)}
     left = [cell for cell in every.values() if cell.name not in done and given.only in cell.name]
     wanted = [cell for cell in left if getattr(cell, "seed", 0) < given.seeds]
-    shop, lock = Workshop(given.data, given.work), threading.Lock()
+    shop, lock = Workshop(data=given.data, work=given.work), threading.Lock()
 
     def run(cell: Cell | Attack) -> None:
         record = shop.attacked(cell) if isinstance(cell, Attack) else shop.record(cell)

@@ -92,7 +92,7 @@ class WithinClasses:
         return self.gap.to_dict() | {"share": round(self.share, 5)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
     """One attribute; without figures where fewer texts than the minimum have it, or lack it.
 
@@ -125,7 +125,7 @@ class Attribute:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroups:
     """Accuracy by subgroup of one model: the table.
 
@@ -223,19 +223,27 @@ def subgroups(
     found = []
     for name, having, figures in zip(names, bits.T, enough, strict=True):
         if not figures:
-            found.append(Attribute(name, Group(int(having.sum())), Group(int((~having).sum()))))
+            found.append(Attribute(name=name, having=Group(int(having.sum())), lacking=Group(int((~having).sum()))))
             continue
         found.append(
             Attribute(
-                name,
-                _group(values[having]),
-                _group(values[~having]),
-                _gap([(values, having, 1.0)], z, 0.0),
-                None if of_class is None else _within(values, having, of_class, z, minimum),
-                None if differences is None else _gap([(differences, having, 1.0)], z, -1.0),
+                name=name,
+                having=_group(values[having]),
+                lacking=_group(values[~having]),
+                gap=_gap([(values, having, 1.0)], z, 0.0),
+                within_classes=None if of_class is None else _within(values, having, of_class, z, minimum),
+                change=None if differences is None else _gap([(differences, having, 1.0)], z, -1.0),
             )
         )
-    return Subgroups(len(values), float(values.mean()), _error(values), tuple(found), comparisons, confidence, minimum)
+    return Subgroups(
+        examples=len(values),
+        accuracy=float(values.mean()),
+        standard_error=_error(values),
+        attributes=tuple(found),
+        comparisons=comparisons,
+        confidence=confidence,
+        minimum=minimum,
+    )
 
 
 def _per_text(correct: ArrayLike) -> Floats:

@@ -47,7 +47,7 @@ class Place:
     align: str = "left"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class End:
     """The end of a line, with the label that belongs there."""
 

@@ -58,7 +58,7 @@ def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
         for name, column, line, marker, color in BOUNDS:
             if not (equal and column == "reference"):
                 axes.plot(bounds.epsilon, bounds[column], line, marker=marker, color=color)
-                ends.append(End(epsilons[-1], bounds[column].iloc[-1], name, color))
+                ends.append(End(x=epsilons[-1], y=bounds[column].iloc[-1], label=name, color=color))
         for name, mode, color, marker, line in HEADS:
             found = heads[heads["mode"] == mode].groupby("epsilon").accuracy.agg(["mean", "std"])
             if len(found):
@@ -66,7 +66,7 @@ def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
                     found.index, found["mean"], found["std"].fillna(0), color=color, marker=marker, linestyle=line,
                     capsize=3, elinewidth=1, zorder=3,
                 )  # fmt: skip
-                ends.append(End(found.index[-1], found["mean"].iloc[-1], name, color))
+                ends.append(End(x=found.index[-1], y=found["mean"].iloc[-1], label=name, color=color))
         height(axes, clean, "without privacy", side="left")
         height(axes, majority, "majority class", below=True)
         by_epsilon(axes, epsilons, epsilons, room=2.3)

@@ -71,7 +71,7 @@ def accuracy_of_rows(
                     xs, ys, errors = zip(*at, strict=True)
                     look = {"linestyle": line.style, "marker": line.marker, "color": line.color}
                     axes.errorbar(xs, ys, errors, capsize=3, elinewidth=1, **look)
-                    ends.append(End(xs[-1], ys[-1], line.label, line.color))
+                    ends.append(End(x=xs[-1], y=ys[-1], label=line.label, color=line.color))
             by_epsilon(axes, epsilons, [e for e in epsilons if e != 10], room=5)  # 12 is too close to 10
             label_ends(axes, ends, epsilons[-1] * 1.2)
             height(axes, majority[task], "majority class", below=True)

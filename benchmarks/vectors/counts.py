@@ -55,7 +55,7 @@ FEW = 20
 Ids = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pool:
     """Texts that a model did not see: their labels, and what it decided."""
 
@@ -94,7 +94,7 @@ def pools(data: Path, task: str) -> list[Pool]:
                 _silent,
             )
         decided = trained.codes(pool.texts, lambda *_: None)
-        found.append(Pool(labels, pool.classes, decided, len(trained.bias)))
+        found.append(Pool(labels=labels, classes=pool.classes, codes=decided, count=len(trained.bias)))
     return found
 
 

@@ -19,18 +19,34 @@ from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, open_bundle
 from textveil.bundle.files import MAX_JSON_BYTES, is_printable, read_file
 from textveil.errors import BundleDamaged, BundleError, BundleNotFound, BundleTooLarge
 
-Open = Callable[..., Any]
-KINDS: dict[str, tuple[Callable[[Path], Path], Open, str]] = {
-    "staircase": (small_staircase, open_bundle, "staircase.safetensors"),
-    "index": (write_index, open_bundle, "rows.safetensors"),
-    "encoder": (write_encoder, open_bundle, "model.onnx"),
+#: What writes a bundle of each kind, and the largest of its files.
+KINDS: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "staircase": (small_staircase, "staircase.safetensors"),
+    "index": (write_index, "rows.safetensors"),
+    "encoder": (write_encoder, "model.onnx"),
 }
-each_kind = pytest.mark.parametrize(("write", "opening", "large"), KINDS.values(), ids=KINDS)
 
 
-def refused(opening: Open, folder: Path, error: type[BundleError] = BundleDamaged, **options: Any) -> str:
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def folder(tmp_path: Path, kind: str) -> Path:
+    """The folder of a bundle of each kind."""
+    return KINDS[kind][0](tmp_path / "bundle")
+
+
+@pytest.fixture
+def large(folder: Path, kind: str) -> Path:
+    """The largest of its files."""
+    return folder / KINDS[kind][1]
+
+
+def refused(folder: Path, error: type[BundleError] = BundleDamaged, **options: Any) -> str:
     with pytest.raises(error) as caught:
-        opening(folder, **options)
+        open_bundle(folder, **options)
     message = str(caught.value)
     assert is_printable(message)
     return message
@@ -40,117 +56,85 @@ def stated(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "manifest.json").read_text("utf-8"))
 
 
-@each_kind
 @pytest.mark.parametrize("listed", [0, None], ids=["no bytes", "the true size"])
-def test_a_pipe_does_not_keep_us_waiting(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, listed: int | None
-) -> None:
-    folder = write(tmp_path / "bundle")
-    (folder / large).unlink()
-    os.mkfifo(folder / large)
+def test_a_pipe_does_not_keep_us_waiting(folder: Path, large: Path, listed: int | None) -> None:
+    large.unlink()
+    os.mkfifo(large)
     if listed is not None:
         manifest = stated(folder)
-        manifest["files"][large] = {"bytes": listed, "sha256": hashlib.sha256(b"").hexdigest()}
+        manifest["files"][large.name] = {"bytes": listed, "sha256": hashlib.sha256(b"").hexdigest()}
         (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert "not a plain file" in refused(opening, folder)
+    assert "not a plain file" in refused(folder)
 
 
-@each_kind
 @pytest.mark.parametrize("target", ["/dev/zero", "outside", "inside", "nowhere"])
-def test_links_are_not_followed(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, target: str
-) -> None:
-    folder = write(tmp_path / "bundle")
+def test_links_are_not_followed(folder: Path, large: Path, tmp_path: Path, target: str) -> None:
     moved = {"outside": tmp_path / "outside", "inside": folder / "other"}.get(target, Path(target))
     if target in ("outside", "inside"):
-        (folder / large).rename(moved)
+        large.rename(moved)
     else:
-        (folder / large).unlink()
-    (folder / large).symlink_to(moved)
-    assert "not a plain file" in refused(opening, folder)
+        large.unlink()
+    large.symlink_to(moved)
+    assert "not a plain file" in refused(folder)
 
 
-@each_kind
-def test_a_manifest_that_is_a_pipe_or_a_link(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str
-) -> None:
-    folder = write(tmp_path / "bundle")
+def test_a_manifest_that_is_a_pipe_or_a_link(folder: Path, tmp_path: Path) -> None:
     (folder / "manifest.json").rename(tmp_path / "elsewhere.json")
     (folder / "manifest.json").symlink_to(tmp_path / "elsewhere.json")
-    assert "not a plain file" in refused(opening, folder)
+    assert "not a plain file" in refused(folder)
     (folder / "manifest.json").unlink()
     os.mkfifo(folder / "manifest.json")
-    assert "not a plain file" in refused(opening, folder)
+    assert "not a plain file" in refused(folder)
     (folder / "manifest.json").unlink()
-    refused(opening, folder, BundleNotFound)
+    refused(folder, BundleNotFound)
 
 
-@each_kind
-def test_a_bundle_has_a_cap(tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str) -> None:
-    folder = write(tmp_path / "bundle")
+def test_a_bundle_has_a_cap(folder: Path) -> None:
     size = sum(entry["bytes"] for entry in stated(folder)["files"].values())
-    assert opening(folder, max_bytes=size)
-    refused(opening, folder, BundleTooLarge, max_bytes=size - 1)
+    assert open_bundle(folder, max_bytes=size)
+    refused(folder, BundleTooLarge, max_bytes=size - 1)
     assert size < MAX_BUNDLE_BYTES
 
 
-@each_kind
-def test_a_cap_is_checked_before_a_byte_is_read(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str
-) -> None:
-    folder = write(tmp_path / "bundle")
-    os.truncate(folder / large, 10**12)  # a hole: it takes no place on the disk
+def test_a_cap_is_checked_before_a_byte_is_read(folder: Path, large: Path) -> None:
+    os.truncate(large, 10**12)  # a hole: it takes no place on the disk
     manifest = stated(folder)
-    refused(opening, folder)  # its size is not the one that is stated
-    manifest["files"][large]["bytes"] = 10**12
+    refused(folder)  # its size is not the one that is stated
+    manifest["files"][large.name]["bytes"] = 10**12
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    refused(opening, folder, BundleTooLarge)
+    refused(folder, BundleTooLarge)
     for size in (-1, True, 1.0, "5", None):
-        manifest["files"][large]["bytes"] = size
+        manifest["files"][large.name]["bytes"] = size
         (folder / "manifest.json").write_text(json.dumps(manifest))
-        refused(opening, folder)
+        refused(folder)
 
 
-@each_kind
-def test_json_has_a_cap(tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str) -> None:
-    folder = write(tmp_path / "bundle")
+def test_json_has_a_cap(folder: Path) -> None:
     text = (folder / "manifest.json").read_text("utf-8")
     (folder / "manifest.json").write_text(text + " " * (MAX_JSON_BYTES - len(text.encode())))
-    assert opening(folder)
+    assert open_bundle(folder)
     (folder / "manifest.json").write_text(text + " " * (MAX_JSON_BYTES - len(text.encode()) + 1))
-    refused(opening, folder, BundleTooLarge)
+    refused(folder, BundleTooLarge)
 
 
-@each_kind
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
-def test_numbers_that_are_none(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, number: str
-) -> None:
-    folder = write(tmp_path / "bundle")
+def test_numbers_that_are_none(folder: Path, number: str) -> None:
     text = (folder / "manifest.json").read_text("utf-8")
     (folder / "manifest.json").write_text(f'{{"later": {number}, {text.strip()[1:]}')
-    assert "not readable JSON" in refused(opening, folder)
+    assert "not readable JSON" in refused(folder)
     (folder / "manifest.json").write_text(f'{{"later": 1e99, {text.strip()[1:]}')
-    assert opening(folder)
+    assert open_bundle(folder)
 
 
-@each_kind
 @pytest.mark.parametrize("mark", ["\x1b[2J", "\r", "\n", "\x7f", "\x9b1m", "\u202e", "\u2066", "\u2028", "\ud800"])
-def test_names_that_a_terminal_would_obey(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, mark: str
-) -> None:
-    folder = write(tmp_path / "bundle")
+def test_names_that_a_terminal_would_obey(folder: Path, mark: str) -> None:
     manifest = stated(folder)
     for place in ({"name": f"safe{mark}"}, {f"key{mark}": 1}, {"later": [{"deep": [mark]}]}):
         (folder / "manifest.json").write_text(json.dumps({**manifest, **place}))
-        assert "control characters" in refused(opening, folder)
+        assert "control characters" in refused(folder)
 
 
-@each_kind
-def test_words_that_a_terminal_would_obey(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str
-) -> None:
-    folder = write(tmp_path / "bundle")
+def test_words_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
     lists = [name for name in stated(folder)["files"] if name.endswith((".txt", ".tsv"))]
     assert lists
     for name in lists:
@@ -158,25 +142,21 @@ def test_words_that_a_terminal_would_obey(
         content = (copy / name).read_bytes()
         (copy / name).write_bytes(content + b"ab\x1b[31mcd\n")
         sign(copy)
-        assert refused(opening, copy) == f"{name}: holds control characters"
+        assert refused(copy) == f"{name}: holds control characters"
 
 
 def test_thousands_of_levels(tmp_path: Path) -> None:
     level = {"share": "1/4", "own_share": "1"}
     levels = [{**level, "name": f"l{number}", "epsilon": f"{1 + number / 10_000:.4f}"} for number in range(20_000)]
     folder = small_staircase(tmp_path / "bundle", levels=levels)
-    assert "law.json: has more than" in refused(open_bundle, folder, BundleTooLarge)
+    assert "law.json: has more than" in refused(folder, BundleTooLarge)
     folder = small_staircase(tmp_path / "fewer", levels=levels[:65])
-    assert "more than 64 values" in refused(open_bundle, folder)
+    assert "more than 64 values" in refused(folder)
     assert len(open_bundle(small_staircase(tmp_path / "few", levels=levels[:64]), TextBundle).staircase_levels) == 64
 
 
-@each_kind
-def test_what_is_used_is_what_was_hashed(
-    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_used_is_what_was_hashed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that is another one right after each file is read, and overwritten in place at the end."""
-    folder = write(tmp_path / "bundle")
     reads: list[str] = []
 
     def changing(path: Path, most: int) -> bytes:
@@ -187,7 +167,7 @@ def test_what_is_used_is_what_was_hashed(
 
     for module in ("files", "open"):
         monkeypatch.setattr(f"textveil.bundle.{module}.read_file", changing)
-    opened = opening(folder)
+    opened = open_bundle(folder)
     assert len(reads) == len(set(reads)), "a file was opened twice"
     assert set(reads) == {"manifest.json", *opened.manifest["files"]}
 

@@ -39,7 +39,7 @@ def test_held_out_and_released_texts_are_not_the_same() -> None:
     """Where more of each label are wanted than there are, all texts are taken: none twice, and none left out."""
     classes = np.repeat([0, 1, 2], [50, 60, 7])
     codes = (classes + (np.arange(117) % 5 == 0)) % 3
-    pool = counts.Pool(("a", "b", "c"), classes, codes, 3)
+    pool = counts.Pool(labels=("a", "b", "c"), classes=classes, codes=codes, count=3)
     staircase = integer_channel("counts", np.eye(3), "16")
     tables = set()
     drawn = counts.releases(pool, staircase, 10**9, 0.5, 20, np.random.default_rng(0))

@@ -11,13 +11,11 @@ from neighbor_models import write_bert
 from report.dpnr import LABELS, read_grid
 from report.records import FORMAT, RELEASE, SHARES, VERSION, read_runs
 from textveil_training.dpnr import train as dpnr
-from textveil_training.dpnr.placement import Search
-from tiny_training import private_recipe, recipe_text, sentences, write_encoder
+from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, sentences, write_encoder
 
 Command = Callable[..., None]
 
 END = "=" * 20
-SEARCH = Search(restarts=0, steps=2, draws=16, fresh_draws=16)
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +39,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(place: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]) -> Command:
     """Runs a command in the folder, which must succeed."""
     monkeypatch.chdir(place)
-    monkeypatch.setattr(dpnr, "SEARCH", SEARCH)
-    monkeypatch.setattr(grid, "_BOUND_SEARCH", SEARCH)
-    monkeypatch.setattr(grid, "_HEAD_SEARCH", SEARCH)
+    monkeypatch.setattr(dpnr, "SEARCH", QUICK_SEARCH)
+    monkeypatch.setattr(grid, "_BOUND_SEARCH", QUICK_SEARCH)
+    monkeypatch.setattr(grid, "_HEAD_SEARCH", QUICK_SEARCH)
     return lambda *arguments: _succeed(run(*arguments)[0])
 
 

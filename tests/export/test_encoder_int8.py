@@ -149,7 +149,16 @@ def test_measuring_compares_with_the_float_graph(
 
 def candidate(size: int, deviation: float, speed: float, **settings: object) -> Measured:
     recipe = replace(DEFAULT, weights=f"{size}-{deviation}-{speed}", **settings)
-    return Measured(recipe, True, size, deviation, 0, 1, 1, speed)
+    return Measured(
+        recipe=recipe,
+        precise=True,
+        model_bytes=size,
+        deviation_mean=deviation,
+        deviation_p99=0,
+        accuracy=1,
+        agreement=1,
+        speed=speed,
+    )
 
 
 def order(*candidates: Measured, room: int = 10**9) -> list[int]:
@@ -166,7 +175,7 @@ def test_the_order_is_that_of_the_recipes_whatever_was_measured() -> None:
 
 
 def test_the_preferred_recipe_cannot_saturate_and_has_a_scale_for_every_output() -> None:
-    assert RECIPES[0] == Int8Recipe("s8", per_channel=True, reduce_range=True)
+    assert RECIPES[0] == Int8Recipe(weights="s8", per_channel=True, reduce_range=True)
     assert RECIPES[1] == DEFAULT
 
 

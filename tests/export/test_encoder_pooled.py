@@ -90,4 +90,4 @@ def test_if_all_lose_or_none_fits_there_is_no_extractor(
 
 
 def test_recipes_are_chosen_on_a_thousand_texts_where_there_are_so_many() -> None:
-    assert EncoderSettings("a", Path("b")).sample == MIN_SAMPLE == 1000
+    assert EncoderSettings(name="a", data=Path("b")).sample == MIN_SAMPLE == 1000

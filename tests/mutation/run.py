@@ -2,6 +2,7 @@
 
     nice .envs/mutants/bin/python tests/mutation/run.py              all modules of modules.toml, two at a time
     nice .envs/mutants/bin/python tests/mutation/run.py rows.py      one of them
+    nice .envs/mutants/bin/python tests/mutation/run.py --most 16    of each module 16 mutants, spread over it evenly
     .envs/mutants/bin/python tests/mutation/run.py --report          what is known so far
 
 Mutants are made by cosmic-ray, in copies of the tree. A mutant that lives is a test that is missing, or changes nothing
@@ -49,17 +50,20 @@ class Module:
 
     Attributes:
         path: From the package on.
-        tests: Files, the quickest first.
+        tests: Files, or tests of one, the quickest first.
+        most: How many mutants are tried; all if left out.
     """
 
     path: str
     tests: tuple[str, ...]
+    most: int | None
 
     @property
     def session(self) -> Path:
         """Results of this module as it is now."""
         digest = hashlib.sha256((ROOT / SOURCE / self.path).read_bytes()).hexdigest()
-        return WORK / "sessions" / f"{self.path.replace('/', '.')}-{digest[:12]}.sqlite"
+        sample = "" if self.most is None else f"-{self.most}"
+        return WORK / "sessions" / f"{self.path.replace('/', '.')}-{digest[:12]}{sample}.sqlite"
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Mutant:
         return f"module = {self.module!r}\nwas = '''{self.was}'''\nbecomes = '''{self.becomes}'''"
 
 
-def modules() -> list[Module]:
+def modules(most: int | None) -> list[Module]:
     """What ``modules.toml`` says, its patterns resolved.
 
     Raises:
@@ -88,13 +92,15 @@ def modules() -> list[Module]:
         tests = files(ROOT, one["tests"])
         if not paths or not tests:
             sys.exit(f"modules.toml: {one['path']}: {'no tests' if paths else 'no such module'}")
-        found += [Module(path, tests) for path in paths]
+        found += [Module(path, tests, most) for path in paths]
     return found
 
 
 def files(root: Path, patterns: list[str]) -> tuple[str, ...]:
-    """Files below a folder that patterns name, each once, in the order of the patterns."""
-    return tuple(dict.fromkeys(str(path.relative_to(root)) for each in patterns for path in sorted(root.glob(each))))
+    """Files below a folder that patterns name, each once, in the order of the patterns; ``::`` names a test of one."""
+    parted = [each.partition("::") for each in patterns]
+    found = [f"{path.relative_to(root)}{mark}{test}" for each, mark, test in parted for path in sorted(root.glob(each))]
+    return tuple(dict.fromkeys(found))
 
 
 def justified() -> dict[Mutant, str]:
@@ -122,7 +128,7 @@ def results(module: Module) -> Iterator[tuple[Mutant, bool]]:
 
 def is_complete(module: Module) -> bool:
     """Whether all mutants of a module were tried."""
-    if not module.session.exists():
+    if module.most is not None or not module.session.exists():
         return False
     with sqlite3.connect(module.session) as session:
         left = "SELECT count(*) FROM work_items WHERE job_id NOT IN (SELECT job_id FROM work_results)"
@@ -169,22 +175,35 @@ def try_module(module: Module, tree: Path) -> None:
         with sqlite3.connect(module.session) as session:
             session.execute("DELETE FROM work_results WHERE test_outcome = 'SURVIVED'")
     tool = Path(sys.executable).parent
-    steps = [[tool / "cosmic-ray", "exec", config, module.session]]
     if not module.session.exists():
-        steps[:0] = [
-            [tool / "cosmic-ray", "init", config, module.session],
-            [tool / "cr-filter-operators", module.session, config],
-        ]
+        for first in (["cosmic-ray", "init", config, module.session], ["cr-filter-operators", module.session, config]):
+            subprocess.run([tool / first[0], *first[1:]], cwd=tree, check=True)
+        if module.most is not None:
+            keep_some(module.session, module.most)
+    trying = [tool / "cosmic-ray", "exec", config, module.session]
     serving = [PYTHON, WARM, "serve", place, *module.tests]
     with subprocess.Popen(serving, cwd=tree, env=environment(tree), stdout=subprocess.PIPE, text=True) as warm:
         assert warm.stdout is not None
         try:
             if warm.stdout.readline() != "passes\n":
                 sys.exit(f"{module.path}: the tests fail without any mutant")
-            for step in steps:
-                subprocess.run(step, cwd=tree, env=environment(tree), check=True)
+            subprocess.run(trying, cwd=tree, env=environment(tree), check=True)
         finally:
             warm.kill()
+
+
+def keep_some(path: Path, most: int) -> None:
+    """Leaves so many mutants of a new session, as evenly spread over the lines of the module as they can be."""
+    listed = (
+        "SELECT job_id FROM mutation_specs WHERE job_id NOT IN (SELECT job_id FROM work_results) "
+        "ORDER BY start_pos_row, start_pos_col, operator_name, occurrence"
+    )
+    with sqlite3.connect(path) as session:
+        every = [job for (job,) in session.execute(listed)]
+        kept = {every[number * len(every) // most] for number in range(min(most, len(every)))}
+        gone = [(job,) for job in every if len(every) > most and job not in kept]
+        for table in ("mutation_specs", "work_items"):
+            session.executemany(f"DELETE FROM {table} WHERE job_id = ?", gone)
 
 
 def try_all(chosen: list[Module]) -> None:
@@ -231,9 +250,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="ends of modules' paths; all if there are none")
     parser.add_argument("--afresh", action="store_true", help="try what was killed before, too")
+    parser.add_argument("--most", type=int, help="how many mutants of each module are tried")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     given = parser.parse_args()
-    chosen = [one for one in modules() if not given.names or one.path.endswith(tuple(given.names))]
+    chosen = [one for one in modules(given.most) if not given.names or one.path.endswith(tuple(given.names))]
     if not given.report:
         if given.afresh:
             for module in chosen:

@@ -5,20 +5,20 @@ has fewer odd places.
 """
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from names_soup import BREAKS, around, broken, law, pairs, soup
-from small_names import write_names
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlans
 
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
-def plans(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NamesPlans:
+def plans(request: pytest.FixtureRequest, names: Path) -> NamesPlans:
     if request.param == "shipped":
         return NamesPlans(Sanitizer.load().bundle)
-    return NamesPlans(Sanitizer.load(write_names(tmp_path_factory.mktemp("names") / "bundle")).bundle)
+    return NamesPlans(Sanitizer.load(names).bundle)
 
 
 def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlans) -> None:

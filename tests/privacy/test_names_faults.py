@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from names_soup import BREAKS, around, broken, law, pairs
 from planted import planted
-from small_names import write_names
 from textveil import Sanitizer
 from textveil.text.names import chunks, rewrite
 from textveil.text.names.kinds import Kinds
@@ -14,11 +13,6 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.places import Places
 from textveil.text.names.plan import NamesPlans
 from textveil.text.names.words import Words
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_names(tmp_path_factory.mktemp("names") / "bundle")
 
 
 def is_caught(bundle: Path) -> bool:
@@ -104,10 +98,10 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
 
 
 @pytest.mark.parametrize("fault", READ_FAULTS)
-def test_planted_faults_of_the_reader(small: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, changes = READ_FAULTS[fault]
     monkeypatch.setattr(owner, name, planted(getattr(owner, name), *changes))
-    assert is_caught(small)
+    assert is_caught(names)
 
 
 #: Faults of the draw.
@@ -142,10 +136,10 @@ DRAW_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
 
 
 @pytest.mark.parametrize("fault", DRAW_FAULTS)
-def test_planted_faults_of_the_draw(small: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, changes = DRAW_FAULTS[fault]
     wrong = planted(getattr(owner, name), *changes)
-    plan = NamesPlans(Sanitizer.load(small).bundle).plan({"style": "tag"} if name == "_tag" else {})
+    plan = NamesPlans(Sanitizer.load(names).bundle).plan({"style": "tag"} if name == "_tag" else {})
     found = False
     for texts, others in pairs(plan, 8, 1_500):
         with monkeypatch.context() as patch:
@@ -155,14 +149,14 @@ def test_planted_faults_of_the_draw(small: Path, fault: str, monkeypatch: pytest
     assert found
 
 
-def test_an_account_of_a_class_of_its_own(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_account_of_a_class_of_its_own(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "number", planted(chunks.number, ('"account", ', "")))
-    assert is_caught(small)
+    assert is_caught(names)
 
 
-def test_a_number_of_digits_that_leaks(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_of_digits_that_leaks(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from textveil.text.names import strings
 
     wrong = planted(strings._of_number, ('return "account", ""', 'return "account", str(digits)'))
     monkeypatch.setattr(strings, "_of_number", wrong)
-    assert is_caught(small)
+    assert is_caught(names)

@@ -5,10 +5,10 @@ them are outside the fiber.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from names_soup import skeleton
-from small_names import write_names
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlan, NamesPlans
 from textveil.text.segmentation import key
@@ -31,10 +31,10 @@ LOWER = ("he saw {} near the house", "he met {}, and left", "{} called")
 
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
-def plan(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NamesPlan:
+def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
     if request.param == "shipped":
         return NamesPlans(Sanitizer.load().bundle).plan({})
-    return NamesPlans(Sanitizer.load(write_names(tmp_path_factory.mktemp("names") / "bundle")).bundle).plan({})
+    return NamesPlans(Sanitizer.load(names).bundle).plan({})
 
 
 def members(plan: NamesPlan, kinds: Iterable[str], never: frozenset[str]) -> Iterator[tuple[str, list[str]]]:

@@ -15,9 +15,8 @@ from fairness.subgroups import SubgroupError
 from overridden import overridden
 from textveil.bundle import artifact
 from textveil_training.dpnr import train as train_module
-from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr.task import Split
-from tiny_training import private_recipe, recipe_text, sentences, train_checkpoints, write_encoder
+from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, sentences, train_checkpoints, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -59,7 +58,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     monkeypatch.chdir(place)
-    monkeypatch.setattr(train_module, "SEARCH", Search(restarts=0, steps=2, draws=16, fresh_draws=16))
+    monkeypatch.setattr(train_module, "SEARCH", QUICK_SEARCH)
 
 
 @pytest.fixture

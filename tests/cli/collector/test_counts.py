@@ -107,7 +107,7 @@ def test_intervals_are_cut_and_wider_ones_than_all_texts_and_those_outside_are_n
         (5, 2.5, (0, 10)),
         (5, 2.6, None),
     ):
-        assert counts.Count("a", count, error, 10).interval == interval
+        assert counts.Count(label="a", count=count, standard_error=error, texts=10).interval == interval
 
 
 def without_held_out_error(held_out: HeldOut, staircase: IndexStaircase, arrived: np.ndarray) -> Estimate:

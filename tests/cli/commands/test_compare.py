@@ -4,18 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from small_index import SENTENCES, sentences_of, write_index
-from small_names import write_names
 
 Here = Callable[..., Any]
 TEXT = "The doctor called Anna zorblax in Boston."
 HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_names(tmp_path_factory.mktemp("names") / "bundle")
 
 
 def rungs(page: str) -> dict[str, tuple[str, str]]:

@@ -4,13 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from small_names import COMMON, KINDS, POOLS, write_names
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_names(tmp_path_factory.mktemp("names") / "bundle")
+from small_names import COMMON, KINDS, POOLS
 
 
 def test_info(here: Callable, names: Path) -> None:

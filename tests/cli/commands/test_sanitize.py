@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil import Sanitizer
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5.\n"
 
@@ -200,29 +199,3 @@ def test_no_text_is_released_without_its_mapping(here: Callable[..., Any], bundl
 def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle: Path) -> None:
     for word, drawn in (("John", "0 other words"), ("doctor", "1 other word"), ("zorblax", "1 other word")):
         assert f" {drawn} drawn at 8.5 nats" in here("inspect", "-b", bundle, word).text
-
-
-SMALL = Path(__file__).parents[3] / "artifacts" / "english-v4"
-
-
-@pytest.mark.skipif(not (SMALL / "manifest.json").is_file(), reason="artifacts/english-v4 is not here")
-def test_no_canary_comes_out_of_the_small_english_bundle() -> None:
-    sanitizer = Sanitizer.load(SMALL)
-    for canary in (
-        "Zorblaxia",
-        "zorblaxia's",
-        "O’Zorblaxia",
-        "48213977",
-        "doctor@boston.com",
-        "@the",
-        "+1-617-555-0188",
-    ):
-        for options in (
-            {},
-            {"protect": "all"},
-            {"consistent": True},
-            {"sanitize_punctuation": True},
-        ):
-            result = sanitizer.sanitize(f"The {canary} said, (“{canary}”).", **options)  # type: ignore[arg-type]
-            for said in (result.text, repr(result), result.statement.summary(), repr(sanitizer)):
-                assert canary.lower().removesuffix("'s").removeprefix("o’") not in said.lower()

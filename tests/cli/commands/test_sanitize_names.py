@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_names import write_names
 
 Here = Callable[..., Any]
 TEXT = "Anna Novak met Olga Kaplan in Boston. Anna paid 12."
 CANARY = re.compile("Kaplan|Novak|Olga|zorblax", re.IGNORECASE)
-
-
-@pytest.fixture(scope="module")
-def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle with the lists of the rung and nothing else."""
-    return write_names(tmp_path_factory.mktemp("names") / "bundle")
 
 
 @pytest.fixture

@@ -10,16 +10,11 @@ from typing import Any
 
 import pytest
 import textveil_cli.files.workers as workers_module
-from canaries import SECRET
+from canaries import SECRET, hidden
 from textveil import Sanitizer
 from textveil.errors import WorkerFailed
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes as POSIX counts them")
-
-
-def hidden(said: str) -> bool:
-    """Whether the secret, in any spelling, is nowhere in it."""
-    return not any(part in said.casefold() for part in ("zorblax", "48213977", "orblaxia"))
 
 
 BAD_CSV = [

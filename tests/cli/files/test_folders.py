@@ -36,12 +36,6 @@ def folder(tmp_path: Path) -> Path:
     return top
 
 
-@pytest.fixture
-def tables(here: Callable, flat_bundle: Path, nearest: None) -> Callable:
-    """``textveil sanitize --csv --column note`` with which every word becomes ``zz``."""
-    return lambda *arguments: here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", *arguments)
-
-
 def files_in(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 

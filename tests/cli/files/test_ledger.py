@@ -13,24 +13,11 @@ from textveil_cli.files import streams
 
 #: Of every drawn mention, under the default level of the small bundle.
 NATS = 8.5
-PEOPLE = "id,who,note\n1,anna,doctor\n2,bob,nurse flu\n3,anna,cancer flu\n4,bob,\n5,bob,doctor\n"
 
 
 @pytest.fixture(scope="module")
 def small(bundle: Path) -> Sanitizer:
     return Sanitizer.load(bundle)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    (tmp_path / "books").mkdir()
-    return tmp_path / "books" / "ledger"
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    (tmp_path / "people.csv").write_text(PEOPLE)
-    return tmp_path / "people.csv"
 
 
 @pytest.fixture
@@ -114,9 +101,10 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
             "8.5 of 20 nats are spent (--quarantine FILE leaves bad rows out)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
-    people.write_text(PEOPLE + "6,bob\n")  # a bad row further down: the rows before it are not charged either
+    rows = people.read_text()
+    people.write_text(rows + "6,bob\n")  # a bad row further down: the rows before it are not charged either
     assert "bad-row: people.csv, row 6" in tables(people, "--scope-column", "who").message
-    people.write_text(PEOPLE + "6,,nurse\n")
+    people.write_text(rows + "6,,nurse\n")
     assert (
         "bad-row: people.csv, row 6 (line 7): --scope-column names" in tables(people, "--scope-column", "who").message
     )

@@ -7,14 +7,6 @@ from pathlib import Path
 
 import pytest
 
-PEOPLE = "id,who,note\n1,anna,doctor\n2,bob,nurse flu\n3,anna,cancer flu\n4,bob,\n5,bob,doctor\n"
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    (tmp_path / "people.csv").write_text(PEOPLE)
-    return tmp_path / "people.csv"
-
 
 def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")

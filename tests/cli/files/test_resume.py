@@ -21,11 +21,6 @@ def folder(tmp_path: Path) -> Path:
     return top
 
 
-@pytest.fixture
-def tables(here: Callable, flat_bundle: Path) -> Callable:
-    return lambda *arguments: here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", *arguments)
-
-
 def test_a_file_that_is_no_record_is_neither_removed_nor_cut(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out, other_version = tmp_path / "out", b'{"version": 2, "settings": "x"}\n'
     for content in (b"theirs", b"theirs\nwithout an end", b'{"version": 1, "sett1ngs', other_version):

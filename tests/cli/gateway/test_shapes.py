@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, events_of, stream, streamed_text, text_of
+from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, call_of, events_of, stream, streamed_text, text_of
 from serving import Server
 from upstreams import Upstream
 
@@ -43,12 +43,6 @@ def test_a_stream_has_them_too(gate: Server, up: Upstream, path: str) -> None:
     elif path == CHAT:
         assert "data: [DONE]" in content
     assert ": textveil placed=" in content
-
-
-def call_of(path: str, reply: dict[str, Any]) -> Any:
-    if path == CHAT:
-        return json.loads(reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])
-    return reply["content"][0]["input"] if path == ANTHROPIC else json.loads(reply["output"][0]["arguments"])
 
 
 def streamed_call(path: str, content: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, events_of, stream, streamed_text, text_of
+from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, call_of, events_of, stream, streamed_text, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 from serving import Server
@@ -81,7 +81,7 @@ def test_any_stream_is_the_whole_reply(
     if model == "echo":
         assert streamed_text(path, content) == text_of(path, whole_reply)
     else:
-        assert arguments(path, content) == called(path, whole_reply)
+        assert arguments(path, content) == call_of(path, whole_reply)
     assert streaming.counts == once.counts
     assert [plain(reply) for reply in streaming.said] == [plain(reply) for reply in once.said]
     if path == RESPONSES:
@@ -93,12 +93,6 @@ def plain(reply: Any) -> str:
     from textveil_cli.gateway.conversations import _plain
 
     return json.dumps(_plain(reply), sort_keys=True)
-
-
-def called(path: str, reply: dict[str, Any]) -> Any:
-    if path == CHAT:
-        return json.loads(reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])
-    return reply["content"][0]["input"] if path == ANTHROPIC else json.loads(reply["output"][0]["arguments"])
 
 
 def arguments(path: str, content: str) -> Any:

@@ -46,11 +46,6 @@ def test_nothing_is_written(tickets, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert sorted(path for path in stored.rglob("*")) != before
 
 
-def test_two_processes(tickets) -> None:
-    done = tickets.map(SanitizeColumns("note"), batched=True, keep_in_memory=True, num_proc=2)
-    assert done["note"][:2] == ["The of", None]
-
-
 def test_what_is_hashed_has_no_text(tickets) -> None:
     Hasher = importlib.import_module("datasets.fingerprint").Hasher
     rewrite = SanitizeColumns("note")
@@ -63,11 +58,6 @@ def test_what_is_hashed_has_no_text(tickets) -> None:
 
 def test_every_run_has_a_fingerprint_of_its_own(tickets) -> None:
     assert sanitize(tickets, "note")._fingerprint != sanitize(tickets, "note")._fingerprint
-
-
-def test_what_is_no_text_is_named(tickets) -> None:
-    with pytest.raises(InputError, match="cell 1 of 3 is not a string"):
-        sanitize(tickets, "stars")
 
 
 # --- as its tutorial calls it: without batched=True and without any other argument ----------------------------------
@@ -87,9 +77,10 @@ def is_right(rows: Any) -> bool:
     return is_sanitized(first["note"]) and missing["note"] is None and visible["note"] == VISIBLE
 
 
-@pytest.mark.parametrize("how", [{}, {"batched": True}, {"batched": True, "batch_size": None}, {"num_proc": 2}])
-def test_map_takes_rows_and_batches(plain, how: dict[str, Any]) -> None:
-    done = plain.map(SanitizeColumns("note"), **how)
+@pytest.mark.parametrize("more", [{}, {"num_proc": 2}])
+@pytest.mark.parametrize("how", [{}, {"batched": True}, {"batched": True, "batch_size": None}])
+def test_map_takes_rows_and_batches(plain, how: dict[str, Any], more: dict[str, Any]) -> None:
+    done = plain.map(SanitizeColumns("note"), **how, **more)
     assert is_right(done.to_list())
     assert done.features == plain.features
 
@@ -185,6 +176,8 @@ def test_lists_in_cells() -> None:
 def test_numbers_are_refused(plain) -> None:
     with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string: convert the column first$"):
         plain.map(SanitizeColumns("stars"))
+    with pytest.raises(InputError, match="cell 1 of 3 is not a string"):
+        sanitize(plain, "stars")
 
 
 def test_a_rewriter_is_not_what_map_wants(plain) -> None:

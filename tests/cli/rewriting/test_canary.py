@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from canaries import CANARIES, SECRET
+from canaries import CANARIES, SECRET, hidden
 from forked import run_forked
 from textveil.bundle import artifact
 from textveil.mechanisms import integer_sampling as sampling
@@ -83,11 +83,6 @@ def confined(tmp_path: Path) -> Confined:
     root = tmp_path / "root"
     root.mkdir()
     return Confined(root)
-
-
-def hidden(said: str) -> bool:
-    """Whether the secret, in any spelling, is nowhere in it."""
-    return not any(part in said.casefold() for part in ("zorblax", "48213977", "orblaxia"))
 
 
 GOOD = [

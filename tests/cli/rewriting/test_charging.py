@@ -18,12 +18,6 @@ HERE = Callable[..., Any]
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    (tmp_path / "books").mkdir()
-    return tmp_path / "books" / "ledger"
-
-
-@pytest.fixture
 def sanitize(here: HERE, bundle: Path, path: Path) -> HERE:
     """``textveil sanitize`` of a text with a ledger."""
     return lambda *options, text=TEXT: here("sanitize", "-b", bundle, "--text", text, "--ledger", path, *options)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from memory_of_lines import MOST, shrink, times_its_bytes
-from small_staircase import small_staircase
+from signs import run_of
 from textveil import Sanitizer
 from textveil_cli.files import delimited, json_lines, rows
 
@@ -31,20 +31,16 @@ UNITS = {
 Table = Callable[[str, int], str]
 
 
-def repeated(unit: str, size: int) -> str:
-    return unit * (size // len(unit.encode()) + 1)
-
-
 def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
 def one_cell(unit: str, size: int) -> str:
-    return f"name,note\nx,{quoted(repeated(unit, size))}\n"
+    return f"name,note\nx,{quoted(run_of(unit, size))}\n"
 
 
 def one_plain_cell(unit: str, size: int) -> str:
-    return "name\tnote\nx\t" + repeated(unit, size).replace('"', "'") + "\n"
+    return "name\tnote\nx\t" + run_of(unit, size).replace('"', "'") + "\n"
 
 
 def many_columns(unit: str, size: int) -> str:
@@ -57,7 +53,7 @@ def many_columns_of_nothing(unit: str, size: int) -> str:
 
 
 def one_value(unit: str, size: int) -> str:
-    return json.dumps({"note": repeated(unit, size)}, ensure_ascii=False) + "\n"
+    return json.dumps({"note": run_of(unit, size)}, ensure_ascii=False) + "\n"
 
 
 def escaped_value(unit: str, size: int) -> str:
@@ -96,14 +92,9 @@ MANY: dict[str, tuple[Table, tuple[str, ...]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
-
-
 @pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch, loaded: Sanitizer) -> None:
-    monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: loaded)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch, small: Sanitizer) -> None:
+    monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: small)
     shrink(monkeypatch.setattr)
 
 

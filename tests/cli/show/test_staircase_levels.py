@@ -3,22 +3,11 @@
 from typing import Any
 
 import pytest
-from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, small_staircase
+from small_staircase import LEVELS
 from textveil import Sanitizer
 from textveil.release import round_up
 from textveil.text import Options
 from textveil_cli.show.staircase_levels import staircase_summaries
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
-
-
-@pytest.fixture(scope="module")
-def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    """A bundle whose outputs depend on the case of their slot."""
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES))
 
 
 def kept(sanitizer: Sanitizer, word: str, **law: Any) -> list[float]:

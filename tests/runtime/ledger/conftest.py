@@ -1,23 +1,11 @@
-"""A small bundle, and ledgers in a folder of their own."""
+"""Ledgers in a folder of their own."""
 
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from small_staircase import small_staircase
-from textveil import Ledger, Sanitizer
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    (tmp_path / "books").mkdir()
-    return tmp_path / "books" / "ledger"
+from textveil import Ledger
 
 
 @pytest.fixture

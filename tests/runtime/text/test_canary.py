@@ -35,10 +35,11 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
     laws: list[dict[str, Any]] = [
         {},
         {"epsilon": "12", "protect": "all"},
+        {"consistent": True},
         {**LIGHTEST, "epsilon": last},
         {**LIGHTEST, "epsilon": first},
         {"mechanism": "santext", "epsilon": last},
-        {"mechanism": "santext", "epsilon": last},
+        {"mechanism": "santext", "epsilon": first},
         {"mechanism": "krr", "epsilon": 30},
         {"mechanism": "krr", "epsilon": "0.1"},
         {"mechanism": "random"},

@@ -5,57 +5,28 @@ short line shows what a long one costs.
 """
 
 import os
+import sys
 import tracemalloc
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
 import memory_of_lines
 import pytest
-from memory_of_lines import MOST, shrink
-from small_staircase import small_staircase
+from memory_of_lines import GOLDEN, MOST, SIZES, load_bundles, shrink
+from signs import JOINED, WORDS, run_of
 from text_options import WRITTEN
 from textveil import Sanitizer
 from textveil.text.rewrite import batches
 from textveil_cli.files import looks
 
-
-def _expanding() -> str:
-    """Every code point that is several once it is folded, each as a word."""
-    return "".join(f"{c} " for c in map(chr, range(0x110000)) if len(unicodedata.normalize("NFKC", c).lower()) > 1)
-
-
-def _far_expanding() -> str:
-    """Different words, as long as words that are folded can be, of the code point that takes the most room."""
-    return "".join("\ufdfa" * 990 + letter + " " for letter in "abcdef")
-
-
+_GROWING = "emoji", "U+FDFA", "U+FDFA apart", "U+FDFA in long words", "all that expand"
 #: What lines consist of. Of some a line is one segment, of others every character is one.
 UNITS = {
-    "English": "The doctor in Boston said the scan was clean, and Mary agreed. ",
-    "letters": "a",
-    "letters and commas": "a,",
-    "short words": "aa bb ",
-    "capitals": "A ",
-    "domains": "www.a.com ",
-    "a domain with commas": "a.com,",
-    "cells": "ab,",
-    "an object": '{"a":{},',
-    "numbers": "1 ",
-    "numbers in open brackets": "(1",
-    "numbers in brackets": "(1) ",
-    "digits": "1",
-    "dots": "a. ",
-    "emoji": "😀 ",
-    "U+FDFA": "\ufdfa",
-    "U+FDFA apart": "\ufdfa ",
-    "U+FDFA in long words": _far_expanding(),
-    "all that expand": _expanding(),
-    "clitics": "I'm ",
-    "umlauts": "é,",
-    "blanks": " ",
-    "quotation marks": '"',
+    **WORDS,
+    **{name: JOINED[name] for name in _GROWING},
+    **{sign: sign for sign in ("a", "a,", "A ", "1", "1 ", "(1) ", "a. ", "é,", " ", '"')},
 }
+_WORDS, _PIECES = ("-b", str(GOLDEN / "words"), "-m"), ("-b", str(GOLDEN / "wordpieces"), "-m")
 OPTIONS = {
     "plain": (),
     "JSON": ("--json",),
@@ -63,18 +34,27 @@ OPTIONS = {
     "split": ("--consistent", "--split"),
     "a file": ("--document", "file"),
     "all drawn": ("--protect", "all"),
+    "santext": (*_WORDS, "santext"),
+    "santext+": (*_WORDS, "santext+"),
+    "fbdd": (*_WORDS, "fbdd", "-e", "10"),
+    "krr": (*_WORDS, "krr", "-e", "2"),
+    "santext, JSON": (*_WORDS, "santext", "--json"),
+    "santext+, punctuation": (*_WORDS, "santext+", "--sanitize-punctuation"),
+    "santext of pieces": (*_PIECES, "santext"),
+    "fbdd of pieces": (*_PIECES, "fbdd", "-e", "10"),
+    "santext+ of pieces, punctuation": (*_PIECES, "santext+", "--sanitize-punctuation"),
 }
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sanitizer]:
+    return load_bundles(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch, loaded: Sanitizer) -> None:
+def _small_chunks(monkeypatch: pytest.MonkeyPatch, bundles: dict[str, Sanitizer]) -> None:
     """What is held whatever the line is would hide what the line costs: a bundle, and the rest of a chunk."""
-    monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: loaded)
+    monkeypatch.setattr(Sanitizer, "load", lambda path=None, **more: bundles[Path(path or "staircase").name])
     shrink(monkeypatch.setattr)
 
 
@@ -82,13 +62,20 @@ def times_its_bytes(folder: Path, unit: str, options: Sequence[str]) -> float:
     """What ``textveil sanitize`` holds at most, over the bytes of a line of one unit."""
     line, out = folder / "line.txt", folder / "out.txt"
     arguments = ["sanitize", "-q", os.fspath(line), "-o", os.fspath(out), *options]
-    return memory_of_lines.times_its_bytes(line, lambda size: unit * (size // len(unit.encode()) + 1) + "\n", arguments)
+    sizes = (8_000, 20_000) if "-m" in options else SIZES  # they take longer
+    return memory_of_lines.times_its_bytes(line, lambda size: run_of(unit, size) + "\n", arguments, sizes)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["English", "letters and commas", "U+FDFA in long words", "all that expand"])
-def test_no_line_costs_more(unit: str, tmp_path: Path) -> None:
-    assert times_its_bytes(tmp_path, UNITS[unit], ()) <= MOST
+@pytest.mark.parametrize(
+    ("unit", "options"),
+    [
+        *((unit, "plain") for unit in ("English", "a,", "U+FDFA in long words", "all that expand")),
+        *(("A ", options) for options in ("santext", "santext, JSON")),
+    ],
+)
+def test_no_line_costs_more(unit: str, options: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, UNITS[unit], OPTIONS[options]) <= MOST
 
 
 def _forms() -> dict[str, tuple[str, ...]]:
@@ -140,15 +127,27 @@ def test_a_long_document_of_consistent_draws_costs_no_more(tmp_path: Path) -> No
     assert times_its_bytes(tmp_path, "the a, ", ("--consistent",)) <= MOST
 
 
-def test_words_that_folding_makes_long_are_remembered_by_their_hash(loaded: Sanitizer) -> None:
+def test_words_that_folding_makes_long_are_remembered_by_their_hash(bundles: dict[str, Sanitizer]) -> None:
     """Consistent draws remember every word: folded, these would be eighteen times as long. Equal ones stay equal."""
     words = ["\ufdfa" * 990 + first + second for first in "abcdefgh" for second in "abcdefgh"]
     text = " ".join([*words, *words])
     tracemalloc.start()
     try:
-        drawn = loaded.sanitize(text, consistent=True).text.split(" ")
+        drawn = bundles["staircase"].sanitize(text, consistent=True).text.split(" ")
         assert tracemalloc.get_traced_memory()[1] <= MOST * len(text.encode()) / 2
     finally:
         tracemalloc.stop()
     assert len(drawn) == 128
     assert drawn[:64] == drawn[64:]
+
+
+def test_a_long_text_grows_where_it_is() -> None:
+    """Parts and all of them together would be twice as much."""
+    for part in ("ab" * 500, "a…" * 500):
+        tracemalloc.start()
+        try:
+            text = batches.joined((part for _ in range(500)), " ")
+            assert tracemalloc.get_traced_memory()[1] <= 1.2 * sys.getsizeof(text)
+        finally:
+            tracemalloc.stop()
+        assert text == " ".join([part] * 500)

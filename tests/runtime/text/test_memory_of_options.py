@@ -8,30 +8,24 @@ import sys
 import time
 import tracemalloc
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from memory_of_lines import MOST, shrink
+from memory_of_lines import MOST, load_bundles, shrink
 from signs import ASCII, BREAKS, CATEGORIES, GROUPS, JOINED, SIGNS, WORDS, run_of
-from small_staircase import small_staircase
 from text_options import DRAWN, OTHER, TABLES, WRITTEN, ways
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil_cli.main import app
 
-GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 WAYS = ways()
 SIZES = 12_000, 36_000
 
 
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sanitizer]:
-    """One of the staircase, and those that mechanisms which draw token by token have."""
-    staircase = small_staircase(tmp_path_factory.mktemp("small"))
-    folders = {"staircase": staircase, "words": GOLDEN / "words", "pieces": GOLDEN / "wordpieces"}
-    return {name: Sanitizer.load(folder) for name, folder in folders.items()}
+    return load_bundles(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +61,7 @@ def times_its_bytes(sanitizer: Sanitizer, sign: str, options: dict[str, Any]) ->
 
 
 def bundles_of(options: dict[str, Any]) -> tuple[str, ...]:
-    return ("words", "pieces") if "mechanism" in options else ("staircase",)
+    return ("words", "wordpieces") if "mechanism" in options else ("staircase",)
 
 
 def too_much(bundles: dict[str, Sanitizer], way: str, signs: dict[str, str]) -> dict[str, float]:

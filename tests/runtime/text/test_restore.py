@@ -6,7 +6,6 @@ import pickle
 from typing import Any
 
 import pytest
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.text.restore import FORMAT, MOST_BYTES, VERSION, Restorer
@@ -21,11 +20,6 @@ PAIRS = [
     ("dirty", "spelt"),
     ("dirty", "qwyx"),
 ]
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,9 @@ def test_what_is_not_a_string_is_refused(tiny: Sanitizer, value: object) -> None
         tiny.sanitize(value)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^text 2 of 3 is not a string$"):
         tiny.sanitize_batch(["the", value, "a"])  # type: ignore[list-item]
+    for texts in ("the",) if isinstance(value, list) else ("the", value):
+        with pytest.raises(InputError):
+            tiny.sanitize_batch(texts)  # type: ignore[arg-type]
 
 
 # --- batches and long texts ----------------------------------------------------------------------------------------
@@ -219,9 +222,6 @@ def test_batches_of_any_size_give_the_same(
         patch.setattr(batches, "LONG_CHARACTERS", limit)
         patch.setattr(batches, "CHUNK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
-
-
-blanks_and_words = st.text(st.sampled_from("ab1@.'\"’é \u0308\u00ad\u200d🚀\u2003\u202f\t\n_-“ "), max_size=60)
 
 
 #: Texts of many parts, each of so many segments; the full run has the parts that texts are really cut into.

@@ -7,25 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_staircase import CASED_ROLES, CASED_WORDS, small_staircase
+from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import largest_odds, round_up
 from textveil.text import Options
 from textveil.text.promises import NOTION, guess_gain
 from textveil.text.sanitizer import make_plan
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
-
-
-@pytest.fixture(scope="module")
-def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    """A bundle whose outputs depend on the case of their slot."""
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES))
-
 
 # --- options -------------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,14 @@ def speaker(tmp_path: Path) -> IndexEncoder:
     return IndexEncoder.load(write_index(tmp_path / "sentences", files=sentences_of()))
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How much entropy was asked for, call by call."""
+    calls, real = list[int](), entropy.random_uint64
+    monkeypatch.setattr(entropy, "random_uint64", lambda count: calls.append(count) or real(count))
+    return calls
+
+
 class Failing:
     """An extractor that fails in one of the ways there are."""
 
@@ -43,16 +51,8 @@ class Failing:
         return Extracted(self.vector, False)
 
 
-def test_every_text_is_drawn(encoder: IndexEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_text_is_drawn(encoder: IndexEncoder, asked: list[int]) -> None:
     """As much entropy for every text: none is answered without a draw, or from memory."""
-    asked: list[int] = []
-    real = entropy.random_uint64
-
-    def counted(count: int) -> Any:
-        asked.append(count)
-        return real(count)
-
-    monkeypatch.setattr(entropy, "random_uint64", counted)
     for text in (*ODD, "the market", "the market"):
         asked.clear()
         release = encoder.encode(text)
@@ -62,18 +62,8 @@ def test_every_text_is_drawn(encoder: IndexEncoder, monkeypatch: pytest.MonkeyPa
         assert SECRET not in repr(release)
 
 
-def test_every_text_draws_an_index_and_then_one_of_its_sentences(
-    speaker: IndexEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_text_draws_an_index_and_then_one_of_its_sentences(speaker: IndexEncoder, asked: list[int]) -> None:
     """One integer more than for an index, whatever the text is, and drawn when the index is."""
-    asked: list[int] = []
-    real = entropy.random_uint64
-
-    def counted(count: int) -> Any:
-        asked.append(count)
-        return real(count)
-
-    monkeypatch.setattr(entropy, "random_uint64", counted)
     for text in (*ODD, "the market"):
         asked.clear()
         release = speaker.encode(text, as_text=True)

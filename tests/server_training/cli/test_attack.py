@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from textveil_training.attacks.vectors.released import read_released
 from textveil_training.dpnr import train as train_module
-from textveil_training.dpnr.placement import Search
 from textveil_training.errors import DataError, InvalidJson, WrongColumnCount
-from tiny_training import private_recipe, recipe_text, split_rows, train_checkpoints, write_encoder
+from tiny_training import QUICK_SEARCH, train_checkpoints, write_recipes
 
 Write = Callable[..., Path]
 Refuses = Callable[..., DataError]
@@ -32,19 +31,13 @@ ATTACK = (
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("place")
-    (folder / "rows.txt").write_text(split_rows())
-    (folder / "clean.toml").write_text(recipe_text(source=str(write_encoder(folder)), num_epochs=1))
-    head = {"tuned": "false", "num_epochs": 0, "placed_epochs": 1, "head_epochs": 1}
-    (folder / "heads.toml").write_text(private_recipe(**head))
-    return folder
+    return write_recipes(tmp_path_factory.mktemp("place"))
 
 
 @pytest.fixture(autouse=True)
 def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    quick = Search(restarts=0, steps=2, draws=16, fresh_draws=16)
     monkeypatch.chdir(place)
-    monkeypatch.setattr(train_module, "SEARCH", quick)
+    monkeypatch.setattr(train_module, "SEARCH", QUICK_SEARCH)
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 from textveil_training.dpnr import train as train_module
-from textveil_training.dpnr.placement import Search
-from tiny_training import private_recipe, recipe_text, sentences, write_data, write_encoder
+from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, sentences, write_data, write_encoder
 
-Capture = pytest.CaptureFixture[str]
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -25,7 +23,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     monkeypatch.chdir(place)
-    monkeypatch.setattr(train_module, "SEARCH", Search(restarts=0, steps=2, draws=16, fresh_draws=16))
+    monkeypatch.setattr(train_module, "SEARCH", QUICK_SEARCH)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from textveil.errors import ResumeError, TextveilError
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
 from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.stages import StageMaker, Texts
 from textveil_training.dpnr.task import load_task
@@ -24,14 +23,12 @@ from textveil_training.engine.run import STATE
 from textveil_training.engine.stage import Update
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel
-from tiny_training import private_recipe, recipe_text, write_data, write_encoder
-
-FROZEN = private_recipe(num_epochs=0, tuned="false", placed_epochs=1)
+from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, write_data, write_encoder
 
 
 @pytest.fixture(autouse=True)
 def _quick_search(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    monkeypatch.setattr(train_module, "SEARCH", Search(restarts=0, steps=2, draws=16, fresh_draws=16))
+    monkeypatch.setattr(train_module, "SEARCH", QUICK_SEARCH)
 
 
 @pytest.fixture(scope="module")

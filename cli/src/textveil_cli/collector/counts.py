@@ -36,7 +36,7 @@ _ERRORS = 2.0
 _NOT_HELD_OUT = "the bundle does not say what its model decided on held-out texts"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Count:
     """How many texts have a code or a label: an estimate.
 
@@ -204,7 +204,7 @@ def _estimate(names: Sequence[str], counts: Floats, variances: Floats, arrived: 
     texts = sum(int(histogram.sum()) for _, histogram in arrived)
     return Estimate(
         tuple(
-            Count(name, float(count), sqrt(max(0.0, float(variance))), texts)
+            Count(label=name, count=float(count), standard_error=sqrt(max(0.0, float(variance))), texts=texts)
             for name, count, variance in zip(names, counts, variances, strict=True)
         )
     )

@@ -28,7 +28,7 @@ def restore(
     paths = inputs.paths
     if mapping is None:
         raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
-    Kept([*paths, mapping]).refuse(("--output", output))
+    Kept(inputs=[*paths, mapping]).refuse(("--output", output))
     try:
         with mapping.open("rb") as file:
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))

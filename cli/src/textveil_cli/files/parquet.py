@@ -16,7 +16,7 @@ _BATCH_BYTES = 8_000_000
 _BATCH_ROWS = 65_536
 
 
-@dataclass
+@dataclass(kw_only=True)
 class ParquetBlock:
     """Rows that are rewritten together; see ``rows.Block``. A row that is withheld leaves the batch."""
 
@@ -150,7 +150,16 @@ class ParquetTable:
             by_row = self._selection.document == "row"
             sizes = [size for size in found if size] if by_row else [1] * sum(found)
             first, self.done = self.done + 1, self.done + batch.num_rows
-            yield ParquetBlock(batch, self._places, sizes, by_row, first, texts, scopes, self._kept)
+            yield ParquetBlock(
+                batch=batch,
+                columns=self._places,
+                sizes=sizes,
+                by_row=by_row,
+                first=first,
+                cells=texts,
+                scopes=scopes,
+                kept=self._kept,
+            )
 
     @contextmanager
     def writer(self, file: BinaryIO) -> Iterator[Any]:

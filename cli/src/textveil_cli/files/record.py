@@ -27,7 +27,7 @@ VERSION = 1
 _BEGIN = f'{{"version": {VERSION}, "settings": "'.encode()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Counts:
     """What was rewritten of a file, or of all.
 
@@ -49,12 +49,12 @@ class Counts:
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
-            self.rows + other.rows,
-            self.documents + other.documents,
-            self.tokens + other.tokens,
-            max(self.most_tokens, other.most_tokens),
-            self.quarantined + other.quarantined,
-            self.drawn + other.drawn,
+            rows=self.rows + other.rows,
+            documents=self.documents + other.documents,
+            tokens=self.tokens + other.tokens,
+            most_tokens=max(self.most_tokens, other.most_tokens),
+            quarantined=self.quarantined + other.quarantined,
+            drawn=self.drawn + other.drawn,
         )
 
 

@@ -146,7 +146,7 @@ def in_pieces(text: str, encode: Callable[[str], bytes], around: bytes) -> bytes
     return cast(bytes, written)  # joined and written as bytes are; to make bytes of it would be a copy
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Block:
     """Rows that are rewritten together, whole documents.
 
@@ -274,7 +274,9 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
                 raise DocumentTooLong(f"{name}, row {held[0].number}: its document is longer than --max-field allows")
         if rows or bad or last:
             sizes = _sizes(rows, selection.document)
-            yield Block(rows, bad, sizes, selection.document, layout.glue, layout.encode)
+            yield Block(
+                rows=rows, bad=bad, sizes=sizes, _document=selection.document, _glue=layout.glue, _encode=layout.encode
+            )
 
 
 def without_mark(lines: list[bytes], name: str) -> list[Row]:

@@ -269,7 +269,14 @@ def _released(drawn: Drawn) -> list[int]:
 
 def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
     tokens = _released(drawn)
-    return Counts(block.count, len(tokens), sum(tokens), max(tokens, default=0), len(block.bad), sum(drawn.words))
+    return Counts(
+        rows=block.count,
+        documents=len(tokens),
+        tokens=sum(tokens),
+        most_tokens=max(tokens, default=0),
+        quarantined=len(block.bad),
+        drawn=sum(drawn.words),
+    )
 
 
 @contextmanager

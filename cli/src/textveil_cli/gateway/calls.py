@@ -78,7 +78,7 @@ class Gateway:
     waits: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _Call:
     """One request: its answer is begun once, and what is told of it is counted."""
 
@@ -121,7 +121,7 @@ class Answer:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request, also where something fails."""
         request = Request(scope, receive)
-        call = _Call(self._gateway, self._threads, request, send)
+        call = _Call(gateway=self._gateway, threads=self._threads, request=request, send=send)
         try:
             body = await read_json(request, self._gateway.limits) if scope["method"] == "POST" else None
             work, gone = asyncio.ensure_future(self._answered(call, body)), asyncio.ensure_future(_until_gone(receive))

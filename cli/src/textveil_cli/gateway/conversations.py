@@ -56,7 +56,7 @@ class Keeping:
     key: Path | None = None
 
 
-@dataclass(eq=False, repr=False, slots=True)
+@dataclass(eq=False, repr=False, kw_only=True, slots=True)
 class Kept:
     """A conversation.
 
@@ -144,13 +144,13 @@ class Conversations:
             mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
             folder = self._keeping.folder
             path = None if folder is None else folder / f"{mark.hex()}.conversation"
-            found = self._known.get(mark, (Kept(None, path), None))
+            found = self._known.get(mark, (Kept(conversation=None, path=path), None))
         else:
             begun = [self._known.get(mark) for mark in self._marks(client, messages)]
             found = (
                 earlier
                 or next((entry for entry in reversed(begun) if entry is not None), None)
-                or (Kept(None, None), None)
+                or (Kept(conversation=None, path=None), None)
             )
         kept = found[0]
         self._kept[id(kept)] = kept

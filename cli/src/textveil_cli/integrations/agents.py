@@ -32,7 +32,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("agents", "langchain") from error
 
-from textveil_cli.integrations.langchain import Pieces, outgoing, restored
+from textveil_cli.integrations.langchain_messages import Pieces, outgoing, restored
 from textveil_cli.integrations.rewriter import loaded
 
 #: Packages whose handlers only hand on what the caller streams, but for the tracer that sends runs away.

@@ -140,4 +140,4 @@ def refuse_overwriting(
     from textveil.bundle import Kept
 
     inputs = [path for path in reads if path is not None]
-    Kept(inputs, keys, ledger.ledger, ledger.ledger_key, bundle).refuse(*outputs)
+    Kept(inputs=inputs, keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle).refuse(*outputs)

@@ -55,7 +55,7 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     asked.refuse_overwriting(sanitizer.bundle.path, *written, ("--quarantine", asked.run.quarantine))
     receipt = asked.receipt.opened(terms.statement, selection.described)
     charged = asked.ledger.opened(scope_column=asked.rows.scope_column)
-    run = _Run(asked, sanitizer, options, selection, terms)
+    run = _Run(asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)
     finished, about = run.written(sources, charged, receipt)
     if receipt is not None:
         receipt.write()
@@ -80,7 +80,7 @@ def _find(asked: Asked, selection: Selection) -> Sources:
     return sources
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Run:
     """A run over files."""
 

@@ -16,7 +16,7 @@ from textveil_export.progress import Progress, no_progress
 _BLOCK = 64
 
 
-@dataclass
+@dataclass(kw_only=True)
 class AllScores:
     """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``Scores`` of a ``Channel``, only looked up.
 
@@ -58,7 +58,7 @@ class AllScores:
                     progress("measuring all pairs", int(part[-1]) + 1, inputs)
         except OSError as error:
             raise ExportError("no space for the scores of all pairs in the folder for temporary files") from error
-        return cls(metric, scores, largest)
+        return cls(metric=metric, scores=scores, largest=largest)
 
     def from_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
         """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""

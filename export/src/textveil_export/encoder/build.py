@@ -37,7 +37,7 @@ PAPERS = 40_000
 _PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EncoderSettings:
     """Everything that decides an encoder bundle besides its checkpoint.
 

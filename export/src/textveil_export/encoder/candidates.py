@@ -24,7 +24,7 @@ MIN_SAMPLE = 1000
 Key = tuple[Int8Recipe, bool]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
     """A candidate and what it does on real texts, without noise, against the float32 graph.
 
@@ -102,14 +102,14 @@ def measure(
             labels = classify(classifier, got, epsilon)
             deviation = np.abs(got - expected).sum(axis=1)
             found[recipe, precise] = Measured(
-                recipe,
-                precise,
-                path.stat().st_size,
-                float(deviation.mean()),
-                float(np.quantile(deviation, 0.99)),
-                float(np.mean(labels == texts.labels)),
-                float(np.mean(labels == decided)),
-                float("nan"),
+                recipe=recipe,
+                precise=precise,
+                model_bytes=path.stat().st_size,
+                deviation_mean=float(deviation.mean()),
+                deviation_p99=float(np.quantile(deviation, 0.99)),
+                accuracy=float(np.mean(labels == texts.labels)),
+                agreement=float(np.mean(labels == decided)),
+                speed=float("nan"),
             )
         progress("measuring int8 recipes", number, len(recipes))
     return {

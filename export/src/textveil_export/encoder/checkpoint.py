@@ -46,7 +46,7 @@ _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+e-[0-9]+")
 Arrays = dict[str, NDArray[np.float32]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Checkpoint:
     """An encoder and the classifier that reads what it releases, as training left them.
 

@@ -27,7 +27,7 @@ _ROUNDING = 1 + 1e-5
 _EXACT = 1e-9  # what floating point makes of half a point
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GateReport:
     """What the gates measured; all of them were passed.
 
@@ -91,7 +91,7 @@ def pass_gates(
         by_level[level.epsilon] = with_noise({"float32": expected, "int8": shipped}, labels, classifier, level)
         _compare(by_level[level.epsilon], f"at epsilon {level.epsilon}, mean of {DRAWS} draws")
     agreement = float(np.mean(decisions["float32"] == decisions["int8"]))
-    return GateReport(len(labels), accuracy, agreement, by_level, outside)
+    return GateReport(texts=len(labels), accuracy=accuracy, agreement=agreement, by_level=by_level, outside=outside)
 
 
 def with_noise(

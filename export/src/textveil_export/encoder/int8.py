@@ -23,7 +23,7 @@ from textveil_export.text.quantize import quantize_by_row
 _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Int8Recipe:
     """One way to quantize.
 
@@ -57,7 +57,12 @@ class Int8Recipe:
 #: with quantized attention products are measured for comparison only. The order rests on the measurements in
 #: docs/decisions/0009-encoder-export.md. It is fixed: what ships must not depend on the clock of the exporting machine.
 RECIPES: tuple[Int8Recipe, ...] = (
-    *(Int8Recipe(w, c, r) for c in (True, False) for w in ("s8", "u8") for r in (True, False)),
+    *(
+        Int8Recipe(weights=w, per_channel=c, reduce_range=r)
+        for c in (True, False)
+        for w in ("s8", "u8")
+        for r in (True, False)
+    ),
     Int8Recipe(embeddings="tensor"),
     Int8Recipe(embeddings="float32"),
     Int8Recipe(embeddings="tensor", tool="optimum"),

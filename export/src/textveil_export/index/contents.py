@@ -14,7 +14,7 @@ Floats = NDArray[np.float32]
 _LARGEST = 127
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexContents:
     """Everything that an index bundle is made from.
 

@@ -54,7 +54,7 @@ def refuse_kept(path: Path, name: str = "the output") -> None:
         raise OutputError(f"{name}: a key file is there, or another file of 32 random bytes; nothing was written")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kept:
     """What a command reads or keeps.
 

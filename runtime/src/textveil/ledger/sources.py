@@ -47,7 +47,7 @@ class Issued(Generic[R]):
     stored: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source(Generic[R]):
     """What makes one kind of release.
 
@@ -73,20 +73,20 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
         return Result(packed["text"], packed["tokens"], sanitizer.terms(**options), drawn=packed.get("drawn", 0))
 
     return Source(
-        {"kind": "text", **sanitizer.canonical_options(**options)},
-        lambda texts: sanitizer.sanitize_batch(texts, **options),
-        lambda made: {"text": made.text, "tokens": made.tokens, "drawn": made.drawn},
-        unpack,
+        options={"kind": "text", **sanitizer.canonical_options(**options)},
+        draw=lambda texts: sanitizer.sanitize_batch(texts, **options),
+        pack=lambda made: {"text": made.text, "tokens": made.tokens, "drawn": made.drawn},
+        unpack=unpack,
     )
 
 
 def encoder_source(encoder: "Encoder | IndexEncoder", options: Mapping[str, Any]) -> Source[Any]:
     """Returns what makes vectors or indices."""
     return Source(
-        {"kind": encoder.kind, **encoder.canonical_options(**options)},
-        lambda texts: encoder.encode_batch(texts, **options),
-        encoder.pack,
-        lambda packed: encoder.unpack(packed, **options),
+        options={"kind": encoder.kind, **encoder.canonical_options(**options)},
+        draw=lambda texts: encoder.encode_batch(texts, **options),
+        pack=encoder.pack,
+        unpack=lambda packed: encoder.unpack(packed, **options),
     )
 
 

@@ -27,7 +27,7 @@ from textveil.vector.onnx_session import require_pin
 IDENTITY_DIGITS = 12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class IndexRelease:
     """A released index and what it promises.
 
@@ -136,7 +136,9 @@ class IndexEncoder:
         statement = self.statement(epsilon=epsilon, channel=channel, as_text=as_text)
         code, notes = self._code(text)
         index = int(statement.staircase.draw(np.array([code]), entropy.random_uint64)[0])
-        return IndexRelease(index, statement, notes, self._sentence(index) if as_text else None)
+        return IndexRelease(
+            index=index, statement=statement, notes=notes, sentence=self._sentence(index) if as_text else None
+        )
 
     def encode_batch(
         self,
@@ -201,7 +203,9 @@ class IndexEncoder:
     def unpack(self, packed: dict[str, Any], **options: Any) -> IndexRelease:
         """Returns the release that was packed, drawn with these options."""
         notes = Notes(*packed["notes"])
-        return IndexRelease(packed["index"], self.statement(**options), notes, packed.get("sentence"))
+        return IndexRelease(
+            index=packed["index"], statement=self.statement(**options), notes=notes, sentence=packed.get("sentence")
+        )
 
     def secret_code(self, text: str) -> int:
         """Returns the code of a text before anything is drawn. It has no protection: for measurements on public text.

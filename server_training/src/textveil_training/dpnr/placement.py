@@ -65,7 +65,7 @@ class Placement:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
     """How hard to look for codes.
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_names import write_names
 from textveil import Conversation, Sanitizer
 from textveil.errors import DetectorFailed, OptionError
 from textveil.text.names.also import HIDDEN, hide
@@ -13,13 +12,8 @@ from textveil.text.names.also import HIDDEN, hide
 SECRET = "Zelphina"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_names(tmp_path_factory.mktemp("names") / "bundle")
-
-
-def sanitizer(folder: Path, also: Callable) -> Sanitizer:
-    return Sanitizer(Sanitizer.load(folder).bundle, also=also)
+def sanitizer(names: Path, also: Callable) -> Sanitizer:
+    return Sanitizer(Sanitizer.load(names).bundle, also=also)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +53,18 @@ def test_anything_else_releases_nothing(spans: Any) -> None:
         hide("one two", lambda text: spans)
 
 
-def test_an_error_of_a_detector_is_not_repeated(folder: Path) -> None:
+def test_an_error_of_a_detector_is_not_repeated(names: Path) -> None:
     def failing(text: str) -> list:
         raise ValueError(text)
 
     with pytest.raises(
         DetectorFailed, match=r"^the outside detector failed \(ValueError\): nothing is released$"
     ) as seen:
-        sanitizer(folder, failing).sanitize(f"we saw {SECRET}", protect="names")
+        sanitizer(names, failing).sanitize(f"we saw {SECRET}", protect="names")
     assert seen.value.__cause__ is None
 
 
-def test_a_detector_sees_outputs_alone(folder: Path) -> None:
+def test_a_detector_sees_outputs_alone(names: Path) -> None:
     seen = []
 
     def first_word(text: str) -> list:
@@ -78,20 +72,20 @@ def test_a_detector_sees_outputs_alone(folder: Path) -> None:
         return [(0, text.index(" "))]
 
     text = f"we saw {SECRET} in {SECRET}ville, 12 people"
-    result = sanitizer(folder, first_word).sanitize(text, protect="names")
+    result = sanitizer(names, first_word).sanitize(text, protect="names")
     assert seen
     assert not any(SECRET in one for one in seen)
     assert result.text == HIDDEN + seen[0][2:]
     assert result.statement.to_dict()["also"] is True
 
 
-def test_in_a_conversation_a_detector_hides_what_the_rung_shows(folder: Path) -> None:
-    talk = Conversation(sanitizer(folder, lambda text: [(0, len(text))]))
+def test_in_a_conversation_a_detector_hides_what_the_rung_shows(names: Path) -> None:
+    talk = Conversation(sanitizer(names, lambda text: [(0, len(text))]))
     sent = talk.outgoing_text(f"we saw {SECRET}")
     assert sent.startswith(f"{HIDDEN} ")
     assert talk.incoming(sent).reply == f"{HIDDEN} {SECRET}"
 
 
-def test_other_rungs_take_no_detector(folder: Path) -> None:
+def test_other_rungs_take_no_detector(names: Path) -> None:
     with pytest.raises(OptionError, match="rung names alone"):
-        sanitizer(folder, lambda text: []).sanitize("we", protect="words")
+        sanitizer(names, lambda text: []).sanitize("we", protect="words")

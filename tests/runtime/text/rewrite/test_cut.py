@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from mention_checks import stream
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import batches, cut
@@ -29,11 +28,6 @@ WAYS: list[dict[str, Any]] = [
     {"consistent": True},
     {"consistent": True, "consistent_cap": 2, "split": True},
 ]
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture

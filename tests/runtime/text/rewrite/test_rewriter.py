@@ -7,11 +7,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from small_staircase import WORDS as PLAIN
-from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
-from textveil.text.rewrite import batches
+from textveil.text.rewrite import batches, long_texts
 from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, REPLACED, SHOWN, Reader, Segments
 from textveil.text.segmentation import is_gap, segments
 from textveil.text.skeleton import Role
@@ -29,11 +28,6 @@ texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=3) | st.sampled_from(
     "".join
 )
 shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
 
 
 @pytest.mark.slow
@@ -167,6 +161,19 @@ def test_what_a_call_has_met_makes_no_difference(
             patch.setattr(batches, "BATCH_CHARACTERS", 1)
             patch.setattr(batches, "LONG_CHARACTERS", 1)
             assert small.sanitize_batch(lines, **way) == plain
+
+
+def test_long_documents_alone_are_drawn_in_chunks(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    long, real = [], long_texts.LongDocument
+    monkeypatch.setattr(long_texts, "LongDocument", lambda plan, parts: long.append(parts) or real(plan, parts))
+    monkeypatch.setattr(batches, "LONG_CHARACTERS", 8)
+    small.sanitize_batch(["doctor", "the doctor, nurse", "flu"])
+    assert long == [["the doctor, nurse"]]
+
+
+def test_a_document_keeps_each_of_its_texts(small: Sanitizer) -> None:
+    documents = [["the", "was the"], [], ["the"], ["the", "was", "the"]]
+    assert [document.texts for document in small.sanitize_documents(documents)] == documents
 
 
 @shared

@@ -12,7 +12,7 @@ from textveil_training.text_channel import Ids, TextChannel, Tokens
 Bits = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Released:
     """Some texts and one output of each. The arrays have one entry for every token of all texts, in order.
 

@@ -30,7 +30,7 @@ Observe = Callable[[str], Vectors]
 """Gives what the attacker sees of a split (``train``, ``dev``, ``test``), shape (texts, k); draws afresh."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Network and training of the attacker.
 

@@ -16,7 +16,7 @@ Bits = NDArray[np.bool_]
 _RESAMPLES = 400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Leak:
     """How much one attacker found out, on the texts of the test split.
 

@@ -51,7 +51,7 @@ def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]] | None) -> Ten
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Seen:
     """What a network sees of one release of some texts.
 
@@ -88,7 +88,15 @@ class Seen:
         row_of = torch.full((len(reading.word),), -1)
         row_of[torch.from_numpy(found.places)] = torch.arange(len(found.places))
         document = torch.from_numpy(reading.document)
-        return cls(document, shown, row_of, row(outputs[found.places]), row(found.words), logs, there)
+        return cls(
+            document=document,
+            shown=shown,
+            row_of=row_of,
+            output=row(outputs[found.places]),
+            words=row(found.words),
+            logs=logs,
+            there=there,
+        )
 
     def posterior(self, rows: Tensor) -> Tensor:
         """Returns the context-free posterior of some hidden elements, shape ``(len(rows), candidates)``."""

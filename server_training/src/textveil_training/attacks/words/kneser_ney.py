@@ -20,7 +20,7 @@ _DISCOUNT = 0.75
 _ORDER = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Grams:
     """What one order says.
 
@@ -42,7 +42,9 @@ class Grams:
         taken = np.minimum(np.concatenate([[0], discounts(counts)])[np.minimum(counts, _ORDER)], counts)
         contexts, row = np.unique(keys // words, return_inverse=True)
         total = np.bincount(row, counts)
-        return cls(keys, (counts - taken) / total[row], contexts, np.bincount(row, taken) / total)
+        return cls(
+            keys=keys, shares=(counts - taken) / total[row], contexts=contexts, left=np.bincount(row, taken) / total
+        )
 
     def share(self, keys: Ints) -> Floats:
         """Returns the discounted share of n-grams, 0 for those that were not seen."""

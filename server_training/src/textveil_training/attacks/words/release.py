@@ -74,7 +74,7 @@ class Reading:
 Element = tuple[int, int, int, bool, bool]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Release:
     """One mechanism with its options.
 
@@ -199,29 +199,29 @@ def of_plan(words: Words, plan: Plan) -> Release:
     symbols = plan.bundle.symbols
     channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
     return Release(
-        words,
-        elements,
-        drawn,
-        printed[:symbols],
-        symbols,
-        channels,
-        rule,
-        plan.terms.consistent,
-        kinds,
-        plan.starts_sentence,
+        words=words,
+        elements=elements,
+        drawn=drawn,
+        printed=printed[:symbols],
+        symbols=symbols,
+        channels=channels,
+        rule=rule,
+        consistent=plan.terms.consistent,
+        kinds=kinds,
+        starts=plan.starts_sentence,
     )
 
 
 def constant(release: Release, output: int) -> Release:
     """Returns a release that blanks or deletes what another one draws."""
     return Release(
-        release.words,
-        release.elements,
-        lambda inputs, whole, lower: np.full(len(inputs), output),
-        release.printed,
-        release.symbols,
-        None,
-        release.rule,
+        words=release.words,
+        elements=release.elements,
+        drawn=lambda inputs, whole, lower: np.full(len(inputs), output),
+        printed=release.printed,
+        symbols=release.symbols,
+        channels=None,
+        rule=release.rule,
         kinds=lambda indices: np.full(len(indices), output),
         starts=release.starts,
     )
@@ -234,5 +234,12 @@ def unchanged(release: Release) -> Release:
         return [(SHOWN, -1, word, whole, True) for _, _, word, whole, _ in release.elements(segment, starts)]
 
     return Release(
-        release.words, elements, release.drawn, release.printed, release.symbols, None, "raw", starts=release.starts
+        words=release.words,
+        elements=elements,
+        drawn=release.drawn,
+        printed=release.printed,
+        symbols=release.symbols,
+        channels=None,
+        rule="raw",
+        starts=release.starts,
     )

@@ -1,0 +1,63 @@
+"""Options of the rung ``names``: what is refused, what a plan does not show, and texts whose kind a caller names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textveil import Sanitizer
+from textveil.errors import OptionError
+from textveil.text.names.kinds import called
+from textveil.text.names.plan import NamesPlans
+
+KEY = bytes(range(65, 81))
+
+
+@pytest.fixture(scope="module")
+def plans(names: Path) -> NamesPlans:
+    return NamesPlans(Sanitizer.load(names).bundle)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"keep": ["persn"]}, "no such kind; did you mean person?"),
+        ({"keep": ["city"], "drop": ["city"]}, "a kind is kept, tagged or dropped: one of them"),
+        ({"style": "x"}, "style must be one of surrogate, tag"),
+        ({"consistent_cap": 0}, "the cap of consistent draws is a whole number of mentions, at least 1"),
+        ({"consistent": "corpus"}, "consistent corpus and a key belong together"),
+        ({"key": KEY}, "consistent corpus and a key belong together"),
+        ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
+        ({"epsilon": "8"}, "protect names does not take epsilon without draw"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(plans: NamesPlans, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        plans.plan(options)
+    assert str(refused.value) == message
+
+
+def test_a_plan_shows_neither_its_key_nor_the_words_of_the_user(plans: NamesPlans) -> None:
+    given = {"consistent": "corpus", "key": KEY, "allow": ["zorblax"], "deny": ["quux"]}
+    shown = repr(plans.plan(given))
+    assert not [secret for secret in (KEY.decode(), "zorblax", "quux") if secret in shown]
+
+
+def test_what_nobody_named(plans: NamesPlans) -> None:
+    plan = plans.plan({})
+    assert plan.terms.consistent_cap == plan.style.cap == 2_000
+    assert (plan.terms.case, plan.terms.sanitize_punctuation, plan.split) == ("carry", False, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "parts"),
+    [
+        ("person", "Anna Maria Novak", [("given", "anna"), ("given", "maria"), ("family", "novak")]),
+        ("person", "Novak", [("family", "novak")]),
+        ("city", "New York", [("city", "new york")]),
+    ],
+)
+def test_a_text_whose_kind_is_known(kind: str, text: str, parts: list[tuple[str, str]]) -> None:
+    mention = called(kind, text)
+    assert [(part.kind, part.folded) for part in mention.parts] == parts
+    assert mention.kind == (kind if len(parts) > 1 else parts[0][0])

@@ -1,0 +1,36 @@
+"""What is asked of a word where it stands, on the rung ``names``."""
+
+import pytest
+from textveil import Sanitizer
+from textveil.text.names.plan import NamesPlans
+
+
+@pytest.fixture(scope="module")
+def plans() -> NamesPlans:
+    return NamesPlans(Sanitizer.load().bundle)
+
+
+def slots(plans: NamesPlans, text: str) -> str:
+    """A text with the kinds of its slots in the place of these."""
+    (read,) = plans.plan({}).reader().read([text])
+    return "".join(entry if isinstance(entry, str) else f"<{entry.kind}>" for entry in read.entries)
+
+
+@pytest.mark.parametrize("end", ["", " ", "-", ".", " on"])
+def test_years_without_old_are_no_age(plans: NamesPlans, end: str) -> None:
+    """Also where the text ends after a blank or a hyphen: there is no word to look at."""
+    assert slots(plans, f"he was there 45 years{end}") == f"he was there <number> years{end}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he left\nNotes: none", "he left\nNotes: none"),
+        ("he left\n\nNotes none", "he left\n\nNotes none"),
+        ("he left\nNotes none", "he left\n<word> none"),
+        ("he left, Notes: none", "he left, <word>: none"),
+    ],
+)
+def test_the_name_of_a_field_and_a_paragraph_start_a_sentence(plans: NamesPlans, text: str, expected: str) -> None:
+    """Where one starts, a common word may have its capital."""
+    assert slots(plans, text) == expected
