@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textveil.bundle import Pins
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
-from textveil.text import Options, Result, Sanitizer
-from textveil.text.result import Document
+from textveil.text import Document, Options, Result, Sanitizer
 
 from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
 from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
