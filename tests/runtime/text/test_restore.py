@@ -72,6 +72,12 @@ def test_a_text_of_distinct_outputs_comes_back(small: Sanitizer) -> None:
     assert distinct
 
 
+def test_a_word_alone_comes_back(small: Sanitizer) -> None:
+    result = small.sanitize("doctor", consistent=True)
+    assert result.mapping is not None
+    assert (len(result.mapping), result.restore(result.text)) == (1, "doctor")
+
+
 def test_without_a_mapping_nothing_is_restored(small: Sanitizer) -> None:
     plain, consistent = small.sanitize("doctor"), small.sanitize("doctor", consistent=True)
     for result in (plain, pickle.loads(pickle.dumps(consistent)), copy.copy(consistent)):
