@@ -298,9 +298,10 @@ def main() -> None:
         with peer(name) as (port, pids):
             record["long"][name] = asyncio.run(load(port, joined(rows, 200), 64, options.long, pids))
             print(name, record["long"][name])
-    with peer("textveil") as (port, pids):
-        record["memory_mb"] = asyncio.run(memory(port, rows, options.many, pids))
-        print(record["memory_mb"])
+    if options.many:
+        with peer("textveil") as (port, pids):
+            record["memory_mb"] = asyncio.run(memory(port, rows, options.many, pids))
+            print(record["memory_mb"])
     record["personal"] = personal(halved(rows, "odd"), options.peers)
     record["costs"] = costs(rows, options.seconds, options.rounds, options.peers)
     record["load_at_end"] = os.getloadavg()

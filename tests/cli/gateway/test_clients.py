@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -188,6 +190,18 @@ def test_langchain_anthropic(base: str) -> None:
     model = chat_models.ChatAnthropic(model="echo", base_url=base, api_key="k", max_retries=0)
     assert model.invoke(TEXT).content == TEXT
     assert "".join(chunk.text for chunk in model.stream(TEXT)) == TEXT
+
+
+def test_vercel_ai_sdk(base: str) -> None:
+    modules = Path(__file__).parents[3] / ".envs/gateway/node_modules"
+    if not (modules / "ai").is_dir():
+        pytest.skip(NEEDS)
+    command = ["node", str(Path(__file__).with_name("aisdk.cjs")), base, TEXT]
+    asked = {**os.environ, "NODE_PATH": str(modules)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=asked)
+    assert done.returncode == 0, done.stderr
+    found = [TEXT, "And Novak?", TEXT, {"who": TEXT}, {"who": TEXT}, {"found": TEXT}]
+    assert json.loads(done.stdout) == {"responses": found, "chat": found, "anthropic": found, "embedding": [0.5]}
 
 
 @pytest.mark.parametrize("streamed", [False, True])
