@@ -229,7 +229,7 @@ class DrawOptions:
         Path | None,
         typer.Option(
             help="names: equal strings of all documents become equal, under the key in this file, which is made if it "
-            "is not there. It links documents, and whoever has it can test guesses. Nothing restores them.",
+            "is not there. It links documents, and anyone who has it can test guesses. Nothing restores them.",
         ),
     ] = None
     consistent_cap: Annotated[
