@@ -110,7 +110,7 @@ def test_a_small_bundle_holds(bundle: TextBundle) -> None:
 def with_law(bundle: TextBundle, level: int, mechanism: str, law: LevelParameters) -> TextBundle:
     """The same bundle with another law in the place of one."""
     levels = list(bundle.levels)
-    levels[level] = replace(levels[level], parameters={**levels[level].parameters, mechanism: law})
+    levels[level] = levels[level]._replace(parameters={**levels[level].parameters, mechanism: law})
     return replace(bundle, levels=tuple(levels))
 
 

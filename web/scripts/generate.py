@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from textveil import errors, release
 from textveil.bundle import defaults, files, index, layout, lists, names_files, opened, parts
+from textveil.lazy import LatePattern
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
@@ -175,7 +176,7 @@ def sentences_of_index() -> dict[str, object]:
     }
 
 
-def pattern(found: "re.Pattern[str]") -> str:
+def pattern(found: "re.Pattern[str] | LatePattern") -> str:
     """Returns a pattern that JavaScript reads alike in ASCII: all of a text has to fit."""
     return "^(?:" + found.pattern.replace("(?P<", "(?<") + ")$"
 

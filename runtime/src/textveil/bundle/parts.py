@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from textveil.bundle.fields import an_array, record, text
 from textveil.bundle.files import Contents
 from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
-from textveil.bundle.lists import count_lists
 from textveil.errors import BundleDamaged
 
 if TYPE_CHECKING:
@@ -153,6 +152,8 @@ def open_names(contents: Contents, entry: object, *, checked: bool = False) -> N
     kinds, pools = _kinds(entry)
     names = names_files(entry)
     if not checked:
+        from textveil.bundle.lists import count_lists
+
         count_lists(contents, names)
     return NamesPart(names=NamesFiles(kinds, pools, contents.only(names)))
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from textveil.bundle.fields import an_array, one_of, record, text
 from textveil.bundle.layout import LAW, RUNG_OF_VISIBLE, STAIRCASE
-from textveil.bundle.lists import read_list
 from textveil.bundle.parts import MAX_KINDS, MAX_LEVELS, KindFile, SkeletonFiles, StaircasePart
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
@@ -29,13 +28,12 @@ def list_files(skeleton: object) -> list[str]:
     return [text(name, LAW) for name in (entry["function_words"], *(kind["file"] for kind in kinds))]
 
 
-def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any], *, checked: bool = False) -> StaircasePart:
+def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> StaircasePart:
     """Opens the files of the staircase.
 
     Args:
         contents: The bytes of the bundle's files, by name, as they were hashed.
-        law: ``law.json``, which has a staircase, and whose lists are there.
-        checked: Whether the entries of its lists were looked at before, as those of the built-in bundle were.
+        law: ``law.json``, which has a staircase, and whose lists are there and printable.
 
     Raises:
         BundleDamaged: The table, a level, a list or a default is malformed, or does not fulfill the theorem's
@@ -43,7 +41,7 @@ def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any], *, checke
     """
     table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), law["symbols"])
     levels = staircase_levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
-    skeleton = _skeleton(contents, law["skeleton"], checked)
+    skeleton = _skeleton(contents, law["skeleton"])
     defaults = record(law["defaults"]["staircase"], {"level", "visible"}, LAW)
     return StaircasePart(
         staircase=table,
@@ -91,18 +89,16 @@ def _level(entry: object) -> StaircaseLevel:
     )
 
 
-def _skeleton(contents: Mapping[str, bytes], entry: dict[str, Any], checked: bool) -> SkeletonFiles:
-    kinds = tuple(_kind_file(contents, kind, checked) for kind in entry["kinds"])
+def _skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonFiles:
+    kinds = tuple(_kind_file(contents, kind) for kind in entry["kinds"])
     shapes = [kind.shape for kind in kinds if kind.shape is not None]
     if len({kind.name for kind in kinds}) != len(kinds) or len(set(shapes)) != len(shapes):
         raise BundleDamaged(f"{LAW}: a kind or a shape occurs twice")
-    return SkeletonFiles(read_list(contents, entry["function_words"]), kinds)
+    return SkeletonFiles(contents[entry["function_words"]].decode("utf-8"), kinds)
 
 
-def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any], checked: bool) -> KindFile:
+def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile:
     shape = entry["shape"]
-    if not checked:
-        read_list(contents, entry["file"])
     return KindFile(
         text(entry["name"], LAW, _NAME),
         None if shape is None else text(shape, LAW, _NAME),
