@@ -134,6 +134,22 @@ test("a worker that is ended in the middle is started again", { skip }, async ()
   assert.notEqual((await rung(page, "all")).out, "");
 });
 
+test("a text that is written while an older one takes long is waited for", { skip }, async () => {
+  const context = await browser();
+  const slow = `const real = crypto.getRandomValues.bind(crypto);
+    let first = true;
+    crypto.getRandomValues = (array) => {
+      for (const end = Date.now() + 3000; first && Date.now() < end; );
+      first = false;
+      return real(array);
+    };`;
+  const { address } = await served(before("sanitize.js", slow));
+  const page = await open(context, address);
+  await page.waitForTimeout(2000);
+  await write(page, "Anna Novak paid.");
+  assert.match((await rung(page, "names")).out, /paid/);
+});
+
 test("a line of 10 MB leaves the page alive, and can be stopped", { skip, timeout: 300_000 }, async () => {
   const context = await browser();
   const { address } = await served();

@@ -35,6 +35,8 @@ let rewriter: Rewriter;
 let long: string | undefined;
 let names = "";
 let running = 0;
+/** How often the text or an option changed. */
+let changes = 0;
 
 const shown = cards(copy);
 the("rungs").append(...[...shown.values()].map(({ element }) => element));
@@ -86,7 +88,7 @@ const look = new Latest(async () => {
 });
 
 const draw = new Latest(async () => {
-  const of = written();
+  const [of, at] = [written(), changes];
   const done = await attempt(() =>
     rewriter.ask({ ask: "draw", text: of, choice: choice() }, (answer) => {
       if (!("drawn" in answer)) return;
@@ -95,7 +97,11 @@ const draw = new Latest(async () => {
       example.disabled = names === "";
     }),
   );
-  if (!done) for (const card of shown.values()) card.clear();
+  if (done) return;
+  for (const card of shown.values()) {
+    card.clear();
+    if (at !== changes) card.stale(); // the next draw is on its way
+  }
 });
 
 const restore = new Latest(async () => {
@@ -108,6 +114,7 @@ const restore = new Latest(async () => {
 
 /** The text or an option changed: marks follow at once, draws after a pause. */
 function changed(pause_ms: number): void {
+  changes++;
   if (rewriter.working_ms > PATIENCE_MS) stop();
   announce("");
   for (const card of shown.values()) card.stale();
