@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests/runtime/conversation")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests/fixtures")]
 
 import argparse
 import json
@@ -20,8 +20,8 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
-from test_replies import FILE, measured
 from textveil import Sanitizer
+from written_replies import FILE, measured
 
 from names.data import DATA_SETS
 from names.fetch import FETCHED

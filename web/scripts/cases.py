@@ -24,9 +24,9 @@ from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "fixtures"), str(ROOT / "tests" / "runtime" / "conversation")]
+sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
 import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
-import test_replies  # noqa: E402  # pyright: ignore[reportMissingImports]
+import written_replies  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 DATA = ROOT.parent / "shared" / "data"
@@ -217,9 +217,9 @@ def written(line: dict[str, Any], result: Result) -> str:
 
     def form(place: re.Match[str]) -> str:
         output = known.sub(lambda found: came_out[found[0]], line["mentions"].get(place[1], place[0]))
-        return test_replies.formed(output, place[2]) or output
+        return written_replies.formed(output, place[2]) or output
 
-    return test_replies.PLACE.sub(form, line["reply"])
+    return written_replies.PLACE.sub(form, line["reply"])
 
 
 def record(
@@ -303,7 +303,7 @@ def main() -> None:
     print(json.dumps({"refused": list(refused(sanitizer))}))
     for found in of_index(IndexEncoder.load(ENCODER), list(itertools.islice(source, 100))):
         print(json.dumps(found))
-    lines = [json.loads(line) for line in test_replies.FILE.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in written_replies.FILE.read_text(encoding="utf-8").splitlines()]
     for number, style in enumerate(("surrogate", "tag"), -2):
         messages = [[line["message"]] for line in lines]
         print(json.dumps(record(number, {"protect": "names", "style": style}, messages, sanitizer, lines)))

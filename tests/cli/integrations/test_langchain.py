@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -289,7 +289,7 @@ class Echo(FakeListChatModel):
         for character in self._call(messages):
             yield ChatGenerationChunk(message=AIMessageChunk(content=character))
 
-    async def _astream(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+    async def _astream(self, messages: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         for chunk in self._stream(messages):
             yield chunk
 
