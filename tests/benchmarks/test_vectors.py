@@ -1,7 +1,6 @@
 """What released codes are worth is computed as the page says, and a yardstick draws what its epsilon allows."""
 
 import importlib.util
-import json
 from math import exp
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from bounds.channels import Mode
 from report import vectors as page
+from report.records import read_objects
 from report.vectors_floors import FLOORS
 from scipy.special import betainc
 from textveil_export.index import integer_channel
@@ -165,7 +165,7 @@ def test_repeated_texts_are_counted() -> None:
 
 def _stored() -> list[dict[str, Any]]:
     path = Path(__file__).parents[2] / "benchmarks" / "results" / page.NAME
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [found for _, found in read_objects(path)]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -135,7 +136,7 @@ def gateway(
     charges = ledger.opened()
     sanitizer = bundle.sanitizer()
     given: dict[str, Any] = {"pass_through": upstream.pass_through or (), "restore_tools": upstream.restore_tools or ()}
-    options: dict[str, Any] = {name: value for name, value in how.options().items() if value is not None}
+    options = {name: value for name, value in how.options().items() if value is not None}
     if options.get("protect", "names") == "names":
         if charges is not None:
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
@@ -144,8 +145,7 @@ def gateway(
         given["rewrite"] = _by_each(sanitizer, options, charges)
         made = given
     Conversation(sanitizer, **made)  # options are checked before anything is served
-    secret = secrets.token_bytes(32) if kept.key is None else read_key(kept.key, "the key of the mappings", make=True)
-    key = hmac.digest(secret, b"textveil gateway", "sha256")
+    key = _key(kept.key)
     conversations = Conversations(
         lambda: Conversation(sanitizer, **made),
         lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
@@ -155,10 +155,7 @@ def gateway(
         options=options | {"pass_through": sorted(upstream.pass_through or ())},
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
-
-    def report(line: str) -> None:
-        say_unless(line, quiet=False)
-
+    report = partial(say_unless, quiet=False)
     served = Gateway(
         upstream=way,
         conversations=conversations,
@@ -171,12 +168,23 @@ def gateway(
         show=_show if upstream.dry_run else None,
         waits=charges is not None,
     )
-    gc.collect()
-    gc.freeze()  # what is loaded stays; with what waits for an upstream it was looked through for a sixth of the time
-    gc.set_threshold(*_COLLECTED)
+    _keep_what_is_loaded()
     run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:
         charges.say(quiet=False)
+
+
+def _key(file: Path | None) -> bytes:
+    """Returns the key of the gateway's own hashes: of the file of the mappings, else for this run alone."""
+    secret = secrets.token_bytes(32) if file is None else read_key(file, "the key of the mappings", make=True)
+    return hmac.digest(secret, b"textveil gateway", "sha256")
+
+
+def _keep_what_is_loaded() -> None:
+    """Spares the collector what stays: looking through it took a sixth of the time while much waited for an upstream."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECTED)
 
 
 def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any) -> Callable[[str], str]:

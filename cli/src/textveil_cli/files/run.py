@@ -258,9 +258,9 @@ def _refuse_bad(source: Source, block: Block | ParquetBlock) -> None:
     """Raises the error that the first bad row of a block is."""
     for bad in block.bad[:1]:
         line = f" (line {bad.line:,})" if bad.line else ""
-        raise bad.error(
-            f"{source.name}, row {bad.number:,}{line}: {bad.reason} (--quarantine FILE leaves bad rows out)"
-        )
+        every = bad.reason.endswith("no budget covers it")  # of all rows: none would be left
+        more = "" if every else " (--quarantine FILE leaves bad rows out)"
+        raise bad.error(f"{source.name}, row {bad.number:,}{line}: {bad.reason}{more}")
 
 
 def _released(drawn: Drawn) -> list[int]:

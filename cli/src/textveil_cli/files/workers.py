@@ -11,11 +11,11 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textveil.bundle import Pins
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
-from textveil.text import Document, Options, Result, Sanitizer
+from textveil.text import Options, Sanitizer
 
 from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
 from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
@@ -60,7 +60,8 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
     return Drawn([text for one in alone for text in one.texts], *map(list, zip(*counts, strict=True)))
 
 
-def _of(texts: Iterable[Sequence[str]], counts: Sequence[Result | Document]) -> Drawn:
+def _of(texts: Iterable[Sequence[str]], counts: Sequence[Any]) -> Drawn:
+    """Texts, and what results or documents count."""
     drawn = [one.drawn for one in counts]
     return Drawn([text for of_one in texts for text in of_one], [one.tokens for one in counts], drawn)
 

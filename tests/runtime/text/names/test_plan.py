@@ -27,7 +27,7 @@ def plans(names: Path) -> NamesPlans:
         ({"consistent": "corpus"}, "consistent corpus and a key belong together"),
         ({"key": KEY}, "consistent corpus and a key belong together"),
         ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
-        ({"epsilon": "8"}, "protect names does not take epsilon without draw"),
+        ({"epsilon": "8"}, "protect names does not take epsilon without draw: leave that out"),
     ],
     ids=str,
 )
