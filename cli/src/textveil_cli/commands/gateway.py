@@ -181,7 +181,7 @@ def _key(file: Path | None) -> bytes:
 
 
 def _keep_what_is_loaded() -> None:
-    """Spares the collector what stays: looking through it took a sixth of the time while much waited for an upstream."""
+    """Spares the collector what stays: looking through it took a sixth of the time with many requests under way."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_COLLECTED)
