@@ -109,7 +109,7 @@ def test_plain_text_in_folders(here: Callable, flat_bundle: Path, nearest: None,
     ran = here(*run, out)
     assert (out / "a.txt").read_bytes() == b"\xef\xbb\xbfZz zz,\r\n\r\nzz"
     assert gzip.decompress((out / "deep" / "b.txt.gz").read_bytes()) == b"zz\n"
-    assert ran.message.startswith("textveil: 2 files, 3 documents of at most 2 tokens. ")
+    assert ran.message.startswith("textveil: 2 files, 3 documents with at most 2 tokens each. ")
     (top / "a.txt").write_bytes(b'{"a": "b"}\n')
     ran = here(*run, tmp_path / "other")
     assert "looks-structured: a.txt: looks like JSON lines" in ran.message

@@ -154,7 +154,8 @@ class _Run:
     def statement(self, finished: Finished) -> str:
         """The statement of a run, for a person."""
         counts, selection = finished.counts, self.selection
-        most = f"{counted(counts.documents, 'document')} of at most {counted(counts.most_tokens, self.terms.unit)}"
+        most = f"{counted(counts.documents, 'document')} with at most {counted(counts.most_tokens, self.terms.unit)}"
+        most += "" if counts.documents == 1 else " each"
         files = counted(len(finished.files), "file")
         said = self.asked.output.said(self.terms.statement(counts.tokens, counts.drawn))
         if selection.format == "lines":
