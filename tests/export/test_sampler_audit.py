@@ -2,6 +2,7 @@
 
 import math
 import os
+import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -48,7 +49,9 @@ def test_the_pair_is_tight() -> None:
 
 
 @pytest.mark.statistical
-def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon() -> None:
+def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under one stream of entropy: a lower bound at 95 % is above what it bounds once in twenty times."""
+    monkeypatch.setattr(os, "urandom", random.Random(1).randbytes)
     found = audit_sampler(made(), DRAWS)
     assert found.faults == ()
     assert 3 < found.realized < found.exact <= 4
