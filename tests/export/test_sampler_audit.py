@@ -2,7 +2,6 @@
 
 import math
 import os
-import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -49,12 +48,12 @@ def test_the_pair_is_tight() -> None:
 
 
 @pytest.mark.statistical
-def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under one stream of entropy: a lower bound at 95 % is above what it bounds once in twenty times."""
-    monkeypatch.setattr(os, "urandom", random.Random(1).randbytes)
+def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon() -> None:
+    """A lower bound at 95 % is above what it bounds once in twenty times, but never by ten standard errors."""
     found = audit_sampler(made(), DRAWS)
     assert found.faults == ()
-    assert 3 < found.realized < found.exact <= 4
+    assert 3 < found.realized < found.exact + 0.4
+    assert found.exact <= 4
     assert 0 < found.smallest < 0.6
 
 
