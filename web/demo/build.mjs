@@ -33,7 +33,6 @@ export async function page(target) {
     minify: true,
     format: "iife",
     target: "es2022",
-    external: ["node:*"],
     write: false,
     define: Object.fromEntries(Object.entries(define).map(([key, value]) => [key, JSON.stringify(value)])),
   });
