@@ -24,7 +24,7 @@ export async function page(target) {
   const { bytes, identity, ...bundle } = await packed();
   const name = bundle.name.replace(".zip", `-${identity.slice(0, HASH.length)}.zip`); // a new build may keep the bundle of an old one
   const files = [...STILL, "page.js", "load.js", "sanitize.js", name];
-  const define = { CACHE: `textveil ${HASH}`, BUNDLE: name, IDENTITY: identity, FILES: files };
+  const define = { BUILD: `build ${HASH}`, BUNDLE: name, IDENTITY: identity, FILES: files };
   const { outputFiles } = await build({
     absWorkingDir: here,
     entryPoints: SCRIPTS,
