@@ -111,6 +111,45 @@ test("the extension replaces in the field with its keys, and lets a text without
   assert.deepEqual(sent, ["the kettle arrived broken"]);
 });
 
+test("what the page refuses to send is not let go for the next text", { skip }, async () => {
+  const { page, sent } = await written(MESSAGE);
+  await page.click("form button");
+  await offered(page);
+  await page.evaluate(() => {
+    const field = document.querySelector("textarea");
+    field.addEventListener("input", () => field.setCustomValidity("too long"), { once: true });
+  });
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("names-stay-here", { state: "detached" });
+  await page.waitForFunction(() => !document.querySelector("textarea").validity.valid);
+  assert.deepEqual(sent, []);
+  await page.evaluate(() => document.querySelector("textarea").setCustomValidity(""));
+  await page.fill("textarea", "I am Zelda Quillfeather.");
+  await page.click("form button");
+  await offered(page);
+  assert.deepEqual(sent, []);
+});
+
+test("the extension offers for what is edited as plain text", { skip }, async () => {
+  const { page, sent } = await written(MESSAGE);
+  await page.evaluate((message) => {
+    document.querySelector("form").innerHTML =
+      "<input type=hidden name=message><div contenteditable=plaintext-only></div><button>Send</button>";
+    const [field, edited] = document.querySelectorAll("[name=message], div");
+    edited.innerText = message;
+    document.querySelector("form").addEventListener("submit", () => {
+      field.value = edited.innerText;
+    });
+  }, MESSAGE);
+  await page.click("form button");
+  await offered(page);
+  assert.deepEqual(sent, []);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#thanks");
+  assert.equal(sent.length, 1);
+  assert.doesNotMatch(sent[0], /Novak|Boston|0143/);
+});
+
 test("the extension connects to nothing, and a failure sends nothing", { skip }, async () => {
   const { context, page, sent, seen } = await written(MESSAGE);
   const [worker] = context.serviceWorkers();

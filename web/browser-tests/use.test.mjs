@@ -4,8 +4,13 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import test from "node:test";
 import { Sanitizer } from "textveil";
+import { page as build } from "../demo/build.mjs";
 import { packed } from "../demo/bundle.mjs";
-import { browser, open, rung, served, settled, skip, write } from "./harness.mjs";
+import { serving } from "../demo/serve.mjs";
+import { browser, folder, open, rung, served, server, settled, skip, write } from "./harness.mjs";
+
+/** A script as another build of the page has it. */
+const another = (bytes) => `${bytes}`.replace(/build [0-9a-f]{16}/g, "build 1111111111111111");
 
 const TEXT =
   "Anna Novak paid the invoice in Boston, but my doctor in Boston did not see the zorbix. Call 617-555-0143.";
@@ -83,15 +88,14 @@ test("a new build takes over, keeps the bundle of the old one, and works without
   const context = await browser();
   let anew = false;
   const { seen, address, close } = await served((path, bytes) => {
-    if (anew && /(?:page|load|offline)\.js$/.test(path))
-      return `${bytes}`.replace(/textveil [0-9a-f]{16}/g, "textveil 1111111111111111");
+    if (anew && /(?:page|load|offline)\.js$/.test(path)) return another(bytes);
   });
   const page = await open(context, address);
   const bundles = () => seen.filter((path) => path.endsWith(".zip")).length;
   assert.equal(bundles(), 1);
   await settled(page);
   anew = true;
-  const taken = () => page.evaluate(() => caches.has("textveil 1111111111111111"));
+  const taken = () => page.evaluate(() => caches.has("textveil / build 1111111111111111"));
   for (let tries = 0; tries < 20 && !(await taken()); tries++) {
     await page.reload(); // a browser looks for a new build when a page of the old one is opened
     await page.waitForSelector("#state[data-state=offline]");
@@ -102,8 +106,34 @@ test("a new build takes over, keeps the bundle of the old one, and works without
   await open(context, address);
   const later = await open(context, address);
   assert.equal(await later.getAttribute("#state", "data-state"), "offline");
-  assert.deepEqual(await later.evaluate(() => caches.keys()), ["textveil 1111111111111111"]);
+  assert.deepEqual(await later.evaluate(() => caches.keys()), ["textveil / build 1111111111111111"]);
   assert.equal(bundles(), 1);
+});
+
+test("versions of the page on one origin leave each other's files alone", { skip }, async () => {
+  const context = await browser();
+  const built = await folder();
+  await build(built);
+  const versions = {
+    v1: serving(built),
+    v2: serving(built, (path, bytes) => (/\.js$/.test(path) ? another(bytes) : undefined)),
+  };
+  const { close, address } = await server((request, response) => {
+    const [, version, rest] = /^\/(v[12])(\/.*)$/.exec(request.url) ?? [];
+    if (version === undefined) return response.writeHead(404).end();
+    request.url = rest;
+    return versions[version](request, response);
+  });
+  for (const version of ["v1/", "v2/"]) {
+    const page = await open(context, address + version);
+    assert.equal(await page.getAttribute("#state", "data-state"), "offline");
+    await page.close();
+  }
+  await close();
+  for (const version of ["v1/", "v2/"]) {
+    const page = await open(context, address + version);
+    assert.equal(await page.getAttribute("#state", "data-state"), "offline", version);
+  }
 });
 
 test("nothing of the text is stored", { skip }, async () => {

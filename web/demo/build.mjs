@@ -24,7 +24,7 @@ export async function page(target) {
   const { bytes, identity, ...bundle } = await packed();
   const name = bundle.name.replace(".zip", `-${identity.slice(0, HASH.length)}.zip`); // a new build may keep the bundle of an old one
   const files = [...STILL, "page.js", "load.js", "sanitize.js", name];
-  const define = { CACHE: `textveil ${HASH}`, BUNDLE: name, IDENTITY: identity, FILES: files };
+  const define = { BUILD: `build ${HASH}`, BUNDLE: name, IDENTITY: identity, FILES: files };
   const { outputFiles } = await build({
     absWorkingDir: here,
     entryPoints: SCRIPTS,
@@ -33,7 +33,6 @@ export async function page(target) {
     minify: true,
     format: "iife",
     target: "es2022",
-    external: ["node:*"],
     write: false,
     define: Object.fromEntries(Object.entries(define).map(([key, value]) => [key, JSON.stringify(value)])),
   });

@@ -10,12 +10,12 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
-from textveil import errors, release
+from textveil import Sanitizer, errors, release
 from textveil.bundle import defaults, files, index, layout, lists, names_files, opened, parts
 from textveil.lazy import LatePattern
 from textveil.mechanisms import integer_sampling
@@ -34,6 +34,7 @@ from textveil.vector.index_encoder import IDENTITY_DIGITS
 from textveil.vector.index_statement import IndexStatement
 
 SOURCE = Path(__file__).parents[1] / "src"
+GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
 IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
@@ -77,6 +78,27 @@ def template(said: str, *more: tuple[str, str]) -> str:
     for figure, name in (*more, *_FIGURES.items()):
         said = said.replace(figure, name)
     return said
+
+
+def refusals() -> dict[str, str]:
+    """Returns what is said of calls that both languages refuse in the same words."""
+    names, staircase_alone = Sanitizer.load(GOLDEN / "names"), Sanitizer.load(GOLDEN / "staircase")
+    calls: dict[str, Callable[[], object]] = {
+        "noMechanism": lambda: names.preview(""),
+        "noNames": lambda: staircase_alone.preview("", protect="names"),
+        "namesOnly": lambda: staircase_alone.preview("", style="tag"),
+        "notOfNames": lambda: names.preview("", protect="names", split=True),
+        "noTexts": lambda: names.sanitize_batch(5),  # pyright: ignore[reportArgumentType]
+        "noDocument": lambda: staircase_alone.sanitize_documents([5]),  # pyright: ignore[reportArgumentType]
+        "noDocuments": lambda: staircase_alone.sanitize_documents(5),  # pyright: ignore[reportArgumentType]
+    }
+    said_of: dict[str, str] = {}
+    for name, call in calls.items():
+        try:
+            call()
+        except errors.TextveilError as error:
+            said_of[name] = re.sub(r"\b(style|split)\b", "{options}", str(error))
+    return {name: said_of[name] for name in calls}
 
 
 def added(more: Iterable[str], fewer: Iterable[str]) -> str:
@@ -304,6 +326,7 @@ def constants() -> dict[str, object]:
         "MOST_BLANKS": placing._MOST_BLANKS,
         "BEHIND": placing._BEHIND,
         "NUMERIC_DIGITS": digits_that_are_no_decimals(),
+        "REFUSALS": refusals(),
         "STATEMENT": sentences(),
         "NAMES_STATEMENT": sentences_of_names(),
         "INDEX_STATEMENT": sentences_of_index(),

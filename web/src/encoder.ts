@@ -6,8 +6,8 @@ import type { Source } from "./bundle/source.js";
 import { largestOdds, thousands } from "./decimal.js";
 import { randomWords, uniformBelowEach, type Words } from "./entropy.js";
 import { InputError, OptionError } from "./errors.js";
-import { IDENTITY_DIGITS, INDEX_STATEMENT, INDEX_TOKEN_CLITIC } from "./generated.js";
-import { epsilonOf } from "./options.js";
+import { IDENTITY_DIGITS, INDEX_STATEMENT, INDEX_TOKEN_CLITIC, REFUSALS } from "./generated.js";
+import { epsilonOf, isMany, requireNumber } from "./options.js";
 import { type Facts, filled, Statement } from "./statement.js";
 import { isAscii, WHITE } from "./words.js";
 
@@ -166,16 +166,21 @@ export class IndexEncoder {
 
   /** Releases an index for each of many texts, each on its own. */
   encodeBatch(texts: Iterable<string>, options: EncodeOptions = {}): IndexRelease[] {
-    if (typeof texts === "string") throw new InputError("texts are a sequence of strings");
+    if (!isMany(texts)) throw new InputError(REFUSALS.noTexts);
     return [...texts].map((text) => this.encode(text, options));
   }
 
   /** Returns what a call with these options promises. Nothing is drawn. */
   statement(options: EncodeOptions = {}): IndexStatement {
-    if (!Object.keys(options).every((name) => KNOWN.includes(name))) {
+    if (
+      typeof options !== "object" ||
+      options === null ||
+      !Object.keys(options).every((name) => KNOWN.includes(name))
+    ) {
       throw new OptionError(`unknown option; there are ${KNOWN.join(", ")}`);
     }
     const { epsilon, channel, asText = false } = options;
+    requireNumber(epsilon ?? undefined);
     if (typeof asText !== "boolean") throw new OptionError("asText is true or false");
     const sentences = asText ? this.#bundle.sentences.reduce((sum, of) => sum + of.length, 0) : 0;
     const level = this.#bundle.level(channel, epsilon);

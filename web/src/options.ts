@@ -2,7 +2,7 @@
 
 import { Decimal } from "./decimal.js";
 import { OptionError } from "./errors.js";
-import { CASES, CONSISTENT_CAP, RUNGS, STYLES } from "./generated.js";
+import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "./generated.js";
 
 /** The options of every call that draws or describes a draw. All may be left out. */
 export interface Options {
@@ -81,8 +81,7 @@ export function givenOf(options: Options): Given {
   for (const name of SETS) {
     const value = found[name];
     if (value === undefined) continue;
-    const isMany = typeof value === "object" && value !== null && Symbol.iterator in value;
-    const words = isMany ? [...(value as Iterable<unknown>)] : [undefined];
+    const words = isMany(value) ? [...value] : [undefined];
     if (!words.every((word) => typeof word === "string")) throw new OptionError(`${name} takes a collection of words`);
     found[name] = words;
   }
@@ -99,20 +98,27 @@ export function givenOf(options: Options): Given {
       throw new OptionError(`${name} must be one of ${values.join(", ")}`);
     }
   }
-  if (!["undefined", "number", "string"].includes(typeof found.epsilon)) {
-    throw new OptionError("epsilon is a number, or its digits as text");
-  }
+  requireNumber(found.epsilon);
   const given = found as Given;
   const foreign = given.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
   const taken = foreign.filter((name) => name in found);
   if (taken.length > 0) {
-    throw new OptionError(
-      given.protect === "names"
-        ? `the rung names does not take ${taken.join(", ")}`
-        : `${taken.join(", ")}: that is for protect names`,
-    );
+    const said = given.protect === "names" ? REFUSALS.notOfNames : REFUSALS.namesOnly;
+    throw new OptionError(said.replace("{options}", taken.sort().join(", ")));
   }
   return given;
+}
+
+/** @internal Refuses an epsilon that is neither a number nor text. */
+export function requireNumber(epsilon: unknown): void {
+  if (!["undefined", "number", "string"].includes(typeof epsilon)) {
+    throw new OptionError("epsilon is a number, or its digits as text");
+  }
+}
+
+/** @internal Whether a value is a collection of others: a text is one value. */
+export function isMany(value: unknown): value is Iterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
 /** @internal Reads an epsilon. */

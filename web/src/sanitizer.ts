@@ -5,8 +5,9 @@ import type { Source } from "./bundle/source.js";
 import { type Level, TextBundle } from "./bundle/text.js";
 import { randomWords, type Words } from "./entropy.js";
 import { InputError, OptionError, UnknownLevel } from "./errors.js";
+import { REFUSALS } from "./generated.js";
 import { NamesPlan } from "./names/plan.js";
-import { capOf, epsilonOf, type Given, givenOf, type Options } from "./options.js";
+import { capOf, epsilonOf, type Given, givenOf, isMany, type Options } from "./options.js";
 import { Restorer } from "./restore.js";
 import { type Plan, Rewriter, Slots } from "./rewrite.js";
 import { Rule } from "./skeleton.js";
@@ -112,9 +113,7 @@ export class Sanitizer {
 
   /** Sanitizes many texts, each a document of its own. All are drawn together, which is faster. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
-    if (typeof texts === "string" || typeof texts?.[Symbol.iterator] !== "function") {
-      throw new InputError("texts are a sequence of strings");
-    }
+    if (!isMany(texts)) throw new InputError(REFUSALS.noTexts);
     const found = [...texts];
     found.forEach((text, place) => {
       if (typeof text !== "string") throw new InputError(`text ${place + 1} of ${found.length} is not a string`);
@@ -127,7 +126,11 @@ export class Sanitizer {
 
   /** Sanitizes documents that have several texts each, such as the cells of a row. */
   sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): DocumentResult[] {
-    const found = [...documents].map((texts) => (typeof texts === "string" ? [undefined] : [...texts]));
+    if (!isMany(documents)) throw new InputError(REFUSALS.noDocuments);
+    const found = [...documents].map((texts) => {
+      if (!isMany(texts)) throw new InputError(REFUSALS.noDocument);
+      return [...texts];
+    });
     found.forEach((texts, place) => {
       if (!texts.every((text) => typeof text === "string")) {
         throw new InputError(`document ${place + 1} of ${found.length} has a text that is not a string`);
@@ -151,6 +154,7 @@ export class Sanitizer {
 
   /** Returns what a call with these options promises of a text with so many tokens. Nothing is drawn. */
   terms(options: Options = {}, tokens = 0): Statement {
+    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens is a whole number, at least 0");
     const given = givenOf(options);
     if (given.protect === "names") return new NamesPlan(this.#bundle, given).statement(tokens);
     return new MentionStatement(this.#plan(given)[1], tokens);

@@ -52,7 +52,7 @@ test("what is logged of a result has no original", () => {
   assert.throws(() => structuredClone(result).restore(""), TypeError);
 });
 
-test("options that are none of a rung, or have no such value, are refused without a word of the text", () => {
+test("options that are none of a rung, or have no such value, are refused without a word of the text", async () => {
   const bad = [
     { protect: SECRET },
     { fluent: true },
@@ -88,16 +88,30 @@ test("options that are none of a rung, or have no such value, are refused withou
   ];
   for (const options of bad)
     assert.throws(() => sanitizer.sanitize(text, options), refusedAs("option"), JSON.stringify(options));
+  for (const tokens of [SECRET, -1, 0.5, Number.NaN, null, {}]) {
+    for (const protect of sanitizer.rungs) {
+      assert.throws(() => sanitizer.terms({ protect }, tokens), refusedAs("option"), `${tokens}`);
+    }
+  }
+  const encoder = await IndexEncoder.load(`${golden}index`);
+  for (const options of [null, 5, SECRET, { epsilon: [] }, { epsilon: Object.create(null) }, { asText: 1 }]) {
+    assert.throws(() => encoder.encode(text, options), refusedAs("option"));
+  }
   assert.throws(() => sanitizer.sanitize(text, { epsilon: 5 }), refusedAs("unknown-level"));
   for (const epsilon of [10, "10", "10.0", "1e1", undefined]) sanitizer.sanitize(text, { epsilon });
   assert.throws(() => sanitizer.sanitize(text, { consistent: true, consistentCap: 1 }), refusedAs("document-too-long"));
   sanitizer.sanitize(text, { consistent: true, consistentCap: 1, split: true });
 });
 
-test("inputs that are no text are refused", () => {
+test("inputs that are no text are refused", async () => {
+  const encoder = await IndexEncoder.load(`${golden}index`);
   for (const input of [undefined, null, 5, [text], { text }]) {
     assert.throws(() => sanitizer.sanitize(input), refusedAs("input"));
     assert.throws(() => sanitizer.preview(input), refusedAs("input"));
+  }
+  for (const input of [undefined, null, 5, text, [5], [[5]], [undefined]]) {
+    assert.throws(() => sanitizer.sanitizeDocuments(input), refusedAs("input"));
+    assert.throws(() => encoder.encodeBatch(input), refusedAs("input"));
   }
   assert.throws(() => sanitizer.sanitizeBatch(text), refusedAs("input"));
   assert.throws(() => sanitizer.sanitizeBatch(5), refusedAs("input"));

@@ -75,7 +75,10 @@ test("what is no bundle, or another one, is refused", async () => {
   await assert.rejects(Sanitizer.load(join(folder, "no")), refused("bundle-not-found"));
   await assert.rejects(Sanitizer.load(folder), refused("bundle-not-found"));
   await assert.rejects(Sanitizer.load(new Map()), refused("bundle-not-found"));
-  for (const source of [undefined, null, 5]) await assert.rejects(Sanitizer.load(source), refused("option"));
+  for (const source of [undefined, null, 5, new Blob([zipped(words)]), new Response(""), [words], "file://host/x"]) {
+    await assert.rejects(Sanitizer.load(source), refused("option"));
+  }
+  for (const pins of [null, 5]) await assert.rejects(Sanitizer.load(words, pins), refused("option"));
   await assert.rejects(Sanitizer.load(words, { expectId: "0".repeat(64) }), refused("bundle-identity"));
   await assert.rejects(Sanitizer.load(words, { expectID: "" }), refused("option"));
   await assert.rejects(Sanitizer.load(words, { expectId: 5 }), refused("option"));
@@ -101,6 +104,30 @@ test("what is no bundle, or another one, is refused", async () => {
     [(found) => void (found.name = "\u202ereversed"), "bundle-damaged"],
   ];
   for (const [change, code] of cases) await assert.rejects(Sanitizer.load(manifest(words, change)), refused(code));
+});
+
+test("a platform that lacks what is needed is named, and not the bundle", async (t) => {
+  const without = async (object, name, source) => {
+    const real = object[name];
+    object[name] = undefined;
+    t.after(() => {
+      object[name] = real;
+    });
+    await assert.rejects(Sanitizer.load(source), (error) => refused("bundle")(error) && error.message.includes(name));
+    object[name] = real;
+  };
+  await without(process, "getBuiltinModule", english);
+  await without(globalThis, "DecompressionStream", zipped(words));
+});
+
+test("a bundle without a staircase says what to do", async () => {
+  const sanitizer = await Sanitizer.load(names);
+  for (const options of [{}, { protect: "words" }, { epsilon: 10 }]) {
+    assert.throws(() => sanitizer.sanitize("", options), /^UnknownMechanism: .*: say protect names$/);
+  }
+  const other = await Sanitizer.load(`${golden}words`);
+  assert.throws(() => other.sanitize(""), /^UnknownMechanism: this package does not draw from santext/);
+  assert.throws(() => other.sanitize("", { protect: "names" }), /; the built-in one has them$/);
 });
 
 test("files that are missing, cut short, altered or links are refused", async () => {

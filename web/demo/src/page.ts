@@ -1,3 +1,4 @@
+import { CACHE } from "./cache.js";
 import { Latest } from "./latest.js";
 import { keep, LoadFailed, load } from "./load.js";
 import { lock } from "./lock.js";
@@ -6,7 +7,6 @@ import { Refused, Rewriter, Stopped } from "./rewriter.js";
 import { SAMPLE } from "./sample.js";
 import { cards } from "./view.js";
 
-declare const CACHE: string;
 declare const BUNDLE: string;
 declare const IDENTITY: string;
 

@@ -1,7 +1,7 @@
 // Loads what the page needs, hands it over and is ended. It is sent no message: no text ever reaches it.
+import { CACHE } from "../src/cache.js";
 import type { Loaded } from "../src/messages.js";
 
-declare const CACHE: string;
 declare const BUNDLE: string;
 declare const self: DedicatedWorkerGlobalScope;
 

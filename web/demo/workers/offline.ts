@@ -1,5 +1,6 @@
 // Serves the page without a network. It sees which of its files are asked for, and no text.
-declare const CACHE: string;
+import { CACHE, OWN } from "../src/cache.js";
+
 declare const BUNDLE: string;
 declare const FILES: string[];
 declare const self: ServiceWorkerGlobalScope;
@@ -21,7 +22,7 @@ async function keep(): Promise<void> {
 self.addEventListener("install", (event) => event.waitUntil(keep()));
 
 self.addEventListener("activate", (event) => {
-  const others = (names: string[]) => names.filter((name) => name.startsWith("textveil ") && name !== CACHE);
+  const others = (names: string[]) => names.filter((name) => name.startsWith(OWN) && name !== CACHE);
   const clean = caches.keys().then((names) => Promise.all(others(names).map((name) => caches.delete(name))));
   event.waitUntil(clean.then(() => self.clients.claim()));
 });
@@ -33,5 +34,3 @@ self.addEventListener("fetch", (event) => {
   const kept = caches.match(url.href, { cacheName: CACHE }).catch(() => undefined);
   event.respondWith(kept.then((found) => found ?? fetch(event.request)));
 });
-
-export {};

@@ -19,7 +19,6 @@ export async function extension(target) {
     bundle: true,
     format: "iife",
     target: "es2022",
-    external: ["node:*"],
     define: { BUNDLE: JSON.stringify(name), IDENTITY: JSON.stringify(identity) },
   });
   for (const file of ["manifest.json", "content.js"]) await cp(join(here, file), join(target, file));

@@ -1,13 +1,16 @@
 // Offers to replace names when a form with a text in it is sent, or with Alt+Shift+N in a field. It reads a field then, and at no other time.
 
-const approved = new WeakSet();
+/** The form that is being sent, and the very texts that the user let go. */
+let approved;
 let open = false;
 
 /** Fields of several lines: those of one line are for searching, for signing in, and for an address that is meant. */
-const FIELDS = "textarea, [contenteditable=''], [contenteditable=true]";
+const FIELDS = "textarea, [contenteditable=''], [contenteditable=true i], [contenteditable=plaintext-only i]";
 
 // innerText has the lines of what is edited, and textContent none.
 const readable = (field) => ("value" in field ? field.value : field.innerText);
+/** The texts of fields, to be compared. */
+const written = (fields) => JSON.stringify(fields.map(readable));
 
 /** Writes into a field so that the scripts of the page notice. */
 function write(field, text) {
@@ -90,9 +93,10 @@ async function settle(fields, sends) {
   open = true;
   try {
     for (;;) {
+      const before = written(fields);
       const answer = await ask(fields.map(readable));
-      if (answer.replaced === 0) return "send"; // there is nothing to replace
-      const choice = await offer(answer, sends);
+      const choice = answer.replaced === 0 ? "send" : await offer(answer, sends); // nothing to replace: no offer
+      if (choice !== "back" && written(fields) !== before) continue; // what was answered is not what is there now
       if (choice === "replace") for (const [index, field] of fields.entries()) write(field, answer.texts[index]);
       if (choice !== "again") return choice;
     }
@@ -108,13 +112,17 @@ addEventListener(
     const fields = [...document.querySelectorAll(FIELDS)].filter(
       (field) => (field.form === form || Node.prototype.contains.call(form, field)) && readable(field).trim() !== "",
     );
-    if (approved.delete(form) || fields.length === 0) return;
+    if (fields.length === 0 || (approved?.form === form && approved.texts === written(fields))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const { submitter } = event;
     if ((await settle(fields, true)) === "back") return;
-    approved.add(form);
-    HTMLFormElement.prototype.requestSubmit.call(form, submitter); // a field may be called requestSubmit
+    approved = { form, texts: written(fields) };
+    try {
+      HTMLFormElement.prototype.requestSubmit.call(form, submitter); // a field may be called requestSubmit
+    } finally {
+      approved = undefined; // the page may have refused it: what is sent later is offered anew
+    }
   },
   true,
 );

@@ -1,7 +1,8 @@
 // Rewrites a message before it is sent. If that fails nothing is sent, and never the message itself.
-import { Sanitizer, TextveilError } from "textveil";
+import { DEFAULT_BUNDLE_ID, Sanitizer, TextveilError } from "textveil";
 
-const loading = Sanitizer.load(new URL("english-v4.zip", import.meta.url)); // once, while the user writes
+// Once, while the user writes. Another bundle is refused.
+const loading = Sanitizer.load(new URL("english-v4.zip", import.meta.url), { expectId: DEFAULT_BUNDLE_ID });
 const show = (id, text) => {
   document.getElementById(id).textContent = text;
 };

@@ -46,8 +46,9 @@ export interface Opened {
 
 /** @internal Opens a bundle of one kind. */
 export async function openBundle(source: Source, kind: "text" | "index", pins: Pins = {}): Promise<Opened> {
-  for (const name of Object.keys(pins)) {
-    if (name !== "expectId" && name !== "maxBytes") throw new OptionError("a pin of a bundle is expectId, maxBytes");
+  const known = (name: string): boolean => name === "expectId" || name === "maxBytes";
+  if (typeof pins !== "object" || pins === null || !Object.keys(pins).every(known)) {
+    throw new OptionError("a pin of a bundle is expectId, maxBytes");
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = pins;
   if (expectId !== undefined && typeof expectId !== "string") {

@@ -1,6 +1,6 @@
 /** Where the files of a bundle come from: a folder, a zip archive, or bytes that are there already. */
 
-import { BundleDamaged, BundleNotFound, BundleTooLarge, OptionError } from "../errors.js";
+import { BundleDamaged, BundleError, BundleNotFound, BundleTooLarge, OptionError } from "../errors.js";
 import { Zip } from "./zip.js";
 
 /**
@@ -22,15 +22,23 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
 const isNode = (): boolean => typeof process !== "undefined" && process.versions?.node !== undefined;
 
+/** A module of Node. It is not imported, so bundlers for browsers have nothing to resolve. */
+function builtin<Name extends "node:fs" | "node:fs/promises" | "node:path" | "node:url">(name: Name) {
+  const found = process.getBuiltinModule?.(name);
+  if (!found) throw new BundleError("a path cannot be read: process.getBuiltinModule is missing (Node 20.16 has it)");
+  return found;
+}
+
 /** @internal Returns what reads the files of a source; archives have at most so many bytes. */
 export async function filesOf(source: Source, most: number): Promise<ReadFile> {
   if (typeof source === "string" || (typeof URL !== "undefined" && source instanceof URL)) {
-    const path = await nodePath(source);
+    const path = nodePath(source);
     return path === undefined ? ofUrl(source.toString(), most) : ofPath(path, most);
   }
   if (source instanceof ArrayBuffer) return ofArchive(new Uint8Array(source));
-  if (ArrayBuffer.isView(source)) return ofArchive(source as Uint8Array);
-  if (typeof source !== "object" || source === null)
+  if (ArrayBuffer.isView(source)) return ofArchive(new Uint8Array(source.buffer, source.byteOffset, source.byteLength));
+  // A Blob, a Response or a list has no files by name.
+  if (!(source instanceof Map) && Object.prototype.toString.call(source) !== "[object Object]")
     throw new OptionError("a bundle is a URL, bytes, or files by name");
   const files = source instanceof Map ? source : new Map(Object.entries(source as Record<string, Uint8Array>));
   return async (name) => {
@@ -46,17 +54,24 @@ function ofArchive(content: Uint8Array): ReadFile {
 }
 
 /** The path that a source is in Node; nothing if it is to be fetched. */
-async function nodePath(source: string | URL): Promise<string | undefined> {
+function nodePath(source: string | URL): string | undefined {
   if (!isNode()) return undefined;
   const text = source.toString();
-  if (text.startsWith("file:")) return (await import("node:url")).fileURLToPath(text);
+  if (/^file:/i.test(text)) {
+    const { fileURLToPath } = builtin("node:url");
+    try {
+      return fileURLToPath(text);
+    } catch {
+      throw new OptionError("the URL of a file names no path on this machine");
+    }
+  }
   return SCHEME.test(text) && !/^[A-Za-z]:[\\/]/.test(text) ? undefined : text;
 }
 
 async function ofPath(path: string, most: number): Promise<ReadFile> {
-  const { lstat, open, stat } = await import("node:fs/promises");
-  const { constants } = await import("node:fs");
-  const { join } = await import("node:path");
+  const { lstat, open, stat } = builtin("node:fs/promises");
+  const { constants } = builtin("node:fs");
+  const { join } = builtin("node:path");
   const read = async (file: string, name: string, limit: number): Promise<Uint8Array | undefined> => {
     let plain: boolean;
     try {

@@ -3,7 +3,16 @@
 import { Characters } from "../characters.js";
 import { Decimal, factorOf, Ratio } from "../decimal.js";
 import { BundleDamaged, UnknownMechanism } from "../errors.js";
-import { CHARACTER_CLASSES, CLITICS, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, SHAPES } from "../generated.js";
+import {
+  CHARACTER_CLASSES,
+  CLITICS,
+  MAX_EPSILON,
+  MAX_KINDS,
+  MAX_LEVELS,
+  MAX_SYMBOLS,
+  REFUSALS,
+  SHAPES,
+} from "../generated.js";
 import { Cutter, GAP, STRING, WORD } from "../segments.js";
 import { shapeOf } from "../shapes.js";
 import { Lists } from "../skeleton.js";
@@ -62,7 +71,7 @@ export class TextBundle {
   readonly #table: Table | undefined;
   readonly #opened: Opened;
   readonly #namesEntry: { kinds: string[]; pools: string[] } | undefined;
-  readonly #carries: string;
+  readonly #hasSanText: boolean;
   readonly #skeleton: Json | undefined;
   #lists: Lists | undefined;
   #names: NamesLists | undefined;
@@ -106,7 +115,7 @@ export class TextBundle {
     if (integer(law.get("symbols"), 0, MAX_SYMBOLS, LAW) !== this.vocabulary.length) {
       throw new BundleDamaged(`${LAW}: does not fit the vocabulary`);
     }
-    this.#carries = hasSanText ? "santext, which this package does not read" : "the lists of the rung names";
+    this.#hasSanText = hasSanText;
     this.#skeleton = law.get("skeleton");
     if (hasStaircase) this.#table = readTable(opened, law, this.vocabulary.length);
   }
@@ -126,7 +135,9 @@ export class TextBundle {
   /** What the staircase draws from. */
   get table(): Table {
     if (this.#table === undefined) {
-      throw new UnknownMechanism(`this bundle carries ${this.#carries} only, and has no staircase`);
+      const foreign =
+        "this package does not draw from santext, and this bundle has no staircase; the built-in one has it";
+      throw new UnknownMechanism(this.#hasSanText ? foreign : REFUSALS.noMechanism);
     }
     return this.#table;
   }
@@ -139,7 +150,7 @@ export class TextBundle {
 
   /** The lists of the rung names, read at the first use. */
   get names(): NamesLists {
-    if (this.#namesEntry === undefined) throw new UnknownMechanism("this bundle has no lists for the rung names");
+    if (this.#namesEntry === undefined) throw new UnknownMechanism(REFUSALS.noNames);
     this.#names ??= new NamesLists(this.#opened, this.#namesEntry, this.cutter);
     return this.#names;
   }

@@ -1,6 +1,6 @@
 /** The files of a zip archive in memory: a bundle in one file. Stored or deflated entries, no encryption, no Zip64. */
 
-import { BundleDamaged, BundleTooLarge } from "../errors.js";
+import { BundleDamaged, BundleError, BundleTooLarge } from "../errors.js";
 
 const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
@@ -80,10 +80,10 @@ export class Zip {
 
 /** What deflated bytes are, if they are no more than so many. */
 async function inflated(packed: Uint8Array, size: number): Promise<Uint8Array> {
+  const stream = inflater();
   const found = new Uint8Array(size);
   let at = 0;
   try {
-    const stream = new DecompressionStream("deflate-raw");
     const writer = stream.writable.getWriter();
     writer.write(packed as Uint8Array<ArrayBuffer>).catch(() => {}); // what goes wrong is read below
     writer.close().catch(() => {});
@@ -100,4 +100,12 @@ async function inflated(packed: Uint8Array, size: number): Promise<Uint8Array> {
     throw damaged();
   }
   return found.subarray(0, at);
+}
+
+function inflater(): DecompressionStream {
+  try {
+    return new DecompressionStream("deflate-raw");
+  } catch {
+    throw new BundleError('the archive cannot be read: DecompressionStream("deflate-raw") is missing (give its files)');
+  }
 }
