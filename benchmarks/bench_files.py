@@ -73,7 +73,7 @@ def main() -> None:
         plain.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         runs: dict[str, Run] = {"plain text": lambda: sanitize_plain(sanitizer, plain, folder / "out")}
         for what, (format_name, path) in write_tables(lines, folder).items():
-            columns = Selection(format_name, ("note",))
+            columns = Selection(format=format_name, columns=("note",))
             sources = find_sources([str(path)], format_name, folder / f"out-{path.name}")
             for of, way in ((sanitizer, what), (Unchanged.load(bundle), f"limit: {what}, nothing drawn")):
                 drawing = Drawer(of, bundle, {}, 1)

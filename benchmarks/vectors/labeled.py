@@ -76,7 +76,7 @@ def missing(data: Path, name: str) -> list[str]:
 
 def _trec(path: Path) -> tuple[Example, ...]:
     lines = path.read_text("latin-1").strip().split("\n")
-    return tuple(Example((text,), label) for label, _, text in (line.partition(" ") for line in lines))
+    return tuple(Example(texts=(text,), label=label) for label, _, text in (line.partition(" ") for line in lines))
 
 
 _READERS: dict[str, Callable[[Path], tuple[Example, ...]]] = {

@@ -22,7 +22,10 @@ def published(data: Path, name: str) -> tuple[tuple[Example, ...], tuple[Example
         corpus = labeled.load(data, name)
         return corpus.train, corpus.test
     train, test = (
-        tuple(Example(row.texts, row.label) for row in labeled.read_ag_entities(data / labeled.FILES[name][0], split))
+        tuple(
+            Example(texts=row.texts, label=row.label)
+            for row in labeled.read_ag_entities(data / labeled.FILES[name][0], split)
+        )
         for split in ("train", "test")
     )
     return train, test

@@ -152,8 +152,12 @@ def test_privunit_draws_within_its_epsilon(epsilon: float) -> None:
 
 
 def test_repeated_texts_are_counted() -> None:
-    train = tuple(Example((text,), label) for text, label in (("a b", "0"), ("a b", "1"), ("a b", "1"), ("c d", "0")))
-    test = tuple(Example((text,), label) for text, label in (("a b", "0"), ("c d", "0"), ("C, d", "1"), ("e", "1")))
+    train = tuple(
+        Example(texts=(text,), label=label) for text, label in (("a b", "0"), ("a b", "1"), ("a b", "1"), ("c d", "0"))
+    )
+    test = tuple(
+        Example(texts=(text,), label=label) for text, label in (("a b", "0"), ("c d", "0"), ("C, d", "1"), ("e", "1"))
+    )
     found, rows = repeated.counts(train, test)
     assert rows.tolist() == [True, True, False, False]
     assert found["in_train"] == 2

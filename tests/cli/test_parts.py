@@ -30,7 +30,7 @@ class Upper(Drawer):
 
 
 def source_of(path, target=None):
-    return Source(path, path.name, target, path.stat().st_size)
+    return Source(path=path, name=path.name, target=target, size=path.stat().st_size)
 
 
 def rewritten(path, selection, size, folder, quarantine=None):
@@ -56,7 +56,7 @@ def test_parts_of_csv_together_are_the_file(tmp_path_factory, rows, size, mark, 
     head = b"\xef\xbb\xbf" if mark else b""
     path = folder / "t.csv"
     path.write_bytes(head + written.getvalue().encode())
-    parts, outputs = rewritten(path, Selection("csv", ("note",)), size, folder)
+    parts, outputs = rewritten(path, Selection(format="csv", columns=("note",)), size, folder)
     heading = head + b"id,note" + end.encode()
     assert all(output.startswith(heading) for output in outputs)
     read = [
@@ -73,7 +73,7 @@ def test_parts_of_json_lines_together_are_the_file(tmp_path_factory, texts, size
     folder = tmp_path_factory.mktemp("parts")
     path = folder / "t.jsonl"
     path.write_text("".join(json.dumps({"n": n, "text": text}) + "\n" for n, text in enumerate(texts)), "utf-8")
-    _, outputs = rewritten(path, Selection("jsonl", ("text",)), size, folder)
+    _, outputs = rewritten(path, Selection(format="jsonl", columns=("text",)), size, folder)
     read = [json.loads(line) for line in b"".join(outputs).splitlines()]
     assert read == [{"n": n, "text": text.upper()} for n, text in enumerate(texts)]
 
@@ -91,7 +91,7 @@ def test_the_first_part_is_there_before_the_rest_was_read(tmp_path):
 
     os.read = counting
     try:
-        parts: Any = cut(source_of(path), Selection("csv", ("note",)), 100_000)
+        parts: Any = cut(source_of(path), Selection(format="csv", columns=("note",)), 100_000)
         next(parts)
     finally:
         os.read = original
@@ -104,9 +104,9 @@ def test_rows_are_numbered_as_in_the_whole_file(tmp_path):
     lines = ["id,note", *(f"{n},word" for n in range(50)), '7,"two\nlines"', "ragged", "9,word"]
     path.write_text("\n".join(lines) + "\n", "utf-8")
     with pytest.raises(BadRow, match=r"t\.csv, row 52 \(line 54\)"):
-        rewritten(path, Selection("csv", ("note",)), 40, tmp_path)
+        rewritten(path, Selection(format="csv", columns=("note",)), 40, tmp_path)
     quarantine = Quarantine(tmp_path / "bad", resume=False)
-    parts, outputs = rewritten(path, Selection("csv", ("note",)), 40, tmp_path, quarantine)
+    parts, outputs = rewritten(path, Selection(format="csv", columns=("note",)), 40, tmp_path, quarantine)
     assert len(parts) > 5
     assert b"ragged" not in b"".join(outputs)
     (bad,) = map(json.loads, (tmp_path / "bad").read_text("utf-8").splitlines())
@@ -116,7 +116,7 @@ def test_rows_are_numbered_as_in_the_whole_file(tmp_path):
 def test_a_packed_file_is_one_part(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"note\n" + b"word\n" * 1000, mtime=0))
-    parts, outputs = rewritten(path, Selection("csv", ("note",)), 10, tmp_path)
+    parts, outputs = rewritten(path, Selection(format="csv", columns=("note",)), 10, tmp_path)
     assert len(parts) == 1
     assert gzip.decompress(outputs[0]) == b"note\n" + b"WORD\n" * 1000
     assert (tmp_path / "t-00000.csv.gz").exists()
@@ -129,42 +129,44 @@ def test_parquet_is_cut_between_row_groups(tmp_path):
     path = tmp_path / "t.parquet"
     table = pyarrow.table({"n": range(100), "note": [f"word {n}" if n % 7 else None for n in range(100)]})
     parquet.write_table(table, path, row_group_size=10)
-    parts = [*cut(source_of(path), Selection("parquet", ("note",)), 1)]
+    parts = [*cut(source_of(path), Selection(format="parquet", columns=("note",)), 1)]
     assert [(part.start, part.stop, part.rows) for part in parts] == [(n, n + 1, 10 * n) for n in range(10)]
-    rewritten(path, Selection("parquet", ("note",)), 1, tmp_path)
+    rewritten(path, Selection(format="parquet", columns=("note",)), 1, tmp_path)
     read = pyarrow.concat_tables(parquet.read_table(tmp_path / f"t-{n:05}.parquet") for n in range(10))
     assert read.column("n").to_pylist() == [*range(100)]
     assert read.column("note").to_pylist() == [f"WORD {n}" if n % 7 else None for n in range(100)]
-    assert len([*cut(source_of(path), Selection("parquet", ("note",)))]) == 1
+    assert len([*cut(source_of(path), Selection(format="parquet", columns=("note",)))]) == 1
 
 
 def test_an_empty_file_is_one_part(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"note\n")
-    assert rewritten(path, Selection("csv", ("note",)), 10, tmp_path)[1] == [b"note\n"]
+    assert rewritten(path, Selection(format="csv", columns=("note",)), 10, tmp_path)[1] == [b"note\n"]
     path.write_bytes(b"")
     with pytest.raises(ColumnError):
-        list(cut(source_of(path), Selection("csv", ("note",)), 10))
+        list(cut(source_of(path), Selection(format="csv", columns=("note",)), 10))
 
 
 def test_a_file_that_changed_since_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"note\nword\n")
-    (part,) = cut(source_of(path), Selection("csv", ("note",)))
+    (part,) = cut(source_of(path), Selection(format="csv", columns=("note",)))
     version = version_of(path.stat())
     path.write_bytes(b"note\nother words\n")
     with pytest.raises(FileChanged):
-        sanitize_part(source_of(path, tmp_path / "out"), part, version, Selection("csv", ("note",)), Upper())
+        sanitize_part(
+            source_of(path, tmp_path / "out"), part, version, Selection(format="csv", columns=("note",)), Upper()
+        )
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     "selection",
     [
-        Selection("csv", ("note",), document="key", document_key="id"),
-        Selection("csv", ("1",), header=False),
-        Selection("jsonl", ("text",), allow_missing=True),
-        Selection("lines", document="file"),
+        Selection(format="csv", columns=("note",), document="key", document_key="id"),
+        Selection(format="csv", columns=("1",), header=False),
+        Selection(format="jsonl", columns=("text",), allow_missing=True),
+        Selection(format="lines", document="file"),
     ],
 )
 def test_what_needs_the_whole_file_is_refused(tmp_path, selection):
@@ -177,9 +179,11 @@ def test_what_needs_the_whole_file_is_refused(tmp_path, selection):
 def test_a_part_is_drawn_by_the_sanitizer(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"id,note\n1,doctor doctor doctor doctor\n")
-    (part,) = cut(source_of(path), Selection("csv", ("note",)))
+    (part,) = cut(source_of(path), Selection(format="csv", columns=("note",)))
     target = tmp_path / "out.csv"
     drawer = Drawer(Sanitizer.load(), None, {}, 1)
-    counts = sanitize_part(source_of(path, target), part, version_of(path.stat()), Selection("csv", ("note",)), drawer)
+    counts = sanitize_part(
+        source_of(path, target), part, version_of(path.stat()), Selection(format="csv", columns=("note",)), drawer
+    )
     assert (counts.rows, counts.documents, counts.tokens) == (1, 1, 4)
     assert target.read_bytes().startswith(b"id,note\n1,")

@@ -22,7 +22,13 @@ TRIED = RECIPES[:2]
 
 @pytest.fixture(scope="module")
 def model(checkpoint: Checkpoint) -> PooledModel:
-    return PooledModel(checkpoint.extractor, checkpoint.vocabulary, checkpoint.lowercase, 64, "0" * 64)
+    return PooledModel(
+        extractor=checkpoint.extractor,
+        vocabulary=checkpoint.vocabulary,
+        lowercase=checkpoint.lowercase,
+        max_tokens=64,
+        identity="0" * 64,
+    )
 
 
 @pytest.fixture

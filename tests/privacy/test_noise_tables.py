@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from intervals import iv
 from textveil.errors import OptionError
+from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise import discrete as noise
 from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
 from textveil.mechanisms.noise.parameters import ReleaseParameters
-from textveil.mechanisms.noise.vector import Noise, noise_for
+from textveil.mechanisms.noise.vector import Noise, gaussian_delta, noise_for
 
 iv.prec = 256
 
@@ -73,6 +74,8 @@ def test_a_table_is_a_law_that_reaches_everything(parameters: ReleaseParameters)
     assert made.table.reach == parameters.grid - parameters.lowest + made.margin
     assert made.table.probability(-7) == made.table.probability(7) > 0
     assert made.table.tail(1) == (1 - made.table.probability(0)) / 2
+    far = made.table.reach
+    assert made.table.probability(far) == made.table.tail(far) > made.table.probability(far + 1) == 0
 
 
 @pytest.mark.parametrize("parameters", [*L1, *BOX], ids=named)
@@ -169,6 +172,21 @@ def test_an_empty_cell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise, "min", max, raising=False)  # a check that one cell above 0 passes
     careless = noise._finished([10, 3, 0], 6)
     assert min(careless.counts[:-1]) == 0
+
+
+def test_a_cell_of_one_word_is_enough() -> None:
+    """Of 2**8 words the value 3 is named by one, the value 4 by none."""
+    assert discrete_gaussian(Fraction(1), 4, bits=8).counts == (102, 61, 13, 1, 2)
+    with pytest.raises(OptionError, match="never be drawn"):
+        discrete_gaussian(Fraction(1), 5, bits=8)
+
+
+def test_the_delta_of_a_table_is_that_of_its_noise_and_of_its_rounding() -> None:
+    """Each single count lacks less than a word, that of 0 less than two; at so small an epsilon both texts count alike."""
+    assert total_variation(3, bits=8) == Fraction(7, 2**8)
+    parameters = ReleaseParameters(mode="l2", dimension=3, grid=2, epsilon="1e-9", delta="0.5")
+    rounding = gaussian_delta(parameters, 10**6, 50) - zcdp.delta_bound(parameters.rho(10**6), Fraction("1e-9"))
+    assert float(rounding) == pytest.approx(2 * 3 * 101 / 2**64, rel=1e-6)
 
 
 @pytest.mark.parametrize("reach", [0, 1, noise.MAX_REACH + 1])

@@ -90,6 +90,13 @@ def test_outside_the_ball_the_direction_stays(mode: str) -> None:
     assert np.abs(integers - wanted)[outside].max() < 1.5
 
 
+def test_the_direction_stays_up_to_where_coordinates_are_cut() -> None:
+    releaser = Releaser(MODES["l1"])
+    rows = np.array([[2.0**14, 2.0**13], [2.0**15, 2.0**14]])  # 2**24 steps are the most
+    integers, _ = releaser.quantize(np.pad(rows, ((0, 0), (0, K - 2))))
+    assert integers[:, :2].tolist() == [[682, 341], [512, 512]]
+
+
 _SCALED = "np.sign(rows) * (np.abs(rows) * radius // divisors[:, None])"
 #: In which modes, and what stands in the place of what in ``_into_ball``.
 BOUND_FAULTS = {

@@ -143,7 +143,7 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "sanitize_corpus_on_ray": (
         "{}",
         lambda folder, **pins: sanitize_corpus_on_ray(
-            [], folder / "no", Selection("csv", ("a",)), options=Options(), bundle=folder, **pins
+            [], folder / "no", Selection(format="csv", columns=("a",)), options=Options(), bundle=folder, **pins
         ),
     ),
 }

@@ -23,7 +23,7 @@ from textveil_cli.files.workers import Drawer
 PART_BYTES = 16_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """Consecutive rows of a file.
 
@@ -72,7 +72,7 @@ def cut(source: Source, selection: Selection, size: int = PART_BYTES) -> Iterato
         if selection.format == "parquet":
             yield from _cut_groups(source, file, selection, size)
         elif packed_as(source.name):
-            yield Part(0, 0, 0, 0, 0, 0, 0, source.size)
+            yield Part(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=source.size)
         else:
             yield from _cut_lines(source, file, selection, size)
 
@@ -124,11 +124,11 @@ def _steps(source: Source, part: Part, version: list[int], selection: Selection)
         if selection.format == "parquet":
             with open(file.descriptor, "rb", closefd=False) as whole:
                 table = ParquetTable(whole, source.name, selection, range(part.start, part.stop))
-                yield Step(file, table)
+                yield Step(file=file, table=table)
                 for block in table.blocks():
                     yield Step(block=block)
         else:
-            yield Step(file)
+            yield Step(file=file)
             yield from map(_step_of, _blocks(source, file, part, selection))
         file.require_unchanged()
     yield Step()
@@ -154,18 +154,27 @@ def _cut_groups(source: Source, file: Reading, selection: Selection, size: int) 
     for end in range(1, len(groups) + 1):
         held = sum(size for _, size in groups[begin:end])
         if held >= size or end == len(groups):
-            yield Part(number, begin, end, before, before, 0, 0, source.size * held // unpacked)
+            yield Part(
+                number=number,
+                start=begin,
+                stop=end,
+                rows=before,
+                lines=before,
+                head=0,
+                head_lines=0,
+                size=source.size * held // unpacked,
+            )
             before += sum(rows for rows, _ in groups[begin:end])
             begin, number = end, number + 1
     if not groups:
-        yield Part(0, 0, 0, 0, 0, 0, 0, source.size)
+        yield Part(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=source.size)
 
 
 def _cut_lines(source: Source, file: Reading, selection: Selection, size: int) -> Iterator[Part]:
     """Cuts between rows. Those of a delimited file are its layout's: it alone knows which line ends are in quotes."""
     layout = LAYOUTS[selection.format](selection, source.name)
     position = rows = lines = 0
-    part = Part(0, 0, 0, 0, 0, 0, 0, 0)
+    part = Part(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=0)
     headed = selection.format not in ("csv", "tsv")
     for arrived, last in whole_lines(file.chunks(), selection.max_row, source.name):
         if not position and arrived:

@@ -16,7 +16,7 @@ from textveil_cli.files import Selection
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.rows import Bad, Block, Drawn, blocks
 
-SHOUTED = Selection("csv", ("note",))
+SHOUTED = Selection(format="csv", columns=("note",))
 
 
 def shout(content: bytes, selection: Selection = SHOUTED, pieces: int = 0) -> tuple[bytes, list[Bad]]:
@@ -70,7 +70,7 @@ def test_bytes_that_stay(before: bytes, after: bytes) -> None:
 )
 def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, Any]) -> None:
     for pieces in (0, 1, 7):
-        assert shout(before, Selection("csv", ("note",), **how), pieces)[0] == after
+        assert shout(before, Selection(format="csv", columns=("note",), **how), pieces)[0] == after
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, A
 )
 def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        Selection("csv", ("note",), **how)
+        Selection(format="csv", columns=("note",), **how)
     with pytest.raises(OptionError, match=r"JSON lines keep all keys$"):
-        Selection("jsonl", ("note",), only=True)
+        Selection(format="jsonl", columns=("note",), only=True)
 
 
 def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
     with pytest.raises(ColumnError, match=r"^t.csv: --without-column 1 of 1 is not in the header; --no-header if"):
-        shout(b"id,note\n1,a\n", Selection("csv", ("note",), without=("who",)))
+        shout(b"id,note\n1,a\n", Selection(format="csv", columns=("note",), without=("who",)))
 
 
 def test_bad_rows_are_named() -> None:
@@ -123,7 +123,7 @@ def test_any_table(rows: list[tuple[str, str, str]], end: str, pieces: int, all_
     assert not bad
     again = list(csv.reader(io.StringIO(written.decode(), newline="")))
     assert again[1:] == [[first, note.upper(), last] for first, note, last in rows]
-    same, _ = shout(content.upper(), Selection("csv", ("NOTE",)), pieces)
+    same, _ = shout(content.upper(), Selection(format="csv", columns=("NOTE",)), pieces)
     assert csv_cells(same) == csv_cells(written.upper())
 
 
@@ -144,12 +144,13 @@ def test_a_thousand_ragged_rows_in_blocks() -> None:
 
 
 def test_other_delimiters_and_encodings() -> None:
-    assert shout(b"id\tnote\n1,2\ta\n", Selection("tsv", ("note",)))[0] == b"id\tnote\n1,2\tA\n"
-    assert shout(b"id;note\n1,2;a;b\n", Selection("csv", ("note",), delimiter=";"))[1][0].number == 1
-    latin = Selection("csv", ("note",), encoding="latin-1")
+    assert shout(b"id\tnote\n1,2\ta\n", Selection(format="tsv", columns=("note",)))[0] == b"id\tnote\n1,2\tA\n"
+    assert shout(b"id;note\n1,2;a;b\n", Selection(format="csv", columns=("note",), delimiter=";"))[1][0].number == 1
+    latin = Selection(format="csv", columns=("note",), encoding="latin-1")
     assert shout("id,note\né,ü,\n".encode("latin-1")[:-2], latin)[0] == "id,note\né,Ü".encode("latin-1")
     assert (
-        shout("note\nß €\n".encode("cp1252"), Selection("csv", ("note",), encoding="cp1252"))[0] == b"note\nSS \x80\n"
+        shout("note\nß €\n".encode("cp1252"), Selection(format="csv", columns=("note",), encoding="cp1252"))[0]
+        == b"note\nSS \x80\n"
     )
     assert shout("note\nÿ\n".encode("latin-1"), latin)[0] == b"note\n?\n", "no capital of it is in the encoding"
 
@@ -163,7 +164,7 @@ def test_a_text_that_became_nothing_is_no_empty_cell() -> None:
 
 
 def test_columns_by_number() -> None:
-    selection = Selection("csv", ("3", "1"), header=False)
+    selection = Selection(format="csv", columns=("3", "1"), header=False)
     assert shout(b"a,b,c\nd,e,f\n", selection)[0] == b"A,b,C\nD,e,F\n"
     assert shout(b"\xef\xbb\xbfa,b,c\n", selection)[0] == b"\xef\xbb\xbfA,b,C\n"
 
@@ -191,12 +192,12 @@ def test_columns_by_number() -> None:
 )
 def test_files_that_cannot_be_cut(content: bytes, columns: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        shout(content, Selection("csv", columns))
+        shout(content, Selection(format="csv", columns=columns))
     assert str(caught.value) == message
 
 
 def test_a_field_has_a_cap() -> None:
-    selection = Selection("csv", ("note",), max_field=1000)
+    selection = Selection(format="csv", columns=("note",), max_field=1000)
     fits = b"id,note\n1," + b"x" * 1000 + b"\n"
     assert shout(fits, selection)[0] == fits.replace(b"x", b"X")
     for content in (
@@ -227,7 +228,7 @@ def test_a_gigabyte_of_one_field_is_not_read(monkeypatch: pytest.MonkeyPatch) ->
                 read += len(piece)
                 yield piece
 
-        selection = Selection("csv", ("note",), max_field=1_000_000)
+        selection = Selection(format="csv", columns=("note",), max_field=1_000_000)
         with pytest.raises(FieldTooLong):
             for _ in blocks(DelimitedLayout(selection, "t.csv"), endless(), selection, "t.csv"):  # type: ignore[arg-type]
                 pass

@@ -223,8 +223,8 @@ def test_outputs_that_are_inputs(tables: Callable, folder: Path) -> None:
 
 def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
     path = folder / "a.csv"
-    source = Source(path, "a.csv", None, path.stat().st_size)
-    steps = _steps([source], Selection("csv", ("note",)), lambda name, texts: None)
+    source = Source(path=path, name="a.csv", target=None, size=path.stat().st_size)
+    steps = _steps([source], Selection(format="csv", columns=("note",)), lambda name, texts: None)
     assert next(steps).file is not None
     with path.open("ab") as file:
         file.write(b"2,nurse\n")

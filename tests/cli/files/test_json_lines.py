@@ -16,7 +16,7 @@ from textveil_cli.files.rows import Bad, Block, Drawn, blocks
 
 def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[Bad]]:
     """JSON lines with upper-case letters in the strings at some keys; read at once, or in pieces of so many bytes."""
-    selection = Selection("jsonl", keys, **options)  # type: ignore[arg-type]
+    selection = Selection(format="jsonl", columns=keys, **options)  # type: ignore[arg-type]
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
     written, bad = [], []
     for block in blocks(JsonLinesLayout(selection, "t.jsonl"), chunks, selection, "t.jsonl"):

@@ -78,7 +78,7 @@ def test_inputs_of_one_skeleton_with_one_output_have_one_receipt(
     receipts = []
     for words in (first, second):
         result = small.sanitize(template.format(*words), deny=["mary"] if cap else [])
-        receipts.append(signed(key, [Result("the output", result.tokens, result.terms)]))
+        receipts.append(signed(key, [Result(text="the output", tokens=result.tokens, terms=result.terms)]))
     assert receipts[0] == receipts[1]
 
 

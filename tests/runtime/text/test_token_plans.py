@@ -135,6 +135,7 @@ def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
 @example(Fraction(1))
 @example(Fraction(1, 2**64))
 @example(Fraction(1, 2**65))
+@example(Fraction(3, 2**65))
 def test_the_coin_is_the_probability_rounded_up(probability: Fraction) -> None:
     if probability == 0:
         with pytest.raises(OptionError):
@@ -155,6 +156,7 @@ def test_coins_fall_by_their_threshold() -> None:
     words = np.array([0, edge - 1, edge, 2**64 - 1], np.uint64)
     assert ReplacementCoin.of("0.3").replaced(words).tolist() == [True, True, False, False]
     assert ReplacementCoin.of(1).replaced(words).all()
+    assert ReplacementCoin.of("1e-999999999999").threshold == 1  # not an integer of as many digits
 
 
 @pytest.mark.parametrize("value", ["", "canary", "0", "-1", "1.1", "nan", "inf", None, [], "1/0", True, b"0.3"])

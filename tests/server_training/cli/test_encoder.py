@@ -69,7 +69,7 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
     assert held_out is not None
     assert held_out.labels == bundle.labels
     assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"]
-    rows = [Example((row["text"],), row["topic"]) for row in DictReader(StringIO(csv()))]
+    rows = [Example(texts=(row["text"],), label=row["topic"]) for row in DictReader(StringIO(csv()))]
     task, encoder = divided(rows), IndexEncoder.load(made)
     wanted = np.zeros((2, 2), dtype=int)
     for part in (task.calibration, task.test):
@@ -161,7 +161,7 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
 
 def test_figures_are_expectations_over_the_draw() -> None:
     task = divided(
-        [Example((f"text {label} number {n}",), label) for label in ("a", "b") for n in range(60)],
+        [Example(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)],
     )
     confusion = np.array([[6.0, 2.0], [1.0, 3.0]])
     channels = fit_channels(confusion, ("1", "4"), lambda *_: None)

@@ -13,7 +13,7 @@ from textveil_cli.files import RECORD, Selection
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
 
-SELECTION = Selection("csv", ("note",))
+SELECTION = Selection(format="csv", columns=("note",))
 ROWS = 40
 
 

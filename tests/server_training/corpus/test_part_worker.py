@@ -14,7 +14,7 @@ from textveil_training.corpus.on_ray import _error, sanitize_corpus_on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 
 CANARY = "qwertycanary"
-SELECTION = Selection("csv", ("note",))
+SELECTION = Selection(format="csv", columns=("note",))
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def job_of(table: Path, **changed: object) -> PartJob:
     folder.mkdir(exist_ok=True)
     identity = Sanitizer.load().bundle.identity
     given = {"selection": SELECTION, "identity": identity, "quarantine": None, "part_bytes": 400, **changed}
-    source = Source(table, table.name, None, table.stat().st_size)
+    source = Source(path=table, name=table.name, target=None, size=table.stat().st_size)
     return PartJob(
         sources=(source,), versions=(version_of(table.stat()),), bundle=None, options={}, output=folder, **given
     )
@@ -122,7 +122,7 @@ def test_bad_rows_go_to_the_quarantine_for_their_owner_alone(table: Path, tmp_pa
 
 
 def test_what_a_file_lacks_is_told_in_the_place_of_a_part(table: Path) -> None:
-    job = job_of(table, selection=Selection("csv", ("nothing",)))
+    job = job_of(table, selection=Selection(format="csv", columns=("nothing",)))
     (answer,) = cut(job)
     assert told(PartWorker(job)(answer))["error"]["code"] == "column"
 

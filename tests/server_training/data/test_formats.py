@@ -20,15 +20,15 @@ Refuses = Callable[..., DataError]
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 SAMPLES = {
-    "sst2": ("sentence\tlabel\na\t1\n", Example(("a",), "1")),
-    "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", Example(("a", "b"), "entailment")),
-    "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", Example(("a", "b"), "NEUTRAL", 2.0)),
-    "medsts": ("a\tb\t2\n", Example(("a", "b"), score=2.0)),
-    "tsv": ("1\ta\n", Example(("a",), "1")),
-    "text": ("a\n", Example(("a",))),
-    "wikitext": (" a \n", Example(("a",))),
-    "jsonl": ('{"text": "a", "label": 1}\n', Example(("a",), "1")),
-    "table": ("text\tlabel\na\t1\n", Example(("a",), "1")),
+    "sst2": ("sentence\tlabel\na\t1\n", Example(texts=("a",), label="1")),
+    "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", Example(texts=("a", "b"), label="entailment")),
+    "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", Example(texts=("a", "b"), label="NEUTRAL", score=2.0)),
+    "medsts": ("a\tb\t2\n", Example(texts=("a", "b"), score=2.0)),
+    "tsv": ("1\ta\n", Example(texts=("a",), label="1")),
+    "text": ("a\n", Example(texts=("a",))),
+    "wikitext": (" a \n", Example(texts=("a",))),
+    "jsonl": ('{"text": "a", "label": 1}\n', Example(texts=("a",), label="1")),
+    "table": ("text\tlabel\na\t1\n", Example(texts=("a",), label="1")),
 }
 IN_ONE_FILE = ("ag-entities", "trustpilot", "blog")
 AG = ("0\ta\t0\n" + "=" * 20 + "\n") * 3
@@ -54,7 +54,7 @@ def test_a_single_file(write: Write, name: str) -> None:
 def test_splits_inside_a_file(write: Write, name: str) -> None:
     path = write(AG)
     assert available_splits(name, path) == ("train", "dev", "test")
-    assert list(load(name, path, "dev")) == [Example(("a",), "0", attributes=(0,))]
+    assert list(load(name, path, "dev")) == [Example(texts=("a",), label="0", attributes=(0,))]
     assert len(list(load(name, path))) == 3
 
 
@@ -62,7 +62,7 @@ def test_splits_in_a_folder(tmp_path: Path) -> None:
     for number, file in enumerate(("SICK_train.txt", "SICK_test_annotated.txt"), start=1):
         (tmp_path / file).write_text(f"{SICK}1\ta\tb\t{number}\tNEUTRAL\n")
     assert available_splits("sick", tmp_path) == ("train", "test")
-    assert list(load("sick", tmp_path, "test")) == [Example(("a", "b"), "NEUTRAL", 2.0)]
+    assert list(load("sick", tmp_path, "test")) == [Example(texts=("a", "b"), label="NEUTRAL", score=2.0)]
     assert [row.score for row in load("sick", tmp_path)] == [1.0, 2.0]
     with pytest.raises(MissingSplit):
         load("sick", tmp_path, "dev")
@@ -71,7 +71,7 @@ def test_splits_in_a_folder(tmp_path: Path) -> None:
 def test_wikitext_goes_by_its_published_names_first(tmp_path: Path) -> None:
     (tmp_path / "wiki.valid.raw").write_text(" raw \n")
     (tmp_path / "valid.txt").write_text(" renamed \n")
-    assert list(load("wikitext", tmp_path, "dev")) == [Example(("raw",))]
+    assert list(load("wikitext", tmp_path, "dev")) == [Example(texts=("raw",))]
 
 
 def test_a_folder_without_the_formats_files(tmp_path: Path, refuses: Refuses) -> None:
@@ -110,4 +110,4 @@ def test_a_format_with_columns_of_its_own_has_no_keys(write: Write, name: str, o
 def test_options_reach_the_reader(write: Write) -> None:
     path = write('{"body": "b", "class": 3}\n')
     options = ReadOptions(text_key="body", label_key="class")
-    assert list(load("jsonl", path, None, options)) == [Example(("b",), "3")]
+    assert list(load("jsonl", path, None, options)) == [Example(texts=("b",), label="3")]

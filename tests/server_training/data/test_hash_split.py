@@ -8,7 +8,7 @@ from textveil_training.errors import DataOptionError, MissingSplit
 
 SHARES = {"train": 80, "dev": 10, "test": 10}
 all_weights = st.dictionaries(st.text(), st.integers(1, 10**30), min_size=1)
-documents = [Example((f"document {number}",)) for number in range(2000)]
+documents = [Example(texts=(f"document {number}",)) for number in range(2000)]
 
 
 def test_shares_are_pinned() -> None:
@@ -36,7 +36,7 @@ def test_the_order_of_the_shares_does_not_matter(key: str, seed: int, weights: d
 
 
 def test_a_key_keeps_the_rows_of_a_question_together() -> None:
-    rows = [Example((f"question {n // 4}?", f"sentence {n}"), "entailment") for n in range(800)]
+    rows = [Example(texts=(f"question {n // 4}?", f"sentence {n}"), label="entailment") for n in range(800)]
     divided = split(rows, SHARES, key=lambda pair: pair.text)
     questions = [{row.text for row in part} for part in divided.values()]
     assert sum(len(part) for part in questions) == 200

@@ -22,7 +22,7 @@ WIKITEXT = " \n = Homarus gammarus = \n \n The lobster = blue . \n \n = = Life =
 def test_text_reads_what_is_written(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     path = tmp_path_factory.mktemp("text") / "rows.txt"
     path.write_bytes("\n \n".join(texts).encode())
-    assert list(read_text(path)) == [Example((text,)) for text in texts]
+    assert list(read_text(path)) == [Example(texts=(text,)) for text in texts]
 
 
 @pytest.mark.parametrize("read", [read_text, read_wikitext])

@@ -99,11 +99,11 @@ def test_splits_in_one_file_are_read(
 
 def test_quotes_are_characters_and_line_ends_may_be_those_of_windows(write: Write) -> None:
     assert list(load("sst2", write(SST2 + 'a "fine film\t1\n"of saucy \t0\n'))) == [
-        Example(('a "fine film',), "1"),
-        Example(('"of saucy ',), "0"),
+        Example(texts=('a "fine film',), label="1"),
+        Example(texts=('"of saucy ',), label="0"),
     ]
     path = write((SICK + "6\tno boy\ta kid\t3.3\tNEUTRAL\n").replace("\n", "\r\n"))
-    assert list(load("sick", path)) == [Example(("no boy", "a kid"), "NEUTRAL", 3.3)]
+    assert list(load("sick", path)) == [Example(texts=("no boy", "a kid"), label="NEUTRAL", score=3.3)]
 
 
 @pytest.mark.parametrize(

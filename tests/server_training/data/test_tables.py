@@ -61,13 +61,13 @@ def test_tsv_is_not_quoted_and_columns_may_be_numbers(tmp_path: Path) -> None:
 )
 def test_texts_without_labels(tmp_path: Path, name: str, content: str, text: str) -> None:
     (tmp_path / name).write_text(content)
-    assert list(read_table(tmp_path / name, text, None)) == [Example(("a",))]
+    assert list(read_table(tmp_path / name, text, None)) == [Example(texts=("a",))]
 
 
 def test_errors_are_raised_while_reading(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text,topic\nfine,a\n,b\n")
     rows = read_table(tmp_path / "a.csv", "text", "topic")
-    assert next(rows) == Example(("fine",), "a")
+    assert next(rows) == Example(texts=("fine",), label="a")
     with pytest.raises(MissingText, match="line 3"):
         next(rows)
 
@@ -144,7 +144,7 @@ def test_json_reads_what_is_written(
     objects = ({"text": row.text, "label": row.label} for row in rows)
     path.write_bytes("".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in objects).encode())
     assert list(read_table(path, "text", "label")) == rows
-    assert list(read_table(path, "text", None)) == [Example(row.texts) for row in rows]
+    assert list(read_table(path, "text", None)) == [Example(texts=row.texts) for row in rows]
 
 
 @pytest.mark.parametrize(

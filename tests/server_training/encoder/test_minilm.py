@@ -201,7 +201,9 @@ def test_the_sample_of_a_recipe_has_a_thousand_texts() -> None:
     from textveil_training.encoder.extractors import SAMPLE, _sample
     from textveil_training.encoder.task import divided
 
-    rows = [Example((f"{label} text number {number}",), label) for label in ("a", "b") for number in range(800)]
+    rows = [
+        Example(texts=(f"{label} text number {number}",), label=label) for label in ("a", "b") for number in range(800)
+    ]
     task = divided(rows)
     assert len(task.calibration.texts) < 1000 <= len(task.calibration.texts) + len(task.train.texts)
     sample = [text for _, text in _sample(task)]

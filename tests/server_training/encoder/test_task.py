@@ -78,7 +78,7 @@ def test_the_division_does_not_depend_on_the_order() -> None:
 
 def rows(*sizes: int, prefix: str = "text") -> list[Example]:
     return [
-        Example((f"{prefix} {label} number {number}",), f"label {label}")
+        Example(texts=(f"{prefix} {label} number {number}",), label=f"label {label}")
         for label, size in enumerate(sizes)
         for number in range(size)
     ]
@@ -98,7 +98,10 @@ def test_a_task_is_divided_and_labels_keep_their_names() -> None:
 
 def test_what_is_too_close_to_a_given_test_text_is_left_out() -> None:
     given_test = rows(3, 3, prefix="other")
-    copies = [Example(("Other 0, number 1!",), "label 0"), Example(("so: other 1 number 2 it is",), "label 1")]
+    copies = [
+        Example(texts=("Other 0, number 1!",), label="label 0"),
+        Example(texts=("so: other 1 number 2 it is",), label="label 1"),
+    ]
     task = divided([*rows(60, 60), *copies], given_test)
     assert task.left_out == 2
     assert task.test.texts == tuple(row.text for row in given_test)
@@ -112,7 +115,11 @@ def test_what_is_too_close_to_a_given_test_text_is_left_out() -> None:
         ([], None, "0 different labels"),
         (rows(*[1] * 257), None, "257 different labels"),
         (rows(50, 2), None, f"class 2 of 2 has 2 texts: {MIN_CLASS_TEXTS} are needed; counted in"),
-        ([*rows(90, 0), *[Example((LONG,), "copied")] * 40], None, "class 1 of 2 has no text in the part for"),
+        (
+            [*rows(90, 0), *[Example(texts=(LONG,), label="copied")] * 40],
+            None,
+            "class 1 of 2 has no text in the part for",
+        ),
         (rows(50, 50), rows(0, 0, 3), "1 labels of the test file are not in the training file"),
         (rows(50, 50), rows(3, 0), "class 2 of 2 has no text in the part for test"),
     ],

@@ -61,7 +61,7 @@ class DelimitedLayout:
                 if record.quotes % 2:  # the open cell stays open
                     continue
             elif line in _ENDS:
-                yield Row(0, self._line, [line])
+                yield Row(number=0, line=self._line, parts=[line])
                 continue
             else:
                 content = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -147,7 +147,7 @@ class DelimitedLayout:
             self._width = len(cells)
             self._find_columns(cells)
             if self._selection.header:
-                return self._leaving(Row(0, line, cells, end=end))
+                return self._leaving(Row(number=0, line=line, parts=cells, end=end))
         self._row += 1
         number = self._row
         if len(raw) > self._selection.max_field and max(map(len, cells)) > self._selection.max_field:
@@ -155,17 +155,20 @@ class DelimitedLayout:
         if broken is None and len(cells) != self._width:
             broken = f"{len(cells):,} cells, where the first row has {self._width:,}"
         if broken is not None:
-            return Bad(number, line, broken, raw)
+            return Bad(number=number, line=line, reason=broken, raw=raw)
         try:
             texts = [self._text(cells[place]) for place in self._places]
             key = None if self._key is None else self._text(cells[self._key])
             scope = None if self._scope is None else self._text(cells[self._scope])
         except UnicodeDecodeError:
-            return Bad(number, line, f"a cell is not {self._selection.encoding}", raw)
-        if all(texts):
-            return self._leaving(Row(number, line, cells, self._places, texts, end, key, scope))
-        places = [place for place, text in zip(self._places, texts, strict=True) if text]
-        return self._leaving(Row(number, line, cells, places, [text for text in texts if text], end, key, scope))
+            return Bad(number=number, line=line, reason=f"a cell is not {self._selection.encoding}", raw=raw)
+        places = self._places
+        if not all(texts):
+            places = [place for place, text in zip(places, texts, strict=True) if text]
+            texts = [text for text in texts if text]
+        return self._leaving(
+            Row(number=number, line=line, parts=cells, places=places, texts=texts, end=end, key=key, scope=scope)
+        )
 
     def _leaving(self, row: Row) -> Row:
         """A row without the cells that the output does not have."""

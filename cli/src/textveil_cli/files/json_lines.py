@@ -84,7 +84,7 @@ class JsonLinesLayout:
         for line in lines:
             self._line += 1
             if not line.strip():
-                yield Row(0, self._line, [line])
+                yield Row(number=0, line=self._line, parts=[line])
                 continue
             self._row += 1
             yield self._read(line)
@@ -114,14 +114,14 @@ class JsonLinesLayout:
             key = _key(keyed, self._document_key) if self._document_key else None
             scope = _scope(keyed, self._scope) if self._scope else None
         except UnicodeDecodeError:
-            return Bad(self._row, self._line, "not UTF-8", line)
+            return Bad(number=self._row, line=self._line, reason="not UTF-8", raw=line)
         except _Unfit as unfit:
             cut_off = line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
-            return Bad(self._row, self._line, _BROKEN if cut_off else str(unfit), line)
+            return Bad(number=self._row, line=self._line, reason=_BROKEN if cut_off else str(unfit), raw=line)
         except (ValueError, IndexError):
-            return Bad(self._row, self._line, _BROKEN, line)
+            return Bad(number=self._row, line=self._line, reason=_BROKEN, raw=line)
         except RecursionError:
-            return Bad(self._row, self._line, "lists in lists, too deep", line)
+            return Bad(number=self._row, line=self._line, reason="lists in lists, too deep", raw=line)
         self._met = self._met or cut.met
         if len(line) > self._selection.max_field and any(
             len(found.encode("utf-8", "surrogatepass")) > self._selection.max_field for *_, found in cut.strings
@@ -135,7 +135,16 @@ class JsonLinesLayout:
                 parts += text[at:start].encode(), b""
                 texts.append(found)
                 at = end
-        return Row(self._row, self._line, [*parts, text[at:].encode()], range(1, len(parts), 2), texts, b"", key, scope)
+        return Row(
+            number=self._row,
+            line=self._line,
+            parts=[*parts, text[at:].encode()],
+            places=range(1, len(parts), 2),
+            texts=texts,
+            end=b"",
+            key=key,
+            scope=scope,
+        )
 
 
 def _refuse_many_values(text: str) -> None:

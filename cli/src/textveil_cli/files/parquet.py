@@ -75,7 +75,15 @@ class ParquetBlock:
             whole.append(why is None)
             if why is not None:
                 raw = json.dumps(self.batch.slice(number, 1).to_pylist()[0], default=str, ensure_ascii=False)
-                self.bad.append(Bad(self.first + number, 0, why.reason, raw.encode("utf-8", "replace"), why.error))
+                self.bad.append(
+                    Bad(
+                        number=self.first + number,
+                        line=0,
+                        reason=why.reason,
+                        raw=raw.encode("utf-8", "replace"),
+                        error=why.error,
+                    )
+                )
         import pyarrow
 
         self.batch = self.batch.filter(pyarrow.array(whole))

@@ -58,6 +58,6 @@ class LinesLayout:
         try:
             text = content.decode()
         except UnicodeDecodeError:
-            return Bad(line, line, "not UTF-8", raw)
+            return Bad(number=line, line=line, reason="not UTF-8", raw=raw)
         places, texts = ([0], [text]) if text else ([], [])
-        return Row(line, line, [content], places, texts, raw[len(content) :])
+        return Row(number=line, line=line, parts=[content], places=places, texts=texts, end=raw[len(content) :])

@@ -77,7 +77,7 @@ class Documents(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Row:
     """A row, cut into parts. Headings and blank lines are rows without texts, and have the number 0.
 
@@ -102,7 +102,7 @@ class Row:
     scope: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bad:
     """A row that is not released: where it is, why, its bytes, and what makes its error. As private as the file."""
 
@@ -213,7 +213,7 @@ class Block:
                 kept += cast(list[str], of_row)
             else:
                 raw = self._glue.join(row.parts) + row.end
-                self.bad.append(Bad(row.number, row.line, why.reason, raw, why.error))
+                self.bad.append(Bad(number=row.number, line=row.line, reason=why.reason, raw=raw, error=why.error))
         self.rows = rows
         return kept
 
@@ -291,7 +291,7 @@ def without_mark(lines: list[bytes], name: str) -> list[Row]:
     if not first.startswith(codecs.BOM_UTF8):
         return []
     lines[0] = first.removeprefix(codecs.BOM_UTF8)
-    return [Row(0, 1, [codecs.BOM_UTF8])]
+    return [Row(number=0, line=1, parts=[codecs.BOM_UTF8])]
 
 
 def _whole_documents(
@@ -307,7 +307,8 @@ def _whole_documents(
             key, known = row.key, hash(row.key) in seen
         if known and row.number:
             raw = glue.join(row.parts) + row.end
-            bad.append(Bad(row.number, row.line, "rows of its document stand further up: sort them by the key", raw))
+            reason = "rows of its document stand further up: sort them by the key"
+            bad.append(Bad(number=row.number, line=row.line, reason=reason, raw=raw))
         else:
             good.append(row)
     if last or key is None:

@@ -56,7 +56,7 @@ class Seal(Protocol):
         ...
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Step:
     """A step of a run: a file begins, a block of it, the file ends, or an error that ends the run.
 
@@ -173,14 +173,14 @@ def _steps_of(
         with open(file.descriptor, "rb", closefd=False) as whole:
             table = ParquetTable(whole, source.name, selection)
             found = table.blocks()
-            yield Step(file, table)
+            yield Step(file=file, table=table)
             for number, block in enumerate(found):
                 if not number:
                     look(source.name, block.texts)
                 yield Step(block=block, consumed=source.size * table.done // max(1, table.rows))
         return
     layout = (maker or LAYOUTS[selection.format])(selection, source.name)
-    yield Step(file)
+    yield Step(file=file)
     looked = False
     for block in blocks(layout, file.chunks(), selection, source.name):
         if not looked and block.sizes:

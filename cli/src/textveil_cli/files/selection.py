@@ -21,7 +21,7 @@ MAX_FIELD = 16_000_000
 MAX_CELLS = 1 << 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Selection:
     """What of every file of a run is rewritten.
 

@@ -16,7 +16,7 @@ from textveil_cli.files.streams import PACKED
 RECORD = "textveil.record"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A file to sanitize.
 
@@ -87,7 +87,8 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
     folder = output if output is not None and (several or os.path.isdir(output)) else None
     _check(found, folder, output, several)
     files = [
-        Source(path, printable(name), output if folder is None else folder / name, _size(path)) for path, name in found
+        Source(path=path, name=printable(name), target=output if folder is None else folder / name, size=_size(path))
+        for path, name in found
     ]
     return Sources(tuple(files), folder, left_out)
 

@@ -160,8 +160,8 @@ class TableOptions:
         rows = RowOptions() if rows is None else rows
         format_name = self.format or "lines"
         return Selection(
-            format_name,
-            self.columns,
+            format=format_name,
+            columns=self.columns,
             document=rows.unit(format_name, consistent),
             document_key=rows.document_key,
             header=self.header,

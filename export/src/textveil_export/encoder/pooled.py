@@ -29,7 +29,7 @@ Decide = Callable[[NDArray[np.float32]], NDArray[np.intp]]
 """From vectors, shape (texts, width), to the class that each is decided for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PooledModel:
     """A BERT model whose pooled vector is what a device computes: without head, without bound.
 

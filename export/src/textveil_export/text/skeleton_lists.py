@@ -49,7 +49,7 @@ class SkeletonLists:
 
     def rule(self, *, visible: bool) -> SkeletonRule:
         """Returns the rule with or without visible function words."""
-        return SkeletonRule(self.words, self.kinds, visible)
+        return SkeletonRule(function_words=self.words, kinds=self.kinds, visible=visible)
 
 
 def english_skeleton() -> SkeletonLists:

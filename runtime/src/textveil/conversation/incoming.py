@@ -16,7 +16,7 @@ from textveil.text.restore import Restorer
 Remember = Callable[[Any, Any, list[Pair]], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
     """A reply with the words of the user.
 
@@ -52,8 +52,13 @@ class Reader:
     def read(self, reply: Any) -> Incoming:
         """Returns a reply restored: a text, a message, or a list of its parts or items."""
         restored = self._text(reply) if isinstance(reply, str) else self._items(reply)
-        found = zip(*((stream.placed, stream.unplaced, stream.ambiguous) for stream in self._streams), strict=True)
-        return Incoming(restored, *(tuple(chain.from_iterable(lists)) for lists in found), tools=tuple(self._tools))
+        return Incoming(
+            reply=restored,
+            placed=tuple(chain.from_iterable(stream.placed for stream in self._streams)),
+            unplaced=tuple(chain.from_iterable(stream.unplaced for stream in self._streams)),
+            ambiguous=tuple(chain.from_iterable(stream.ambiguous for stream in self._streams)),
+            tools=tuple(self._tools),
+        )
 
     def _items(self, reply: Any) -> Any:
         if isinstance(reply, list):
@@ -157,5 +162,7 @@ class ReplyStream(Stream):
         rest = super().close()
         restored = "".join(self._went) + rest
         self._remember(restored, "".join(self._came), self.used)
-        self.incoming = Incoming(restored, tuple(self.placed), tuple(self.unplaced), tuple(self.ambiguous))
+        self.incoming = Incoming(
+            reply=restored, placed=tuple(self.placed), unplaced=tuple(self.unplaced), ambiguous=tuple(self.ambiguous)
+        )
         return rest

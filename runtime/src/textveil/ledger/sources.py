@@ -70,7 +70,9 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
     def unpack(packed: Any) -> "Result":
         from textveil.text.statement import Result
 
-        return Result(packed["text"], packed["tokens"], sanitizer.terms(**options), drawn=packed.get("drawn", 0))
+        return Result(
+            text=packed["text"], tokens=packed["tokens"], terms=sanitizer.terms(**options), drawn=packed.get("drawn", 0)
+        )
 
     return Source(
         options={"kind": "text", **sanitizer.canonical_options(**options)},

@@ -24,7 +24,7 @@ class _Waiter(Generic[T]):
     settled: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _Queue(Generic[T]):
     """Who waits, in one process: a fork must not do what its parent has to do."""
 

@@ -94,7 +94,7 @@ class Sanitizer:
         """
         documents, plan = texts_of(texts), self._plan(options)
         return [
-            Result(text, tokens, plan.terms, mapping, *drawn)
+            Result(text=text, tokens=tokens, terms=plan.terms, mapping=mapping, drawn=sum(drawn))  # one count, or none
             for (text,), tokens, mapping, *drawn in plan.rewriter().rewrite(documents)
         ]
 

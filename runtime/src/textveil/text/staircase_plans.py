@@ -46,7 +46,9 @@ class StaircasePlans:
 
     def rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> SkeletonRule:
         """Returns the rule of the skeleton."""
-        return SkeletonRule(self._function_words, self._kinds, protect == "words", denied)
+        return SkeletonRule(
+            function_words=self._function_words, kinds=self._kinds, visible=protect == "words", denied=denied
+        )
 
     def outputs(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
         """Returns which symbols may come out for drawn words, or for those in lower case, shape ``(symbols,)``."""

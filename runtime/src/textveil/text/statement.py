@@ -197,7 +197,7 @@ class PrivacyStatement(Statement):
         return self.terms.promise.line(self.terms, self.tokens, self.drawn)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """A sanitized text and what it promises.
 

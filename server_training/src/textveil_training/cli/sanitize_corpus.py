@@ -120,7 +120,7 @@ def _on_ray(
 
     from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 
-    selection = Selection(corpus.format_name, tuple(corpus.text_key or ["text"]))
+    selection = Selection(format=corpus.format_name, columns=tuple(corpus.text_key or ["text"]))
     more: dict[str, Any] = {"address": ray.ray_address, "quarantine": corpus.quarantine}
     return sanitize_corpus_on_ray(inputs, output, selection, **more, **common)
 

@@ -40,7 +40,7 @@ class Tabs:
     @property
     def selection(self) -> Selection:
         """The columns by their numbers."""
-        return Selection("tsv", tuple(str(place + 1) for place in self.texts), header=self.header)
+        return Selection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,17 @@ def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritt
     if columns is not None:
         return _tabbed(Tabs(columns.texts, columns.width, bool(columns.names)))
     if format_name not in ("jsonl", "table"):
-        return Rewritten(Selection("lines"), wikitext if format_name == "wikitext" else None)
+        return Rewritten(Selection(format="lines"), wikitext if format_name == "wikitext" else None)
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     if ending in JSON_ENDINGS:  # a name is not a path of names
-        return Rewritten(Selection("jsonl", tuple(map(json.dumps, text_keys))))
+        return Rewritten(Selection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":
-        return Rewritten(Selection("parquet", tuple(text_keys)))
+        return Rewritten(Selection(format="parquet", columns=tuple(text_keys)))
     places, width, header = columns_of(path, list(text_keys))
     if ending == ".csv":
-        return Rewritten(Selection("csv", tuple(text_keys), header=header))
+        return Rewritten(Selection(format="csv", columns=tuple(text_keys), header=header))
     return _tabbed(Tabs(tuple(sorted(places)), width, header))
 
 
@@ -113,12 +113,13 @@ class WikitextLayout:
             try:
                 text = parts[1].decode()
             except UnicodeDecodeError:
-                yield Bad(self._line, self._line, "not UTF-8", line)
+                yield Bad(number=self._line, line=self._line, reason="not UTF-8", raw=line)
                 continue
             end = text[len(text.rstrip("\r\n")) :].encode()
             content = text.removesuffix(end.decode())
+            parts[1] = content.encode()
             places, texts = ([1], [content]) if content.strip() else ([], [])
-            yield Row(self._line, self._line, [parts[0], content.encode(), parts[2]], places, texts, end)
+            yield Row(number=self._line, line=self._line, parts=parts, places=places, texts=texts, end=end)
 
     def encode(self, text: str) -> bytes:
         """Returns a text as UTF-8."""
@@ -153,19 +154,20 @@ class TabbedLayout:
             content = line.removesuffix(b"\n").removesuffix(b"\r")
             end = line[len(content) :]
             if (self._tabs.header and self._line == 1) or content.strip() in (b"", SEPARATOR.encode()):
-                yield Row(0, self._line, [content], end=end)
+                yield Row(number=0, line=self._line, parts=[content], end=end)
                 continue
             self._row += 1
             cells = content.split(self.glue)
             if len(cells) != self._tabs.width:
-                yield Bad(self._row, self._line, f"{len(cells):,} cells instead of {self._tabs.width:,}", line)
+                broken = f"{len(cells):,} cells instead of {self._tabs.width:,}"
+                yield Bad(number=self._row, line=self._line, reason=broken, raw=line)
                 continue
             try:
                 texts = [cells[place].decode() for place in self._tabs.texts]
             except UnicodeDecodeError:
-                yield Bad(self._row, self._line, "a cell is not utf-8", line)
+                yield Bad(number=self._row, line=self._line, reason="a cell is not utf-8", raw=line)
                 continue
-            yield Row(self._row, self._line, cells, self._tabs.texts, texts, end)
+            yield Row(number=self._row, line=self._line, parts=cells, places=self._tabs.texts, texts=texts, end=end)
 
     def encode(self, text: str) -> bytes:
         """Returns a text as UTF-8."""

@@ -149,7 +149,11 @@ def _sanitize(
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
     counts: dict[str, Counts] = {}
     for plan, group in groupby(sorted(plans, key=lambda path: repr(plans[path])), key=plans.__getitem__):
-        sources = [Source(path, name, output / name, sizes[path]) for path in group for name in names[path]]
+        sources = [
+            Source(path=path, name=name, target=output / name, size=sizes[path])
+            for path in group
+            for name in names[path]
+        ]
         found = sanitize_files(
             Sources(tuple(sources), output, 0),
             plan.selection,

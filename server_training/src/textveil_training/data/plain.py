@@ -17,7 +17,7 @@ def read_text(path: FilePath) -> Iterator[Example]:
     for _, line in read_lines(path):
         if line.strip():
             found = True
-            yield Example((line,))
+            yield Example(texts=(line,))
     if not found:
         raise EmptyData("there is no document", FileLocation(file_name(path)))
 
@@ -35,4 +35,4 @@ def read_wikitext(path: FilePath) -> Iterator[Example]:
         DataError: The file cannot be read, is not UTF-8, or holds no document.
     """
     for document in read_text(path):
-        yield Example((document.text.strip(),))
+        yield Example(texts=(document.text.strip(),))

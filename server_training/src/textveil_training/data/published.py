@@ -141,7 +141,7 @@ def _example(known: Format, columns: Columns, row: list[str], location: FileLoca
     score = None if columns.score is None else score_field(row[columns.score], *columns.score_range, location)
     present = () if columns.indices is None else _attributes(row[columns.indices], known, columns, location)
     label = "" if columns.label is None else label_field(row[columns.label], known.labels, location)
-    return Example(texts, label, score, present)
+    return Example(texts=texts, label=label, score=score, attributes=present)
 
 
 def _attributes(listed: str, known: Format, columns: Columns, location: FileLocation) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ def read_table(
             value, given = text_field(found[0], location), found[1]
             if given is not None and ending not in JSON_ENDINGS and given.strip().lower() in _NOT_A_LABEL:
                 raise MissingLabel("the label is missing", location)
-            made = Example((value,), "" if given is None else label_field(given, None, location))
+            made = Example(texts=(value,), label="" if given is None else label_field(given, None, location))
         except DataError as error:
             if skipped is None:
                 raise

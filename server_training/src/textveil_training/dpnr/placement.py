@@ -35,7 +35,7 @@ DIMENSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
 _DRAWS_AT_ONCE = 1 << 14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Placement:
     """Codes of the classes and what they keep.
 
@@ -165,7 +165,10 @@ def place(
         placed_accuracy(codes, confusion, epsilon, mode, delta, draws=search.fresh_draws, seed=search.seed)
         for epsilon in epsilons
     ]
-    return Placement(mode, delta, codes, tuple(epsilons), *zip(*measured, strict=True))
+    accuracies, errors = zip(*measured, strict=True)
+    return Placement(
+        mode=mode, delta=delta, codes=codes, epsilons=tuple(epsilons), accuracies=accuracies, standard_errors=errors
+    )
 
 
 def best_placement(

@@ -127,7 +127,7 @@ def _rows(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped | None) 
             raise DataOptionError(f"text {number:,} of {len(texts):,} is not a string")
         try:
             found = label_field("" if _is_missing(label) else str(label), None, location)
-            rows.append(Example((text_field(text, location),), found))
+            rows.append(Example(texts=(text_field(text, location),), label=found))
         except (MissingText, MissingLabel) as error:
             if skipped is None:
                 raise type(error)(f"{error.reason} (skip_empty=True leaves such rows out)", location) from None

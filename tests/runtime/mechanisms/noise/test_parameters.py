@@ -31,7 +31,8 @@ K = 5
         ({"epsilon": "four"}, "decimal number"),
         ({"epsilon": ""}, "decimal number"),
         ({"epsilon": "1e-999999999"}, "decimal number"),
-        ({"epsilon": "1" * 50}, "decimal number"),
+        ({"epsilon": "1e-31"}, "decimal number"),
+        ({"epsilon": "0." + "1" * 39}, "decimal number"),
         ({"epsilon": 4.0}, "decimal number"),
         ({"delta": "1e-6"}, "have none"),
         ({"mode": "l2"}, "needs a delta"),
@@ -43,6 +44,18 @@ K = 5
 def test_parameters_out_of_range_are_refused(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         ReleaseParameters(**{"mode": "l1", "dimension": K, "grid": 1024, "epsilon": "4", **changed})
+
+
+def test_parameters_at_the_ends_of_their_ranges() -> None:
+    made = ReleaseParameters(mode="l1", dimension=4096, grid=65536, epsilon="1e-30")
+    assert (made.exact_epsilon, made.exact_delta) == (Fraction(1, 10**30), 0)
+    assert ReleaseParameters(mode="l1", dimension=1, grid=1, epsilon="0." + "1" * 38).exact_epsilon < Fraction(1, 9)
+
+
+@pytest.mark.parametrize("mu", ["-0.1", "1", "1.5", "nan"])
+def test_dropout_out_of_range_is_refused(mu: str) -> None:
+    with pytest.raises(OptionError, match="word dropout"):
+        WordDropout(mu)
 
 
 def test_noise_that_does_not_fit_is_refused() -> None:

@@ -17,7 +17,16 @@ def read(documents: list[list[int]]) -> Reading:
     word = np.array([word for document in documents for word in document])
     document = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
     zeros, yes = np.zeros(len(word), dtype=int), np.ones(len(word), dtype=bool)
-    return Reading(document, zeros, zeros, zeros, word, yes, yes, documents=len(documents))
+    return Reading(
+        document=document,
+        segment=zeros,
+        role=zeros,
+        index=zeros,
+        word=word,
+        whole=yes,
+        lower=yes,
+        documents=len(documents),
+    )
 
 
 @pytest.fixture(params=[0, 1], ids=["few", "many"])

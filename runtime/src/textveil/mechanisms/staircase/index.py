@@ -69,7 +69,7 @@ class IndexStaircase(Staircase):
             raise BundleDamaged("a channel: epsilon is not a number")
         table = StaircaseTable(_everything(codes, codes), base, np.zeros(codes, np.uint8))
         level = StaircaseLevel(name=name, epsilon=epsilon, share=Fraction(budget, total))
-        staircase = cls(table, level, base, np.cumsum(base), unit, dealt=dealt)
+        staircase = cls(table=table, level=level, base=base, sums=np.cumsum(base), unit=unit, dealt=dealt)
         try:
             staircase.check()
         except BundleDamaged as error:

@@ -68,7 +68,7 @@ class _Rows:
     left: Integers  # max(1, S - A)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Staircase:
     """The staircase of one level over one set of outputs.
 
@@ -100,7 +100,7 @@ class Staircase:
             BundleDamaged: There is no output, or the numbers do not fulfill the theorem's conditions.
         """
         base = np.where(outputs, table.base, 0).astype(np.int64)
-        staircase = cls(table, level, base, np.cumsum(base), unit)
+        staircase = cls(table=table, level=level, base=base, sums=np.cumsum(base), unit=unit)
         staircase.check()
         return staircase
 

@@ -40,7 +40,7 @@ NAME_LIKE = "name-like"
 _APOSTROPHES = ("'", "\u2019", "\uff07")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SkeletonRule:
     """The public rule of a bundle's lists.
 

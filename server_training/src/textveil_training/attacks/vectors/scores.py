@@ -67,10 +67,12 @@ class Leak:
 
     def exceeds(self, other: "Leak") -> "Advantage":
         """Computes how much more this attacker finds out than another one on the same texts."""
-        return Advantage(*self._parts.auc_over(other._parts), *self._parts.f_over(other._parts))
+        auc, auc_error = self._parts.auc_over(other._parts)
+        f_tuned, f_error = self._parts.f_over(other._parts)
+        return Advantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Advantage:
     """Differences between two attackers, with standard errors over texts.
 
@@ -108,7 +110,8 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
     half = np.full(present.shape[1], 0.5)
     tuned = np.array([_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
     at_half, at_tuned = _counts(scores, present, half), _counts(scores, present, tuned)
-    parts = _Parts(at_tuned, *_placements(scores, present), present)
+    placements, auc_each = _placements(scores, present)
+    parts = _Parts(counts=at_tuned, placements=placements, auc_each=auc_each, present=present)
     return Leak(
         f_half=float(_f(at_half.sum(axis=(1, 2)))),
         f_tuned=float(_f(at_tuned.sum(axis=1)).mean()),
@@ -122,7 +125,7 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Parts:
     """The contribution of each text to the figures.
 

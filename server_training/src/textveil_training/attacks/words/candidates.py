@@ -21,7 +21,7 @@ _UNSEEN = 0.3
 _BLOCK = 128
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidates:
     """What may stand behind each hidden element.
 
@@ -39,13 +39,20 @@ class Candidates:
 
     def first(self, count: int) -> "Candidates":
         """Returns the most probable ones."""
-        return Candidates(self.places, self.words[:, :count], self.likelihood[:, :count], self.prior[:, :count])
+        return Candidates(
+            places=self.places,
+            words=self.words[:, :count],
+            likelihood=self.likelihood[:, :count],
+            prior=self.prior[:, :count],
+        )
 
     def weighed(self, likelihood: Floats) -> "Candidates":
         """Returns the same words under other probabilities, most probable first."""
         best = np.argsort(-(likelihood + self.prior), axis=1, kind="stable")
-        arrays = (np.take_along_axis(array, best, axis=1) for array in (self.words, likelihood, self.prior))
-        return Candidates(self.places, *arrays)
+        words, likelihood, prior = (
+            np.take_along_axis(array, best, axis=1) for array in (self.words, likelihood, self.prior)
+        )
+        return Candidates(places=self.places, words=words, likelihood=likelihood, prior=prior)
 
     @property
     def unseen(self) -> "Candidates":
@@ -109,7 +116,7 @@ class Considered:
                 block = self._drawn(channel, distinct[start : start + _BLOCK])
                 for whole, of_block in zip((words, likelihood, prior), block, strict=True):
                     whole[rows[chosen], : of_block.shape[1]] = of_block[copies[chosen] - start]
-        return Candidates(places, words, likelihood, prior)
+        return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
 
     def _drawn(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
         given = np.ones((len(outputs), 1)) if channel is None else channel.columns(self._symbol_of[outputs])

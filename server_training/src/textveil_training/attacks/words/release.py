@@ -37,7 +37,7 @@ class Words:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading:
     """The elements of some documents, shape ``(elements,)`` each.
 
@@ -67,8 +67,8 @@ class Reading:
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
-        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "lower"))
-        return Reading(number[self.document[kept]], *arrays, documents=len(chosen))
+        arrays = {name: getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "lower")}
+        return Reading(document=number[self.document[kept]], **arrays, documents=len(chosen))
 
 
 Element = tuple[int, int, int, bool, bool]
@@ -127,7 +127,16 @@ class Release:
                 rows += [(document, number, *element) for element in self._memory[at]]
                 gap = ""
         table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
-        return Reading(*table[:5], *table[5:].astype(bool), documents=len(cut))
+        return Reading(
+            document=table[0],
+            segment=table[1],
+            role=table[2],
+            index=table[3],
+            word=table[4],
+            whole=table[5].astype(bool),
+            lower=table[6].astype(bool),
+            documents=len(cut),
+        )
 
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word, or NOTHING."""
