@@ -169,3 +169,23 @@ def test_events_as_servers_write_them() -> None:
         events.close()
     with pytest.raises(Refusal, match="more than 10"):
         list(events.feed(b" " * 10))
+
+
+def test_what_anthropic_thought_and_stopped_at(sanitizer: Sanitizer) -> None:
+    exchange = Conversation(sanitizer).exchange()
+    stop = exchange.outgoing_text("Novak:")
+    thought = {"type": "thinking", "thinking": f"It is {stop}", "signature": "sig"}
+    deltas = [{"type": "thinking_delta", "thinking": part} for part in ("It is ", stop)]
+    streaming = REPLIES[ANTHROPIC](exchange, ())
+    start = {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}}
+    steps = [start, *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas)]
+    steps += [{"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "sig"}}]
+    steps += [{"type": "content_block_stop", "index": 0}]
+    steps += [{"type": "message_delta", "delta": {"stop_reason": "stop_sequence", "stop_sequence": stop}}]
+    came = [event for step in [*steps, {"type": "message_stop"}] for event in streaming.event(Event("", step))]
+    assert [event.data for event in came[:5]] == steps[:5]
+    assert came[5].data["delta"]["stop_sequence"] == "Novak:"
+    assert exchange.outgoing(streaming.said[0]) == [{"role": "assistant", "content": [thought]}]
+    once = REPLIES[ANTHROPIC](exchange, ())
+    assert once.whole({"content": [dict(thought)], "stop_sequence": stop})["stop_sequence"] == "Novak:"
+    assert once.said == streaming.said

@@ -72,6 +72,39 @@ def test_every_text_is_rewritten_and_nothing_else(sanitizer: Sanitizer, message:
             ]
 
 
+@pytest.mark.parametrize("shape", ["value", "part"])
+def test_json_inside_of_json_keeps_its_keys(sanitizer: Sanitizer, shape: str) -> None:
+    inside = json.dumps({"customerName": SECRET, "orderNo": 4711, "more": json.dumps([{"houseOf": SECRET}])})
+    content = json.dumps({"text": inside}) if shape == "value" else [{"type": "text", "text": inside}]
+    (out,) = Conversation(sanitizer).outgoing([{"role": "tool", "tool_call_id": "c", "content": content}])
+    written = json.loads(out["content"])["text"] if shape == "value" else out["content"][0]["text"]
+    found = json.loads(written)
+    assert [*found] == ["customerName", "orderNo", "more"]
+    assert [*json.loads(found["more"])[0]] == ["houseOf"]
+    assert type(found["orderNo"]) is int
+    assert not any(word in written for word in ("Zorblax", "Qwyx", "4711"))
+
+
+@pytest.mark.parametrize("inside", [json.dumps({SECRET: 1}), '{"a": "Zorblax", "a": 1}', '{"Zorblax'])
+def test_what_is_inside_and_cannot_stay_json_is_a_text(sanitizer: Sanitizer, inside: str) -> None:
+    part = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": inside}]}
+    assert "Zorblax" not in json.dumps(Conversation(sanitizer).outgoing([part]))
+
+
+def test_what_a_model_thought_goes_out_as_it_came(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    conversation = Conversation(sanitizer)
+    sent = conversation.outgoing_text(SECRET)
+    thinking = {"type": "thinking", "thinking": sent, "signature": "s"}
+    reasoning = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": sent}]}
+    conversation.incoming([thinking, reasoning])
+    conversation.save(tmp_path / "a", tmp_path.parent / f"{tmp_path.name}.key")
+    for one in (conversation, Conversation.load(tmp_path / "a", tmp_path.parent / f"{tmp_path.name}.key", sanitizer)):
+        again = [{"role": "assistant", "content": [thinking]}, {**reasoning, "encrypted_content": None}]
+        assert one.outgoing(again) == [again[0], reasoning]
+        with pytest.raises(InputError, match="the type thinking"):
+            one.outgoing([{"role": "assistant", "content": [{**thinking, "thinking": SECRET}]}])
+
+
 REFUSED: list[tuple[Any, str]] = [
     (SECRET, "it is not a message"), (None, "it is not a message"), ({}, "neither a role nor a type"),
     ({"content": SECRET}, "neither a role"), ({"role": SECRET, "content": ""}, "its role"), ({"role": 5}, "its role"),
