@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import CHAT, KEY, asked, gateway, text_of
+from gateways import CHAT, KEY, RESPONSES, asked, gateway, text_of
 from textveil import Conversation, Sanitizer
 from textveil_cli.gateway import Conversations, Keeping
 from upstreams import Upstream
@@ -224,12 +224,16 @@ def test_a_conversation_with_a_name_outlives_the_gateway(up: Upstream, tmp_path:
         server.ask("POST", CHAT, asked(CHAT, USER["content"]), KEY)
         assert server.stop() == 0
     sent = up.asked[-2][2]["messages"]
+    goes_on = {"model": "before", "input": "And now?", "previous_response_id": "resp_1"}
     (file,) = mappings.iterdir()  # what no header names is in memory alone
     assert file.stat().st_mode & 0o777 == key.stat().st_mode & 0o777 == 0o600
     assert b"Novak" not in file.read_bytes() + file.name.encode()
     with started(tmp_path / "two", up, *options) as server:
         reply = server.ask("POST", CHAT, asked(CHAT, USER["content"]), named)[1]
         assert (up.last["messages"], text_of(CHAT, reply)) == (sent, USER["content"])
+        up.asked.append(("", {}, asked(RESPONSES, sent)))
+        reply = server.ask("POST", RESPONSES, goes_on, named)[1]  # of all that its file has
+        assert text_of(RESPONSES, reply) == USER["content"]
         server.ask("POST", CHAT, asked(CHAT, USER["content"]), {**named, "Authorization": "Bearer other"})
         assert len(list(mappings.iterdir())) == 2
         assert server.ask("DELETE", "/conversation", None, named)[1] == {"deleted": True}

@@ -109,12 +109,14 @@ def test_a_response_goes_on_with_an_earlier_one(gate: Server, up: Upstream) -> N
         else:
             name = gate.ask("POST", RESPONSES, asked(RESPONSES, TEXT), KEY)[1]["id"]
         sent = up.last["input"][0]["content"]
-        for after, client, said in ((name, KEY, TEXT), ("resp_other", KEY, sent), (name, {}, sent)):
-            up.asked.append(("", {}, asked(RESPONSES, sent)))
-            body = {"model": "before", "input": "And now?", "previous_response_id": after}
-            status, reply, _ = gate.ask("POST", RESPONSES, body, client)
-            assert (status, up.last) == (200, body)
-            assert text_of(RESPONSES, reply) == said
+        up.asked.append(("", {}, asked(RESPONSES, sent)))
+        body = {"model": "before", "input": "And now?", "previous_response_id": name}
+        status, reply, _ = gate.ask("POST", RESPONSES, body, KEY)
+        assert (status, up.last) == (200, body)
+        assert text_of(RESPONSES, reply) == TEXT
+        for after, client in (("resp_other", KEY), (name, {})):  # the words of its reply would be nobody's
+            status, reply, _ = gate.ask("POST", RESPONSES, {**body, "previous_response_id": after}, client)
+            assert (status, reply["error"]["code"], up.last) == (422, "input", body)
 
 
 def test_a_reply_that_is_named_in_place_of_its_text(gate: Server, up: Upstream) -> None:

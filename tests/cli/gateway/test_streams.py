@@ -159,7 +159,7 @@ def test_events_and_replies_of_other_shapes_pass(sanitizer: Sanitizer, path: str
 
 
 def test_events_as_servers_write_them() -> None:
-    raw = 'event: a\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\n\ndata:{"b": 2}\n\nid: 5\n\ndata: [DONE]\n\n'
+    raw = '\ufeffevent: a\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\n\ndata:{"b": 2}\n\nid: 5\n\ndata: [DONE]\n\n'
     found = [Event("a", {"a": 1}), Event("", None), Event("", {"b": 2}), Event("", None), Event("", DONE)]
     for seed in range(20):
         assert read(raw, seed) == found
@@ -189,3 +189,9 @@ def test_what_anthropic_thought_and_stopped_at(sanitizer: Sanitizer) -> None:
     once = REPLIES[ANTHROPIC](exchange, ())
     assert once.whole({"content": [dict(thought)], "stop_sequence": stop})["stop_sequence"] == "Novak:"
     assert once.said == streaming.said
+
+
+def test_a_message_that_leaves_out_whose_it_is(sanitizer: Sanitizer) -> None:
+    exchange = Conversation(sanitizer).exchange()
+    reply = {"choices": [{"index": 0, "message": {"content": exchange.outgoing_text("Novak")}}]}
+    assert text_of(CHAT, REPLIES[CHAT](exchange, ()).whole(reply)) == "Novak"

@@ -17,6 +17,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
+from textveil.errors import InputError
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -30,6 +31,7 @@ from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import read_json
 
 _Remember = Callable[[], Awaitable[None]]
+_UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
 #: What has so many bytes is rewritten or restored in a few milliseconds.
 _AT_ONCE = 1 << 12
 
@@ -204,7 +206,11 @@ class Answer:
 
         def rewrite() -> tuple[Conversation, dict[str, Any]]:
             with kept.drawing:  # one that took too long may still be at it
-                exchange = self._gateway.conversations.opened(kept).exchange(earlier)
+                conversation = self._gateway.conversations.opened(kept)
+                before = conversation.went if asked.after and earlier is None else earlier
+                if asked.after and before == ((), None):
+                    raise InputError(_UNKNOWN)
+                exchange = conversation.exchange(before)
                 sent = rewritten(asked, exchange, self._gateway.key)
             self._gateway.conversations.save(kept)
             return exchange, sent

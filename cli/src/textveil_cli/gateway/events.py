@@ -77,7 +77,7 @@ class Events:
 def _read(block: bytes) -> Iterator[Event]:
     name, data = "", list[str]()
     try:
-        lines = block.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        lines = block.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     except UnicodeDecodeError:
         raise failed("sent an event that is not UTF-8") from None
     for line in lines:

@@ -84,7 +84,7 @@ class Chat(Restoring):
         """Returns a reply with the messages of its choices restored."""
         for choice in _objects(reply.get("choices")):
             if isinstance(choice.get("message"), dict):
-                choice["message"] = self._incoming(choice["message"])
+                choice["message"] = self._incoming({"role": "assistant", **choice["message"]})  # some leave it out
                 self.said.append([choice["message"]])
         return reply
 

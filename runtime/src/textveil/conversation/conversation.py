@@ -118,9 +118,9 @@ class Conversation:
 
     @property
     def went(self) -> "Went":
-        """Tells what went out through an exchange, by tags alone, and what before it."""
+        """Tells what went out through an exchange, or the whole conversation, by tags alone, and what before it."""
         known, after = self._after
-        return tuple(islice(self._through or (), known, None)), after
+        return tuple(islice(self._sent if self._through is None else self._through, known, None)), after
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
         """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
