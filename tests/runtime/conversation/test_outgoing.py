@@ -126,6 +126,8 @@ REFUSED: list[tuple[Any, str]] = [
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": json.dumps({SECRET: 1})}, "keys stay"),
+    *(({"type": "tool_use", "id": "t", "name": "f", "input": {"scores": {key: 1}}}, "keys stay")
+      for key in ("Anna", "anna.novak", "Novak", "AnnaNovak", "smith_anna")),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": b"x"}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {5: "x"}}, "JSON"),
@@ -146,6 +148,17 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     for wrong in ("text", {"role": "user"}, None):
         with pytest.raises(InputError, match=r"^messages come in a list$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
+
+
+def test_keys_that_are_names_of_fields(sanitizer: Sanitizer) -> None:
+    keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es mark Grace page MariaDbParameters x-trace-id"
+    tool = {"type": "tool_use", "id": "t", "name": "f", "input": dict.fromkeys(keys.split(), True)}
+    assert Conversation(sanitizer).outgoing([tool]) == [tool]
+    tool["input"] = {"Smith": True}
+    assert Conversation(sanitizer, allow=["smith"]).outgoing([tool]) == [tool]
+    tool["input"] = {"zentrix_no": True}
+    with pytest.raises(InputError, match="keys stay"):
+        Conversation(sanitizer, deny=["zentrix"]).outgoing([tool])
 
 
 def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:

@@ -47,6 +47,7 @@ _TOOLS, _OWN = frozenset(("tool", "function")), frozenset(("assistant",))
 _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS = 300
 
@@ -57,13 +58,18 @@ class Messages:
     Args:
         text: Rewrites a text.
         said: Gives what the model itself wrote for a text or value that it was restored to; else ``None``.
+        names: Tells whether words are the name of a person: as a key of JSON they are refused.
         pass_through: Types of parts, and roles, that stay as they are; ``keys`` lets any key of JSON stay.
     """
 
     def __init__(
-        self, text: Callable[[str], str], said: Callable[[Any], Any], pass_through: Collection[str] = ()
+        self,
+        text: Callable[[str], str],
+        said: Callable[[Any], Any],
+        names: Callable[[list[str]], bool],
+        pass_through: Collection[str] = (),
     ) -> None:
-        self._text, self._said, self._passes = text, said, frozenset(pass_through)
+        self._text, self._said, self._names, self._passes = text, said, names, frozenset(pass_through)
 
     def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
         """Returns a message, or a part of one, rewritten.
@@ -136,7 +142,9 @@ class Messages:
         return {name: self._value(entry) for name, entry in self._named(value).items()}
 
     def _named(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        if "keys" not in self._passes and not all(map(_KEY.fullmatch, value)):
+        if "keys" not in self._passes and not all(
+            _KEY.fullmatch(name) and not self._names(_WORD.findall(name)) for name in value
+        ):
             raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets them')
         return value
 
