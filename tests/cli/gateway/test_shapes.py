@@ -211,6 +211,13 @@ def test_who_the_user_is_stays_the_same_and_hidden(gate: Server, up: Upstream) -
     assert len(first) == 32
 
 
+def test_marks_at_which_models_stop_stay(gate: Server, up: Upstream) -> None:
+    for stop in ("</s>", ["<|im_end|>", "\n\n", "Novak:"]):
+        gate.ask("POST", CHAT, asked(CHAT, "Hello", stop=stop), KEY)
+        sent = up.last["stop"]
+        assert sent == stop if isinstance(stop, str) else (sent[:2] == stop[:2] and "Novak" not in sent[2])
+
+
 def test_tools_and_schemas_stay(gate: Server, up: Upstream) -> None:
     tools = [
         {"type": "function", "function": {"name": "find", "description": "Finds", "parameters": {"type": "object"}}}
