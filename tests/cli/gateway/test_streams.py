@@ -163,6 +163,8 @@ def test_events_as_servers_write_them() -> None:
     found = [Event("a", {"a": 1}), Event("", None), Event("", {"b": 2}), Event("", None), Event("", DONE)]
     for seed in range(20):
         assert read(raw, seed) == found
+    half = 'data: {"a": "\\ud83d"}\n\n'  # the other half is in the next one
+    assert read(half, 0)[0].written() == half.encode()
     events = Events(10)
     assert list(events.feed(b"data: {")) == []
     with pytest.raises(Refusal, match="middle"):

@@ -239,7 +239,7 @@ class Answer:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
-            return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "replace")
+            return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
 
         written = await call.run(restored, size=len(body))
         await remember()

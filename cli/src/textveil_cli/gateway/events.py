@@ -30,7 +30,9 @@ class Event(NamedTuple):
         if self.data is None:
             return b":\n\n"
         data = self.data if self.data == DONE else json.dumps(self.data, ensure_ascii=False)
-        return (f"event: {self.name}\n" if self.name else "").encode() + f"data: {data}\n\n".encode("utf-8", "replace")
+        return (f"event: {self.name}\n" if self.name else "").encode() + f"data: {data}\n\n".encode(
+            "utf-8", "backslashreplace"
+        )
 
 
 class Events:
