@@ -5,7 +5,6 @@ from itertools import chain
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation.shapes import SIGNED
 from textveil.errors import ExtraMissing
 
 try:
@@ -24,6 +23,8 @@ except ImportError as error:
 _STAYED = ("unplaced", "ambiguous", "tools")
 #: Parts that are calls of tools: LangChain has these beside the content too.
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
+#: Parts that a provider wants back as it sent them.
+_SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
@@ -108,7 +109,7 @@ class Pieces:
             return
         if self._part is not None and part.get("index") != self._part.get("index") and (rest := self._rest()):
             yield {**self._part, "text": rest}
-        if part.get("type") in SIGNED:
+        if part.get("type") in _SIGNED:
             self._calls += AIMessageChunk(content=[part])
         if part.get("type") == "text":
             self._part = part
