@@ -150,6 +150,13 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
             conversation.outgoing(wrong)  # type: ignore[arg-type]
 
 
+def test_fields_that_clients_leave_empty(sanitizer: Sanitizer) -> None:
+    """As ``model_dump`` of the clients gives what came."""
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": {}, "caller": None, "toolset_name": None}
+    (out,) = Conversation(sanitizer).outgoing([{"role": "assistant", "content": [block], SECRET: None}])
+    assert out == {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}
+
+
 def test_keys_that_are_names_of_fields(sanitizer: Sanitizer) -> None:
     keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es mark Grace page MariaDbParameters x-trace-id"
     tool = {"type": "tool_use", "id": "t", "name": "f", "input": dict.fromkeys(keys.split(), True)}

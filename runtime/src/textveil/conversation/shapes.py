@@ -98,6 +98,7 @@ class Messages:
         return self._fields(item, TYPES[kind], own or kind in _OF_THE_MODEL, role or around)
 
     def _fields(self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None) -> Any:
+        item = {name: value for name, value in item.items() if name in fields or value is not None}
         if not set(item) <= set(fields):
             raise InputError("it has a field that is not known")
         return {name: self._field(value, fields[name], own, role) for name, value in item.items()}
