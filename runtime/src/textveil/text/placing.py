@@ -143,6 +143,8 @@ class Stream:
 
     def _block_until(self, text: str) -> str:
         """How the block of code, or what is outside of one, began that a text ends in."""
+        if len(self._block) > _HEAD and "`" not in text and self._block[-1] != "`":
+            return self._block  # most deltas
         block = f"{self._block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD else f"{block[:_HEAD]}\0{block[-len(_FENCE) :]}"
 
