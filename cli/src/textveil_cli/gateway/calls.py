@@ -17,7 +17,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
-from textveil.errors import InputError
+from textveil.errors import InputError, TextveilError
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -177,8 +177,11 @@ class Answer:
                 said, names = restoring.said, restoring.names
                 conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
                 if kept.path is not None:
-                    async with kept.lock:
-                        await call.run(conversations.save, kept, size=0, waits=True)
+                    try:
+                        async with kept.lock:
+                            await call.run(conversations.save, kept, size=0, waits=True)
+                    except TextveilError as error:  # its reply is there all the same
+                        self._gateway.report(f"request {call.name}: {error.code}: the mapping was not written")
 
             async with self._asked(
                 "POST", target, [*headers, (b"content-type", b"application/json")], content

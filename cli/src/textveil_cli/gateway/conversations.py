@@ -258,9 +258,10 @@ class Conversations:
         """Forgets what rested too long, and deletes its files."""
         self.expire()
         if self._keeping.folder is not None:
-            for path in self._keeping.folder.iterdir():
-                if _FILE.fullmatch(path.name):
-                    self._is_young(path)
+            with contextlib.suppress(OSError):  # else one fault would end all sweeping
+                for path in self._keeping.folder.iterdir():
+                    if _FILE.fullmatch(path.name):
+                        self._is_young(path)
 
     def _is_young(self, path: Path) -> bool:
         """Whether there is a file that has not expired; one that has is deleted."""
