@@ -161,9 +161,10 @@ class Stream:
         self.placed.append(written)
         self.used.append(form.pair)
         original = form.original(_BLANKS.sub(" ", written))
+        blanks, words = _BLANKS.findall(written), original.split(" ")
         if ("\\" in original or '"' in original) and _JSON.match(self._block_until(text[len(self._behind) : place])):
             original = json.dumps(original, ensure_ascii=False)[1:-1]
-        blanks, words = _BLANKS.findall(written), original.split(" ")
+            words = original.split(" ")
         if len(words) != 1 + len(blanks):
             return original
         return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
