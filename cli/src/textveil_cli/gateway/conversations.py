@@ -28,6 +28,7 @@ _SKIPPED = frozenset(
     ("id", "status", "annotations", "logprobs", "cache_control", "index", "phase", "audio", "citations")
 )
 _TYPES = frozenset(("message", "text", "input_text", "output_text"))
+_SIGNED = ("thinking", "redacted_thinking", "reasoning")
 #: Beginnings that are remembered of one conversation.
 _MOST_MARKS = 2_000
 #: Conversations that rest unpacked, and the longest last request of one that does.
@@ -257,9 +258,10 @@ class Conversations:
         """Forgets what rested too long, and deletes its files."""
         self.expire()
         if self._keeping.folder is not None:
-            for path in self._keeping.folder.iterdir():
-                if _FILE.fullmatch(path.name):
-                    self._is_young(path)
+            with contextlib.suppress(OSError):  # else one fault would end all sweeping
+                for path in self._keeping.folder.iterdir():
+                    if _FILE.fullmatch(path.name):
+                        self._is_young(path)
 
     def _is_young(self, path: Path) -> bool:
         """Whether there is a file that has not expired; one that has is deleted."""
@@ -317,12 +319,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list):
-        parts = [_plain(entry) for entry in value]
+        parts = [part for part in map(_plain, value) if part is not None]
         texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
         return " ".join(filter(None, texts)) if None not in texts else parts
     if not isinstance(value, Mapping):
         return value
-    if value.get("type") == "reasoning":
+    if value.get("type") in _SIGNED:
         return None
     found = {str(name): _plain(entry) for name, entry in value.items() if name not in _SKIPPED}
     if found.get("type") in _TYPES:
