@@ -46,6 +46,7 @@ _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS = 300
+_written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class Messages:
@@ -161,7 +162,7 @@ def dumped(value: Any) -> str:
         InputError: It is not a value of JSON.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _written(value)
     except (TypeError, ValueError, RecursionError):
         raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
 
