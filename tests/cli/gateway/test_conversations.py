@@ -149,7 +149,8 @@ def asks(found: Conversations, number: int, messages: list[Any], size: int = 10,
 
 def test_those_that_rest_are_packed_and_go_on(sanitizer: Sanitizer) -> None:
     found = conversations(sanitizer)
-    first = [asks(found, number, [USER]) for number in range(20)]
+    most = 1 << 20  # bytes of last requests, together
+    first = [asks(found, number, [USER], size=most // 16) for number in range(20)]
     packed = [kept for kept, *_ in first if kept.packed]
     assert packed == [kept for kept, *_ in first[:4]]
     assert all(kept.conversation is None for kept in packed)
@@ -161,8 +162,10 @@ def test_those_that_rest_are_packed_and_go_on(sanitizer: Sanitizer) -> None:
         again = asks(found, number, [USER, later])
         assert (again[0], again[1][0], again[2]) == (kept, sent[0], said)
         assert again[1][1]["content"][:-1] in sent[0]["content"]
-    kept, sent, *_ = asks(found, 99, [USER], size=1 << 20)
+    rested = list(found._rested)
+    kept, sent, *_ = asks(found, 99, [USER], size=most + 1)
     assert kept.packed  # a large one at once
+    assert list(found._rested) == rested
     exchange = asks(found, 100, [{"role": "user", "content": "Go on."}], after="r99")[3]
     assert exchange.incoming(sent[0]["content"]).reply == USER["content"]  # what the provider remembers
     for kept in list(found._kept.values()):

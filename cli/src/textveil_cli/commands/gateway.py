@@ -156,10 +156,12 @@ def gateway(
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
     report = partial(say_unless, quiet=False)
+    # Rewriting keeps the interpreter: where two threads do it, all else waits for both. What waits for a disk does not.
+    threads = Limits.threads if charges is not None or kept.folder is not None else 1
     served = Gateway(
         upstream=way,
         conversations=conversations,
-        limits=Limits(body_bytes=limits.body_bytes, seconds=limits.seconds),
+        limits=Limits(body_bytes=limits.body_bytes, seconds=limits.seconds, threads=threads),
         replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
         passes=frozenset(given["pass_through"]),
         tools=frozenset(given["restore_tools"]),

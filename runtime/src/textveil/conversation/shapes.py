@@ -50,6 +50,7 @@ _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS = 300
+_written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class Messages:
@@ -194,7 +195,7 @@ def dumped(value: Any) -> str:
         InputError: It is not a value of JSON.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _written(value)
     except (TypeError, ValueError, RecursionError):
         raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
 

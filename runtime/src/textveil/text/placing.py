@@ -10,7 +10,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from textveil.text.forms import Form, Pair, folded
+from textveil.text.forms import Form, Pair, folded, original_of
 
 #: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
 _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
@@ -43,7 +43,7 @@ class Index:
 
     def __init__(self, forms: Mapping[str, Form | None]) -> None:
         self.forms, self._sorted = forms, sorted(forms)
-        self._begins = {text[:end] for text in forms for end in range(1, _BEGIN + 1)}
+        self._begins = {text[:end] for end in range(1, _BEGIN + 1) for text in forms}
 
     def begins(self, text: str) -> bool:
         """Tells whether a form begins with a text."""
@@ -137,7 +137,7 @@ class Stream:
             if end + 1 >= len(text) and not final:  # what follows a mark is not known
                 return _MORE
             if _stands_alone(text, place, end):
-                lead = 0 if form is None else len(folded(form.pair.output[: form.pair.lead]))
+                lead = 0 if form is None else len(folded(form[0].output[: form[0].lead]))
                 return form, ends[lead] if lead else end
         return None
 
@@ -154,13 +154,14 @@ class Stream:
         if form is None:
             self.ambiguous.append(written)
             return written
-        ordinary = written.isalpha() and written.islower() and not form.pair.output.islower()
-        if ordinary or (form.pair.weak and not form.pair.before == word_before(text[:place]) != ""):
+        pair = form[0]
+        ordinary = written.isalpha() and written.islower() and not pair.output.islower()
+        if ordinary or (pair.weak and not pair.before == word_before(text[:place]) != ""):
             self.unplaced.append(written)
             return written
         self.placed.append(written)
-        self.used.append(form.pair)
-        original = form.original(_BLANKS.sub(" ", written))
+        self.used.append(pair)
+        original = original_of(form, _BLANKS.sub(" ", written))
         blanks, words = _BLANKS.findall(written), original.split(" ")
         if ("\\" in original or '"' in original) and _JSON.match(self._block_until(text[len(self._behind) : place])):
             original = json.dumps(original, ensure_ascii=False)[1:-1]
