@@ -8,20 +8,18 @@ different ways are of different shapes, so any string of a kind may stand where 
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import repeat
 from typing import NamedTuple
 
 from textveil.errors import BundleDamaged
 from textveil.lazy import LatePattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, strings
+from textveil.text.skeleton.listed import CAPITALIZED, MEMBER_ONLY, Listed, outputs
 
-CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
 #: What stands after an entry: nothing, or that it is a member only, no output; and the same of a member in Title case
 #: and ALL CAPS only.
-_ANY_CASE = ("", f"\t{MEMBER_ONLY}")
-_NO_OUTPUT = (f"\t{MEMBER_ONLY}", f",{MEMBER_ONLY}")
-_MARKS = (*_ANY_CASE, f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
+_MARKS = ("", f"\t{MEMBER_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
+_IN_CAPITALS = CAPITALIZED.encode()
 
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
 _BLOCK = 1 << 8
@@ -81,13 +79,13 @@ class Kind(NamedTuple):
     Attributes:
         name: Its name, as it is printed.
         shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
-        lines: Folded words of the list, each with its marks after it.
+        lines: Folded words of the list, each with its marks after it: the bytes of the file.
         outputs: Folded outputs, each drawn with the same probability.
     """
 
     name: str
     shape: str | None
-    lines: tuple[str, ...]
+    lines: bytes
     outputs: tuple[str, ...]
 
 
@@ -110,9 +108,7 @@ class Kinds:
         if shapes and set(shapes) != SHAPES.keys():
             raise BundleDamaged("the kinds by shape are not those of the format")
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
-        self._of_line: dict[str, int] = {}
-        for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
-            self._of_line.update(zip(kind.lines, repeat(index)))
+        self._listed = Listed([kind.lines for kind in kinds])
 
     def of_string(self, string: str) -> int | None:
         """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
@@ -120,17 +116,19 @@ class Kinds:
 
     def of_word(self, key: str, case: int) -> int | None:
         """Returns the index of the first kind that lists a word, or ``None``."""
-        listed = (self._of_line.get(key + mark) for mark in (_ANY_CASE if case == LOWER else _MARKS))
-        return min((index for index in listed if index is not None), default=None)
+        for index, marks in self._listed.find(key):
+            if case != LOWER or not marks.startswith(_IN_CAPITALS):
+                return index
+        return None
 
 
-def read_kind(name: str, shape: str | None, text: str, *, checked: bool = False) -> Kind:
+def read_kind(name: str, shape: str | None, utf_8: bytes, *, checked: bool = False) -> Kind:
     """Reads the content of ``kind.NAME.txt``.
 
     Args:
         name: Name of the kind.
         shape: Its shape, ``None`` for a kind by list.
-        text: The file: an entry a line, after a tab its marks.
+        utf_8: The file: an entry a line, after a tab its marks.
         checked: Whether its entries were looked at before. The lists of the built-in bundle were, by the tests of this
             package; its hash tells that they are these.
 
@@ -140,16 +138,13 @@ def read_kind(name: str, shape: str | None, text: str, *, checked: bool = False)
     """
     if shape is not None and shape not in SHAPES:
         raise BundleDamaged("a kind has an unknown shape")
-    # All lines at once: a bundle has tens of thousands of them, and every start reads them.
-    lines = tuple(text.removesuffix("\n").split("\n"))
+    lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
     if not checked:
-        _check(lines, shape)
-    if shape is not None:
-        return Kind(name, shape, (), lines)
-    outputs = tuple([line.partition("\t")[0] for line in lines if not line.endswith(_NO_OUTPUT)])
-    if not outputs:
+        _check(lines[:-1].decode("utf-8").split("\n"), shape)
+    printed = outputs(lines)
+    if not printed:
         raise BundleDamaged("a kind has no outputs")
-    return Kind(name, None, lines, outputs)
+    return Kind(name, shape, lines if shape is None else b"", printed)
 
 
 def _check(lines: Sequence[str], shape: str | None) -> None:
