@@ -12,9 +12,9 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.opened import Pins
 from textveil.bundle.text import TextBundle
 from textveil.errors import InputError, OptionError
+from textveil.sequences import lists_of_texts, texts_of
 from textveil.text.options import OF_NAMES, Options, cache_key, given
 from textveil.text.rewrite import DrawPlan
-from textveil.text.rewrite.batches import lists_of_texts, texts_of
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.text.statement import Document, Result, Terms
 

@@ -10,8 +10,7 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, is_string, key, segments
-from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
-from textveil.text.skeleton.listed import Listed, outputs
+from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, Listed, outputs, read_kind, shape_of
 
 SHAPED = {
     "email": "bob@x.org BOB@X.co.uk mailto:bob@x.org <bob@x.org> x(at)y.org bob[at]y",
