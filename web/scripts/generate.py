@@ -145,8 +145,8 @@ def sentences() -> dict[str, object]:
         "summary": template(
             every.summary(),
             (", ".join(every.terms.visible_parts), "{visible}"),
-            ("31 drawn mentions", "{mentions}"),
-            ("per drawn mention", "per {unit}"),
+            ("31 drawn words", "{mentions}"),
+            ("per drawn word", "per {unit}"),
         ),
         "lines": lines,
         "other": "other word",

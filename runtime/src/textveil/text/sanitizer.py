@@ -125,7 +125,7 @@ class Sanitizer:
         return self._plan(options).preview(text)
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
-        """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
+        """Returns the share of a text's drawn words that the vocabulary lacks; 0 without mentions.
 
         On the rung ``names`` it is the share of the words that are replaced undrawn. It depends on the text and is for
         the device alone. Above a half the text may be in another language.

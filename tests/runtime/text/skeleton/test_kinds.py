@@ -108,7 +108,7 @@ def test_words_are_found_in_the_first_list_that_has_them(lists: list[list[str]])
     listed = Listed(["".join(f"{word}\tcapitalized\n" for word in words).encode() for words in lists])
     for word in {"", "a", "ab", "b" * 8 + "a" * 8, "\udc80", *(word for words in lists for word in words)}:
         found = [(number, b"capitalized") for number, words in enumerate(lists) for one in words if one == word]
-        assert list(listed.find(word)) == found
+        assert listed.find(word) == found
 
 
 def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats() -> None:

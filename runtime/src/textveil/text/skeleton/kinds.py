@@ -8,7 +8,7 @@ different ways are of different shapes, so any string of a kind may stand where 
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -232,8 +232,9 @@ class Listed:
         self._numbers = array("I", np.repeat(np.arange(len(lists), dtype=np.uint32), lengths)[order].tobytes())
         self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
 
-    def find(self, word: str) -> Iterator[tuple[int, bytes]]:
-        """Yields the number of every list that has a word, first lists first, and what is behind the word there."""
+    def find(self, word: str) -> list[tuple[int, bytes]]:
+        """Returns the number of every list that has a word, first lists first, and what is behind the word there."""
+        found: list[tuple[int, bytes]] = []
         entry = word.encode("utf-8", "surrogatepass")
         head = entry.ljust(2 * _HALF, b"\0")
         code = int.from_bytes(head[:_HALF], "big") ^ int.from_bytes(head[_HALF : 2 * _HALF], "big")
@@ -242,8 +243,9 @@ class Listed:
             lines, start = self._lists[self._numbers[place]], self._starts[place]
             listed, _, marks = lines[start : lines.index(b"\n", start)].partition(b"\t")
             if listed == entry:
-                yield self._numbers[place], marks
+                found.append((self._numbers[place], marks))
             place += 1
+        return found
 
 
 def outputs(lines: bytes) -> tuple[str, ...]:
