@@ -257,7 +257,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
     parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="at most so many draws")
     parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
-    parser.add_argument("--with-minilm", action="store_true", help="tune MiniLM as an attacker too, which takes hours")
+    parser.add_argument("--with-minilm", action="store_true", help="tune MiniLM as an attacker too")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"

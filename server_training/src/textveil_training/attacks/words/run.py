@@ -36,7 +36,7 @@ def attack_words(
         function_words: What is not a content word.
         vocabulary: Words that the mechanism knows.
         vectors: Vectors of words, for the network to start from; None for random ones.
-        encoder: Whether MiniLM is tuned as an attacker too: hours.
+        encoder: Whether MiniLM is an attacker too: half an hour a million words.
         draws: How often the texts are released.
         report: Called with steps done and steps in all.
 
