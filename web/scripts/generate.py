@@ -272,6 +272,7 @@ def constants() -> dict[str, object]:
         "LETTER_CLITICS": "".join(sorted(lexicon._CLITICS)),
         "BEGIN_NAMES": sorted(lexicon._BEGIN_NAMES),
         "NAME_LIKE": sorted(lexicon._NAME_LIKE),
+        "REQUESTS": sorted(lexicon.REQUESTS),
         "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
         "EMOTICON": pattern(chunks._EMOTICON),
