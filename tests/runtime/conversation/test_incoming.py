@@ -155,8 +155,8 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> None:
     conversation, out = sent(sanitizer, "Anna Novak ordered 4711 and 2 more.", restore_tools=["find"])
-    person, number = out.split(" ordered ")[0], int(out.split("ordered ")[1].split(" ")[0])
-    few = int(out.split("and ")[1].split(" ")[0])
+    person, numbers = out.split(" ordered ")  # a drawn name may itself end in "and"
+    number, few = map(int, numbers.removesuffix(" more.").split(" and "))
     arguments = {"who": person, "text": f"to {person}", "n": number, "few": few, "yes": True, "f": 0.5}
     reply = {"role": "assistant", "content": None, "tool_calls": [call("find", arguments), call("mail", arguments)]}
     found = conversation.incoming(reply)
