@@ -4,7 +4,7 @@
 
 Every line of a file is a document. Rows: our batch call with the staircase, and as the limit the same text cut into
 segments and joined again with nothing replaced; with ``--all`` our command on the file too, and both with SanText+.
-Tokens are what is charged: drawn mentions of the staircase.
+Tokens are what is charged: drawn words of the staircase.
 
 Seconds are of the processor, of this process and its children, the median of several rounds in which every way runs
 once. The last column is the speed as a share of the limit's in the same round, the median too: what to read where the

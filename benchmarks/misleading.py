@@ -1,11 +1,14 @@
 """How often what comes out misleads: texts in which a listed opposite stands in a word's place, or a word alarms.
 
+Opposites are computed from the integers of the bundle, over all draws; alarming words are counted in draws.
+
     python benchmarks/misleading.py --data DATA [--bundle BUNDLE] [--opposites FILE ...] [--alarming FILE ...]
 
 Files of opposites have two words a line, or words, a tab and words that are opposites of all of them; files of alarming
 words one a line. Forms are not added: list them. The lists that the built-in bundle was made with are always measured;
 others show what these lack. A text is harmless if it has no word of the list of alarming words.
-Prints the shares of train and test texts in per cent, one line per corpus, level and list.
+Prints the shares of train and test texts in per cent, one line per corpus, level and list; of opposites also what
+neighbors give alone, without the base, and the shares without the longest line of a list: good words and bad ones.
 """
 
 import argparse
@@ -22,7 +25,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from frontier import corpora
 from textveil import Sanitizer
-from textveil_training.attacks.words import DRAWN, Reading, Words, of_plan
+from textveil_training.attacks.words import DRAWN, Reading, Release, Words, of_plan
 
 WORDS = ROOT / "artifacts" / "words"
 OPPOSITES, ALARMING = WORDS / "english-3-opposites.txt", WORDS / "alarming.txt"
@@ -35,21 +38,36 @@ def read_lines(path: Path) -> list[str]:
     return [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("# ")]
 
 
-def pairs(path: Path) -> set[tuple[str, str]]:
+def pairs(path: Path, *, without_longest: bool = False) -> set[tuple[str, str]]:
     """Reads pairs of opposites, in both orders."""
-    found: set[tuple[str, str]] = set()
-    for line in read_lines(path):
-        one, other = (side.split() for side in line.split("\t")) if "\t" in line else ([word] for word in line.split())
-        found.update(product(one, other), product(other, one))
-    return {(one, other) for one, other in found if one != other}
+    lines = [line.split("\t") if "\t" in line else line.split() for line in read_lines(path)]
+    sides = sorted(([side.split() for side in line] for line in lines), key=lambda two: len(two[0]) * len(two[1]))
+    listed = sides[: len(sides) - without_longest]
+    return {
+        pair for one, other in listed for pair in (*product(one, other), *product(other, one)) if len(set(pair)) > 1
+    }
 
 
-def opposites(words: Words, listed: set[tuple[str, str]], reading: Reading, outputs: NDArray[Any]) -> float:
-    """Returns the share of texts in which an opposite stands in a word's place."""
-    known = [words.id(one) << 32 | words.id(other) for one, other in listed]
-    drawn = reading.role == DRAWN
-    wrong = np.isin(reading.word[drawn].astype(np.int64) << 32 | outputs[drawn], known)
-    return len(np.unique(reading.document[drawn][wrong])) / reading.documents
+def opposites(plan: Any, release: Release, listed: set[tuple[str, str]], reading: Reading) -> tuple[float, float]:
+    """Returns the chance that an opposite stands in a word's place, mean over texts, and that of neighbors alone."""
+    ids, symbol = release.words.ids, {word: number for number, word in enumerate(release.printed.tolist())}
+    of: dict[int, list[int]] = {}
+    for one, other in listed:
+        if one in ids and ids.get(other) in symbol:
+            of.setdefault(ids[one], []).append(symbol[ids[other]])
+    drawn = np.flatnonzero(reading.role == DRAWN)
+    keys = np.stack([reading.word[drawn], reading.index[drawn], reading.lower[drawn]])
+    distinct, at = np.unique(keys, axis=1, return_inverse=True)
+    chance = np.zeros((2, distinct.shape[1]))
+    for number, (word, index, lower) in enumerate(distinct.T.tolist()):
+        if word in of:
+            channel, one = plan.mechanism.channel_at(lower=bool(lower)), np.array([index])
+            (stored,), (budget,) = channel.staircase.budgets(one)
+            row = channel.rows(one)[0][of[word]]
+            chance[:, number] = row.sum(), row[np.isin(of[word], stored[budget > 0])].sum()
+    none = [np.exp(np.bincount(reading.document[drawn], np.log1p(-each[at.ravel()]))) for each in chance]
+    every, near = (float((1 - of_texts).sum() / reading.documents) for of_texts in none)
+    return every, near
 
 
 def alarms(words: Words, listed: set[str], reading: Reading, outputs: NDArray[Any]) -> float:
@@ -71,17 +89,21 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2)
     a = parser.parse_args()
     sanitizer, words = Sanitizer.load(a.bundle), Words()
-    measures: dict[str, Any] = {f"opposites, {p.name}": (opposites, pairs(p)) for p in (OPPOSITES, *a.opposites)}
-    measures |= {f"alarming, {p.name}": (alarms, set(read_lines(p))) for p in (ALARMING, *a.alarming)}
+    lists = {path.name: pairs(path) for path in (OPPOSITES, *a.opposites)}
+    lists[f"{OPPOSITES.name} without its longest line"] = pairs(OPPOSITES, without_longest=True)
+    alarming = {path.name: set(read_lines(path)) for path in (ALARMING, *a.alarming)}
     for corpus, epsilon in product(CORPORA, LEVELS):
         parts = corpora.load(a.data, corpus, quick=False)
         plan: Any = sanitizer._plan({"mechanism": "staircase", "epsilon": epsilon, "protect": "words"})
         release = of_plan(words, plan)
         reading = release.read([text for part in parts.values() for text in part.cut])
         drawn = [release.draw(reading) for _ in range(a.draws)]
-        for name, (measure, listed) in measures.items():
-            share = np.mean([measure(words, listed, reading, outputs) for outputs in drawn])
-            print(f"{corpus:6}{epsilon:>4}  {100 * share:6.2f} %  {name}", flush=True)
+        for name, listed in lists.items():
+            every, near = (f"{100 * share:6.2f} %" for share in opposites(plan, release, listed, reading))
+            print(f"{corpus:6}{epsilon:>4}  {every}  opposites, {name}, by neighbors alone {near}", flush=True)
+        for name, alarms_ in alarming.items():
+            share = np.mean([alarms(words, alarms_, reading, outputs) for outputs in drawn])
+            print(f"{corpus:6}{epsilon:>4}  {100 * share:6.2f} %  alarms, {name}", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,6 @@ try:
     with urllib.request.urlopen(request) as answer:
         for result in json.load(answer)["results"]:
             print(result["text"])
-            print("  nats per drawn mention:", result["statement"]["epsilon"])
+            print("  nats per drawn word:", result["statement"]["epsilon"])
 finally:
     service.terminate()

@@ -2,7 +2,7 @@
 
     python benchmarks/frontier/claims.py kept|articles|texts|paraphrases|spans|server [--data DIR] [--draws N]
 
-``kept``: drawn mentions that come out as they were, and all words. ``articles``: drawn words after *a* or *an*, and how
+``kept``: drawn words that come out as they were, and all words. ``articles``: drawn words after *a* or *an*, and how
 often what comes out fits the article no longer. ``texts``: which of 1,001 news a release is, from three drawn words.
 ``paraphrases``: which of the pairs of SICK that say the same, for who has the other sentence, from drawn words alone.
 ``spans``: marked names of which a word comes out, in made-up sentences and posts, also in lower case. ``server``: what

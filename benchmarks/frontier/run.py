@@ -70,9 +70,13 @@ class Run:
         releases: Makes the releases.
         quick: Whether to develop on train.
         precision: Precision of fine-tuning.
+        encoder: Whether MiniLM is tuned as an attacker too.
     """
 
-    def __init__(self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16") -> None:
+    def __init__(
+        self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16", encoder: bool = False
+    ) -> None:
+        self.encoder = encoder
         self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
         self._attacker: Attacker | None = None
@@ -136,7 +140,8 @@ class Run:
             self._of_attacker = {name: counts for name, (_, counts) in found.items()}
             print(f"the attacker has {self._of_attacker}", file=sys.stderr)
             known, prior = (cut for cut, _ in found.values())
-            self._attacker = Attacker(known, prior, learned, read_vectors(VECTORS))
+            vectors = read_vectors(VECTORS)
+            self._attacker = Attacker(known, prior, learned, vectors, encoder=self.encoder, report=_learned)
         if row.name not in self._released:
             self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
         release = self._released[row.name]
@@ -178,6 +183,10 @@ class Run:
 
     def sample(self, row: Row, job: Job) -> dict[str, Any]:
         return {"texts": self.releases.sample(row, list(SENTENCES))}
+
+
+def _learned(done: int, total: int) -> None:
+    print(f"learned from {done} of {total} parts, {time.process_time():.0f} s of processor time", file=sys.stderr)
 
 
 def jobs(only: str | None) -> Iterator[Job]:
@@ -248,6 +257,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
     parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="at most so many draws")
     parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
+    parser.add_argument("--with-minilm", action="store_true", help="tune MiniLM as an attacker too")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"
@@ -256,7 +266,7 @@ def main() -> None:
     by_name = {row.name: row for row in ROWS}
     source = cache(lambda name: releases.source(by_name[name]))
     done = kept(output, source, a.quick)
-    run = Run(a.data, releases, quick=a.quick, precision=a.precision)
+    run = Run(a.data, releases, quick=a.quick, precision=a.precision, encoder=a.with_minilm)
     lacking: set[str] = set()
     for job in jobs(a.only):
         if _key(job) in done or (a.rows and job["row"] not in a.rows) or job.get("draw", 0) >= a.draws:

@@ -11,7 +11,7 @@ class Row:
         name: Its key in the records.
         law: What draws.
         visible: What is seen as it is.
-        nats: What is charged per drawn mention.
+        nats: What is charged per drawn word.
     """
 
     name: str

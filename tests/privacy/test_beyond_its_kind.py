@@ -17,7 +17,7 @@ from kind_members import Pairs, Pool, pools
 from mention_checks import stream
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
-from textveil.text.rewrite import batches
+from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import segments
 from textveil.text.skeleton.kinds import SHAPES
 from textveil_cli.console import run
@@ -174,7 +174,7 @@ def test_the_texts_have_one_skeleton(
         assert plan.rule.skeleton(segments(one)) == plan.rule.skeleton(segments(other))
         assert one != other
     for text in long_texts[0]:
-        assert len(text) > batches.LONG_CHARACTERS
+        assert len(text) > rewriter.LONG_CHARACTERS
         assert len(segments(text)) > 1 << 15  # more than one chunk has
 
 

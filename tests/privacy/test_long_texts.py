@@ -15,7 +15,7 @@ from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase.slots import SlotStaircase
-from textveil.text.rewrite import batches, draw, long_texts, read
+from textveil.text.rewrite import draw, long_texts, read, rewriter
 from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import key
 from whole_texts import TEXTS, write_bundle
@@ -78,8 +78,8 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         with monkeypatch.context() as patch:
             patch.setattr(SlotStaircase, "draw", draw_by_place)
             patch.setattr(draw, "uniform_below", below)
-            patch.setattr(batches, "LONG_CHARACTERS", 10**9 if chunk is None else 1)
-            patch.setattr(batches, "CHUNK_SEGMENTS", chunk)
+            patch.setattr(rewriter, "LONG_CHARACTERS", 10**9 if chunk is None else 1)
+            patch.setattr(long_texts, "CHUNK_SEGMENTS", chunk)
             if len(texts) > 1:
                 return toy.sanitize_documents([texts], **options)
             (result,) = toy.sanitize_batch(texts, **options)
@@ -153,7 +153,7 @@ def test_the_length_of_hidden_words_does_not_show(
     texts = [
         "".join(sentences.format(one + more, other + more) for one, other in pairwise(unknown)) for more in ("", "wwww")
     ]
-    assert len(texts[0]) < batches.LONG_CHARACTERS < len(texts[1])
+    assert len(texts[0]) < rewriter.LONG_CHARACTERS < len(texts[1])
     short, long = (toy.sanitize(text, **options) for text in texts)
     assert (short.text, short.tokens) == (long.text, long.tokens)
 

@@ -68,6 +68,12 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         (("return place", "return 0"),),
     ),
     "a dot belongs to a run that ends in St": (Words, "_joins", (("after - 1 == first and ", ""),)),
+    "a request is shown by the name behind it": (
+        Places,
+        "_hide_together",
+        (("AT_START and self", "AT_START and words[places[-1]].key < 'b' and self"),),
+    ),
+    "an opener behind a title is shown": (Words, "_opens", (('kind == "title"', 'kind == "office"'),)),
     "two first words of a place are read apart": (Words, "_address", (("after += 1", "break"),)),
     "digits beside each other are told by their values": (
         Places,

@@ -191,7 +191,9 @@ def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any])
 def reply(text: str, number: int) -> str:
     """Returns what somebody may answer."""
     plural = text.replace(" ", "s ").replace("-", "/")
-    return (text, text.lower(), f"{text.upper()}\n> {text.title()}", plural)[number % 4]
+    as_json = json.dumps({"text": f"{text}\n{text}"}, ensure_ascii=False)
+    fenced = f'Here:\n```json\n["{text}\\t{text}"]\n```\n{text}'
+    return (text, text.lower(), f"{text.upper()}\n> {text.title()}", plural, as_json, fenced)[number % 6]
 
 
 def in_camel(options: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 from textveil.text import forms, options, placing, promises, staircase_plans, statement
 from textveil.text.names import chunks, kinds, lexicon, places, plan, promise, rewrite, surrogates, tokens, words
 from textveil.text.names import strings as names_strings
-from textveil.text.rewrite import batches
+from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import characters, strings
 from textveil.text.segmentation.words import AUXILIARIES, CLITICS
 from textveil.text.skeleton import kinds as shapes
@@ -145,8 +145,8 @@ def sentences() -> dict[str, object]:
         "summary": template(
             every.summary(),
             (", ".join(every.terms.visible_parts), "{visible}"),
-            ("31 drawn mentions", "{mentions}"),
-            ("per drawn mention", "per {unit}"),
+            ("31 drawn words", "{mentions}"),
+            ("per drawn word", "per {unit}"),
         ),
         "lines": lines,
         "other": "other word",
@@ -247,8 +247,8 @@ def constants() -> dict[str, object]:
         "CASES": list(options.CASES),
         "STYLES": list(plan.STYLES),
         "CONSISTENT_CAP": staircase_plans.CONSISTENT_CAP,
-        "BATCH_CHARACTERS": batches.BATCH_CHARACTERS,
-        "LONG_CHARACTERS": batches.LONG_CHARACTERS,
+        "BATCH_CHARACTERS": rewriter.BATCH_CHARACTERS,
+        "LONG_CHARACTERS": rewriter.LONG_CHARACTERS,
         "NAMES_BATCH": rewrite._BATCH,
         "LONGEST_WORD": strings.LONGEST_WORD,
         "AUXILIARIES": sorted(AUXILIARIES),
@@ -272,6 +272,7 @@ def constants() -> dict[str, object]:
         "LETTER_CLITICS": "".join(sorted(lexicon._CLITICS)),
         "BEGIN_NAMES": sorted(lexicon._BEGIN_NAMES),
         "NAME_LIKE": sorted(lexicon._NAME_LIKE),
+        "REQUESTS": sorted(lexicon.REQUESTS),
         "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
         "EMOTICON": pattern(chunks._EMOTICON),

@@ -8,7 +8,7 @@ import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "./generated.js";
 export interface Options {
   /** The rung: `names`, `words` or `all`; the bundle's default if left out. */
   readonly protect?: "names" | "words" | "all" | undefined;
-  /** Nats per drawn mention: one that the bundle has (`words`, `all`). */
+  /** Nats per drawn word: one that the bundle has (`words`, `all`). */
   readonly epsilon?: number | string | undefined;
   /** Whether equal words of a document become equal words; the default of `names`. */
   readonly consistent?: boolean | undefined;

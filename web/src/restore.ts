@@ -9,7 +9,16 @@ import { isDigit, isLower, keyOf, WHITE } from "./words.js";
 
 const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
 /** Where a form may begin: at a word, or at a mark. */
-const START = new RegExp(`(?<![\\p{L}\\p{N}])[\\p{L}\\p{N}]|[^\\p{L}\\p{N}_${WHITE}]`, "gu");
+const START = new RegExp(
+  `(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[nrt])(?<!\\\\\\\\[nrt]))[\\p{L}\\p{N}]|[^\\p{L}\\p{N}_${WHITE}]`,
+  "gu",
+);
+/** The end of a line, or a tab, as JSON and code write it: a word may begin behind it. */
+const ESCAPE = /(?:^|[^\\])\\[nrt]$/u;
+/** What begins as JSON does: a reply, or a block of code of it; so much of it tells. */
+const JSON_BEGINS = new RegExp(`^[${WHITE}]*(?:json[${WHITE}]+)?(?:\\{[${WHITE}]*["}]|\\[[${WHITE}]*[\\[{"])`, "iu");
+const FENCE = "```";
+const HEAD = 80;
 const WHITE_ALONE = new RegExp(`^[${WHITE}]$`);
 const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
 const INSIDE = /^[\p{L}\p{N}\p{M}]/u;
@@ -105,7 +114,7 @@ export class Restorer {
       position = place + sizeAt(reply, place);
       const found = this.#longest(reply, place);
       if (found === undefined) continue;
-      written += reply.slice(done, place) + this.#put(reply.slice(place, found.end), found.form);
+      written += reply.slice(done, place) + this.#put(reply, place, found.end, found.form);
       done = position = found.end;
     }
   }
@@ -155,15 +164,26 @@ export class Restorer {
     return found.reverse().find(({ end }) => standsAlone(text, place, end));
   }
 
-  #put(written: string, form: Form | undefined): string {
+  #put(reply: string, place: number, end: number, form: Form | undefined): string {
+    const written = reply.slice(place, end);
     if (form === undefined) return written;
     if (LETTERS.test(written) && isLower(written) && !isLower(form.pair.output)) return written; // the reply's own
-    const original = originalOf(form, written.replace(BLANKS, " "), this.#cutter);
+    let original = originalOf(form, written.replace(BLANKS, " "), this.#cutter);
+    if (/["\\]/.test(original) && isInJson(reply.slice(0, place))) {
+      original = original.replace(/["\\\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1));
+    }
     const blanks = written.match(BLANKS) ?? [];
     const words = original.split(" ");
     if (words.length !== 1 + blanks.length) return original;
     return words.map((word, place) => word + (blanks[place] ?? "")).join("");
   }
+}
+
+/** Whether what goes on behind a text is JSON: the reply itself, or the block of code that is open. */
+function isInJson(before: string): boolean {
+  const fence = before.lastIndexOf(FENCE);
+  const block = fence < 0 ? before : before.slice(fence + FENCE.length);
+  return JSON_BEGINS.test(block.replace(/^`+/, "").slice(0, HEAD));
 }
 
 /** Whether a form is not a part of a longer word or number. */
@@ -175,7 +195,7 @@ function standsAlone(text: string, place: number, end: number): boolean {
   const after = [...text.slice(end, end + 4)].slice(0, 2);
   const [near = "", far = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
   const [next = "", further = ""] = after;
-  if (first !== "[" && near !== "") {
+  if (first !== "[" && near !== "" && !ESCAPE.test(text.slice(Math.max(0, place - 3), place))) {
     if (INSIDE.test(near) || (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))) return false;
     if (number && IN_NUMBERS.includes(near) && isDigit(far)) return false;
     if (near === "_" && next !== "_") return false;

@@ -16,7 +16,7 @@ export abstract class Statement {
   constructor(
     /** Identity of the bundle. */
     readonly bundle: string,
-    /** What is charged: drawn mentions, or distinct drawn words; on the rung names how many words are shown. */
+    /** What is charged: drawn words, or distinct drawn words; on the rung names how many words are shown. */
     readonly tokens: number,
   ) {}
 
@@ -64,7 +64,7 @@ export interface MentionTerms {
   readonly bare: boolean;
 }
 
-/** @internal What the staircase promises of every drawn mention, between texts of the same skeleton. */
+/** @internal What the staircase promises of every drawn word, between texts of the same skeleton. */
 export class MentionStatement extends Statement {
   override readonly mechanism = "staircase";
 

@@ -41,3 +41,32 @@ def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
     if not isinstance(given, Iterable):
         raise InputError(f"one value came where {wanted} are wanted: put it in a list")
     return list(given)
+
+
+def texts_of(texts: Iterable[str]) -> list[list[str]]:
+    """Returns texts as documents of one text each.
+
+    Raises:
+        InputError: They are one string or no sequence, or one is not a string.
+    """
+    found = in_order(texts)
+    for number, text in enumerate(found, 1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} of {len(found)} is not a string")
+    return [[text] for text in found]
+
+
+def lists_of_texts(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Returns documents of several texts, each text a string.
+
+    Raises:
+        InputError: A document is one string or no sequence, or one of its texts is not a string.
+    """
+    documents = in_order(documents, "documents")
+    found = []
+    for number, document in enumerate(documents, 1):
+        texts = in_order(document, "the texts of a document")
+        if not all(isinstance(text, str) for text in texts):
+            raise InputError(f"document {number} of {len(documents)} has a text that is not a string")
+        found.append(texts)
+    return found

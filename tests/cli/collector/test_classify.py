@@ -117,7 +117,7 @@ def test_both_ends_name_the_bundle_alike(run: Callable, index_bundle: Path, tmp_
     assert run("encode", "--bundle", index_bundle, "--text", "goal", "-o", released)[0] == 0
     assert run("classify", "--bundle", index_bundle, released)[0] == 0
     code, _, err = run("classify", "-b", index_bundle, released, released)
-    assert (code, "unexpected argument" in err) == (2, True)
+    assert (code, "one argument too many" in err) == (2, True)
 
 
 def test_without_a_bundle_both_ends_take_the_default(run: Callable, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_preview_shows_kinds(here: Here, names: Path, tmp_path: Path) -> None:
         f"{expected}\n\n6 tokens: 4 stay visible, 2 show their kind\nvisible: the, doctor, called, in\n"
         "kinds: person, city\n"
     )
-    assert ran.text.endswith("which mentions are equal.\n")
+    assert ran.text.endswith("which words are equal.\n")
     kept = here(*preview, "--keep", "city", "--text", "The doctor called Anna in Boston.").text
     assert kept.startswith("The doctor called <person> in Boston.\n")
     colored = here(*preview, "--color", "--text", "The doctor called Anna.").text

@@ -41,13 +41,13 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
         in ran.message
     )
     ran = here("sanitize", "-b", bundle, "--statement", file)
-    assert "8.5 nats per drawn mention" in ran.message
+    assert "8.5 nats per drawn word" in ran.message
     ran = here("sanitize", "-b", bundle, "--protect", "all", "--json", "-q", file)
     statement = json.loads(ran.text)["statement"]
     assert ran.err == b""
     assert "function words" not in statement["visible"]
     assert statement["protect"] == "all"
-    assert statement["summary"].startswith("8.5 nats per drawn mention. ")
+    assert statement["summary"].startswith("8.5 nats per drawn word. ")
 
 
 REFUSED = [
@@ -63,7 +63,7 @@ REFUSED = [
     (["--keep-mapping", "m.json"], "--keep-mapping goes with --protect names, or with --consistent"),
     (
         ["--consistent", "--keep-mapping", "out.txt", "-o", "./out.txt"],
-        "--keep-mapping is also --output; nothing was written",
+        "--keep-mapping is also --output: name another file; nothing was written",
     ),
 ]
 

@@ -42,11 +42,11 @@ def usage(*arguments: str) -> tuple[int, str, str]:
         (["sanitize", "--text"], "--text needs a value"),
         (["sanitize", "--quiet=secret"], "--quiet takes no value"),
         (["inspect"], "WORD is missing"),
-        (["inspect", "my", "secret"], "unexpected argument"),
+        (["inspect", "my", "secret"], "one argument too many: put what has blanks in quotes"),
         (["inspect", "the", "--count", "secret"], "--count"),
         (["inspect", "the", "--count", "0"], "--count"),
         (["inspect", "the", "-n", "-5"], "--count"),
-        (["info", "my", "secret"], "unexpected argument"),
+        (["info", "my", "secret"], "one argument too many: put what has blanks in quotes"),
     ],
 )
 def test_wrong_usage(arguments: list[str], expected: str) -> None:

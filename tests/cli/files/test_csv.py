@@ -84,8 +84,8 @@ def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, A
 def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Selection(format="csv", columns=("note",), **how)
-    with pytest.raises(OptionError, match=r"JSON lines keep all keys$"):
-        Selection(format="jsonl", columns=("note",), only=True)
+    with pytest.raises(OptionError, match=r"are for tables: say --csv, --tsv, --jsonl or --parquet$"):
+        Selection(format="lines", only=True)
 
 
 def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
@@ -242,7 +242,7 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     ran = here("sanitize", "--bundle", flat_bundle, "--csv", "--column", "note", table, "-o", out)
     assert (ran.code, ran.out) == (0, b"")
     assert out.read_bytes() == b'id,note\r\n1,"Zz zz, zz."\r\n2,\r\n3,zz\r\n'
-    assert ran.message.startswith("textveil: 1 file, 3 rows, 2 documents with at most 3 tokens each. Shown: ")
+    assert ran.message.startswith("textveil: 1 file, 3 rows, 2 texts with at most 3 tokens each. Shown: ")
     assert ran.message.endswith(" 1 column rewritten; all else is copied as it is, unprotected.\n")
     assert here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", table).out == out.read_bytes()
 

@@ -96,7 +96,10 @@ def test_damaged_gzip_files(tables: Callable, tmp_path: Path) -> None:
     for damaged in (good[:-9], TABLE, good[:20] + b"\0\0\0" + good[23:]):
         path.write_bytes(damaged)
         ran = tables(path, "-o", tmp_path / "out.csv")
-        assert ran.message == "textveil: input: t.csv.gz: not a gzip file, or a damaged one\n"
+        assert (
+            ran.message
+            == "textveil: input: t.csv.gz: not a gzip file, or a damaged one: pack it again, or take .gz off its name\n"
+        )
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -109,7 +112,7 @@ def test_plain_text_in_folders(here: Callable, flat_bundle: Path, nearest: None,
     ran = here(*run, out)
     assert (out / "a.txt").read_bytes() == b"\xef\xbb\xbfZz zz,\r\n\r\nzz"
     assert gzip.decompress((out / "deep" / "b.txt.gz").read_bytes()) == b"zz\n"
-    assert ran.message.startswith("textveil: 2 files, 3 documents with at most 2 tokens each. ")
+    assert ran.message.startswith("textveil: 2 files, 3 lines with at most 2 tokens each. ")
     (top / "a.txt").write_bytes(b'{"a": "b"}\n')
     ran = here(*run, tmp_path / "other")
     assert "looks-structured: a.txt: looks like JSON lines" in ran.message
@@ -136,7 +139,7 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     ran = tables(folder, "-o", out, "--resume")
     assert ran.code == 0
     assert "for this device only: 3 files finished before, not drawn again" in ran.message
-    assert "4 files, 4 rows, 4 documents" in ran.message
+    assert "4 files, 4 rows, 4 texts" in ran.message
     assert {path: path.stat().st_mtime_ns for path in times} == times
     assert (out / "deep" / "er" / "d.csv").exists()
 
@@ -248,7 +251,7 @@ def test_workers_draw_the_same_files(here: Callable, folder: Path, tmp_path: Pat
     arguments = ["sanitize", "--bundle", tiny_path, "--csv", "-c", "note", folder, "-o", out, "--workers", "2"]
     ran = here(*arguments)
     assert ran.code == 0
-    assert "40,003 documents" in ran.message
+    assert "40,003 texts" in ran.message
     rows = (out / "a.csv").read_bytes().splitlines()
     assert [row.split(b",")[0] for row in rows[1:]] == [b"%d" % number for number in range(40_000)]
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]

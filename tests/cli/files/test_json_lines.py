@@ -49,6 +49,58 @@ def test_keys_that_cannot_be_read(key: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"a": "x", "b": 1, "c": [2]}', '{"a": "X"}'),
+        ('{ "b": 1, "a": "x" , "c": 2 }', '{ "a": "X" }'),
+        ('{"c": {"a": "y"}, "b": 1, "a":"x"}', '{"a":"X"}'),
+        ('{"\\u0062": 1, "c": 2, "a": "", "b": 1, "c": 3}', '{"a": ""}'),
+        ('{"b":1,"d":2,"a":"x","c":2}', '{"d":2,"a":"X"}'),
+        ('{"d":2,"b":1,"c":2}', '{"d":2}'),
+        ('{ "b":1, "c":2 }', "{  }"),
+    ],
+)
+def test_keys_of_a_line_are_left_out(before: str, after: str) -> None:
+    found, bad = shout(f'{{"a": "x"}}\n{before}\n'.encode(), "a", without=("b", "c"), allow_missing=True)
+    assert (found.decode(), bad) == (f'{{"a": "X"}}\n{after}\n', [])
+
+
+@given(st.dictionaries(st.text('abc,}\\"', max_size=2), st.text(max_size=3) | st.integers(), min_size=1), st.data())
+def test_what_is_left_out_is_all_that_goes(row: dict[str, Any], data: st.DataObject) -> None:
+    without = data.draw(st.sets(st.sampled_from(sorted(row))))
+    content = json.dumps({"note": "x", **row, "end": "y"}, indent=None).encode()
+    keys = tuple(json.dumps(key) for key in without)
+    found, bad = shout(content, "note", without=keys)
+    kept = {key: value for key, value in row.items() if key not in without}
+    assert (bad, found) == ([], json.dumps({"note": "X", **kept, "end": "y"}).encode())
+    assert shout(content, "end", only=True)[0] == b'{"end": "Y"}'
+
+
+@pytest.mark.parametrize(
+    "line", [b'[{"a": "x"}]', b'{"a": "x"}', b'{"a": "x", "b": 1', b'{"a": "x", "b" 1}', b"{1: 2}"]
+)
+def test_a_line_whose_key_cannot_be_left_out_does_not_come_out(line: bytes) -> None:
+    found, bad = shout(line, "a", without=("b",))
+    assert (found, [one.raw for one in bad]) == (b"", [line])
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [
+        (("a.b",), {"only": True}),
+        (("[].a",), {"only": True}),
+        (("[].a",), {"without": ("b",)}),
+        (("a.b",), {"without": ("a",)}),
+        (("a",), {"without": ("b.c",)}),
+        (("a",), {"without": ("[]",)}),
+    ],
+)
+def test_only_whole_keys_are_left_out(keys: tuple[str, ...], options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="without dots"):
+        shout(b"{}", *keys, **options)
+
+
+@pytest.mark.parametrize(
     ("keys", "before", "after"),
     [
         (["a"], b'{"a": "x", "b":  "y" }\n', b'{"a": "X", "b":  "y" }\n'),

@@ -11,7 +11,7 @@ from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerError
 from textveil_cli.files import streams
 
-#: Of every drawn mention, under the default level of the small bundle.
+#: Of every drawn word, under the default level of the small bundle.
 NATS = 8.5
 
 
@@ -117,7 +117,7 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
     out, kept = tmp_path / "out.csv", tmp_path / "kept"
     ran = tables(people, "--scope-column", "who", "--budget", "17", "-o", out, "--quarantine", kept)
     assert ran.code == 0
-    assert "3 rows, 2 documents with at most 2 drawn mentions each" in ran.message
+    assert "3 rows, 2 texts with at most 2 drawn words each" in ran.message
     assert "ledger: 2 documents charged" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "2", "4"]
     assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]

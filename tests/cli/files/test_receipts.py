@@ -16,7 +16,7 @@ def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path
         assert here(*run, receipt, "-o", output).code == 0
         ran = here("verify", "--receipt", receipt, "--output", output)
         assert ran.text.startswith(
-            "staircase, level 8.5: 4 documents, 6 drawn mentions, 51 nats; of a table only note: all else is copied"
+            "staircase, level 8.5: 4 documents, 6 drawn words, 51 nats; of a table only note: all else is copied"
         )
         assert "it is of this output" in ran.text
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).startswith(b"id,who,note\n1,anna,")

@@ -3,11 +3,12 @@
 import asyncio
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import CHAT, KEY, asked, gateway, text_of
+from gateways import CHAT, KEY, RESPONSES, asked, gateway, text_of
 from textveil import Conversation, Sanitizer
 from textveil_cli.gateway import Conversations, Keeping
 from upstreams import Upstream
@@ -148,7 +149,8 @@ def asks(found: Conversations, number: int, messages: list[Any], size: int = 10,
 
 def test_those_that_rest_are_packed_and_go_on(sanitizer: Sanitizer) -> None:
     found = conversations(sanitizer)
-    first = [asks(found, number, [USER]) for number in range(20)]
+    most = 1 << 20  # bytes of last requests, together
+    first = [asks(found, number, [USER], size=most // 16) for number in range(20)]
     packed = [kept for kept, *_ in first if kept.packed]
     assert packed == [kept for kept, *_ in first[:4]]
     assert all(kept.conversation is None for kept in packed)
@@ -160,8 +162,10 @@ def test_those_that_rest_are_packed_and_go_on(sanitizer: Sanitizer) -> None:
         again = asks(found, number, [USER, later])
         assert (again[0], again[1][0], again[2]) == (kept, sent[0], said)
         assert again[1][1]["content"][:-1] in sent[0]["content"]
-    kept, sent, *_ = asks(found, 99, [USER], size=1 << 20)
+    rested = list(found._rested)
+    kept, sent, *_ = asks(found, 99, [USER], size=most + 1)
     assert kept.packed  # a large one at once
+    assert list(found._rested) == rested
     exchange = asks(found, 100, [{"role": "user", "content": "Go on."}], after="r99")[3]
     assert exchange.incoming(sent[0]["content"]).reply == USER["content"]  # what the provider remembers
     for kept in list(found._kept.values()):
@@ -202,6 +206,10 @@ def test_one_conversation_has_no_end_of_beginnings(sanitizer: Sanitizer, monkeyp
     assert len(found._known) == 5
 
 
+def test_a_folder_that_is_gone_does_not_end_the_sweeping(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    conversations(sanitizer, folder=tmp_path / "gone", key=tmp_path / "key").sweep()
+
+
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path, tuple[Any, ...]]:
     """A folder of mappings, a key, and the options that name them."""
@@ -224,12 +232,16 @@ def test_a_conversation_with_a_name_outlives_the_gateway(up: Upstream, tmp_path:
         server.ask("POST", CHAT, asked(CHAT, USER["content"]), KEY)
         assert server.stop() == 0
     sent = up.asked[-2][2]["messages"]
+    goes_on = {"model": "before", "input": "And now?", "previous_response_id": "resp_1"}
     (file,) = mappings.iterdir()  # what no header names is in memory alone
     assert file.stat().st_mode & 0o777 == key.stat().st_mode & 0o777 == 0o600
     assert b"Novak" not in file.read_bytes() + file.name.encode()
     with started(tmp_path / "two", up, *options) as server:
         reply = server.ask("POST", CHAT, asked(CHAT, USER["content"]), named)[1]
         assert (up.last["messages"], text_of(CHAT, reply)) == (sent, USER["content"])
+        up.asked.append(("", {}, asked(RESPONSES, sent)))
+        reply = server.ask("POST", RESPONSES, goes_on, named)[1]  # of all that its file has
+        assert text_of(RESPONSES, reply) == USER["content"]
         server.ask("POST", CHAT, asked(CHAT, USER["content"]), {**named, "Authorization": "Bearer other"})
         assert len(list(mappings.iterdir())) == 2
         assert server.ask("DELETE", "/conversation", None, named)[1] == {"deleted": True}
@@ -237,6 +249,25 @@ def test_a_conversation_with_a_name_outlives_the_gateway(up: Upstream, tmp_path:
     with started(tmp_path / "three", up, *options, "--keep", "city") as server:  # another conversation
         server.ask("POST", CHAT, asked(CHAT, USER["content"]), named)
         assert len(list(mappings.iterdir())) == 2
+
+
+def test_a_reply_comes_where_its_mapping_cannot_be_written_any_more(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, _, options = folders
+
+    def removes(text: str) -> list[str]:
+        shutil.rmtree(mappings, ignore_errors=True)
+        return []
+
+    with started(tmp_path / "one", up, *options) as server:
+        up.planted = removes
+        named = {**KEY, "X-Textveil-Conversation": "one"}
+        status, reply, _ = server.ask("POST", CHAT, asked(CHAT, USER["content"]), named)
+        up.planted = lambda text: []
+        assert (status, text_of(CHAT, reply)) == (200, USER["content"])
+        assert ": output" in server.said
+        before = len(up.asked)
+        assert server.ask("POST", CHAT, asked(CHAT, USER["content"]), named)[0] == 500  # and nothing is sent
+        assert len(up.asked) == before
 
 
 def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: Any) -> None:

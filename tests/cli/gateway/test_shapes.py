@@ -109,12 +109,14 @@ def test_a_response_goes_on_with_an_earlier_one(gate: Server, up: Upstream) -> N
         else:
             name = gate.ask("POST", RESPONSES, asked(RESPONSES, TEXT), KEY)[1]["id"]
         sent = up.last["input"][0]["content"]
-        for after, client, said in ((name, KEY, TEXT), ("resp_other", KEY, sent), (name, {}, sent)):
-            up.asked.append(("", {}, asked(RESPONSES, sent)))
-            body = {"model": "before", "input": "And now?", "previous_response_id": after}
-            status, reply, _ = gate.ask("POST", RESPONSES, body, client)
-            assert (status, up.last) == (200, body)
-            assert text_of(RESPONSES, reply) == said
+        up.asked.append(("", {}, asked(RESPONSES, sent)))
+        body = {"model": "before", "input": "And now?", "previous_response_id": name}
+        status, reply, _ = gate.ask("POST", RESPONSES, body, KEY)
+        assert (status, up.last) == (200, body)
+        assert text_of(RESPONSES, reply) == TEXT
+        for after, client in (("resp_other", KEY), (name, {})):  # the words of its reply would be nobody's
+            status, reply, _ = gate.ask("POST", RESPONSES, {**body, "previous_response_id": after}, client)
+            assert (status, reply["error"]["code"], up.last) == (422, "input", body)
 
 
 def test_a_reply_that_is_named_in_place_of_its_text(gate: Server, up: Upstream) -> None:
@@ -207,6 +209,13 @@ def test_who_the_user_is_stays_the_same_and_hidden(gate: Server, up: Upstream) -
     first, second = (body["user"] for _, _, body in up.asked[-2:])
     assert first == second != "zqxwvina"
     assert len(first) == 32
+
+
+def test_marks_at_which_models_stop_stay(gate: Server, up: Upstream) -> None:
+    for stop in ("</s>", ["<|im_end|>", "\n\n", "Novak:"]):
+        gate.ask("POST", CHAT, asked(CHAT, "Hello", stop=stop), KEY)
+        sent = up.last["stop"]
+        assert sent == stop if isinstance(stop, str) else (sent[:2] == stop[:2] and "Novak" not in sent[2])
 
 
 def test_tools_and_schemas_stay(gate: Server, up: Upstream) -> None:

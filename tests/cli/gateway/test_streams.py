@@ -159,13 +159,41 @@ def test_events_and_replies_of_other_shapes_pass(sanitizer: Sanitizer, path: str
 
 
 def test_events_as_servers_write_them() -> None:
-    raw = 'event: a\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\n\ndata:{"b": 2}\n\nid: 5\n\ndata: [DONE]\n\n'
+    raw = '\ufeffevent: a\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\n\ndata:{"b": 2}\n\nid: 5\n\ndata: [DONE]\n\n'
     found = [Event("a", {"a": 1}), Event("", None), Event("", {"b": 2}), Event("", None), Event("", DONE)]
     for seed in range(20):
         assert read(raw, seed) == found
+    half = 'data: {"a": "\\ud83d"}\n\n'  # the other half is in the next one
+    assert read(half, 0)[0].written() == half.encode()
     events = Events(10)
     assert list(events.feed(b"data: {")) == []
     with pytest.raises(Refusal, match="middle"):
         events.close()
     with pytest.raises(Refusal, match="more than 10"):
         list(events.feed(b" " * 10))
+
+
+def test_what_anthropic_thought_and_stopped_at(sanitizer: Sanitizer) -> None:
+    exchange = Conversation(sanitizer).exchange()
+    stop = exchange.outgoing_text("Novak:")
+    thought = {"type": "thinking", "thinking": f"It is {stop}", "signature": "sig"}
+    deltas = [{"type": "thinking_delta", "thinking": part} for part in ("It is ", stop)]
+    streaming = REPLIES[ANTHROPIC](exchange, ())
+    start = {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}}
+    steps = [start, *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas)]
+    steps += [{"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "sig"}}]
+    steps += [{"type": "content_block_stop", "index": 0}]
+    steps += [{"type": "message_delta", "delta": {"stop_reason": "stop_sequence", "stop_sequence": stop}}]
+    came = [event for step in [*steps, {"type": "message_stop"}] for event in streaming.event(Event("", step))]
+    assert [event.data for event in came[:5]] == steps[:5]
+    assert came[5].data["delta"]["stop_sequence"] == "Novak:"
+    assert exchange.outgoing(streaming.said[0]) == [{"role": "assistant", "content": [thought]}]
+    once = REPLIES[ANTHROPIC](exchange, ())
+    assert once.whole({"content": [dict(thought)], "stop_sequence": stop})["stop_sequence"] == "Novak:"
+    assert once.said == streaming.said
+
+
+def test_a_message_that_leaves_out_whose_it_is(sanitizer: Sanitizer) -> None:
+    exchange = Conversation(sanitizer).exchange()
+    reply = {"choices": [{"index": 0, "message": {"content": exchange.outgoing_text("Novak")}}]}
+    assert text_of(CHAT, REPLIES[CHAT](exchange, ()).whole(reply)) == "Novak"

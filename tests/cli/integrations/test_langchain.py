@@ -17,10 +17,10 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from textveil_cli.integrations.langchain import Converse, SanitizeDocuments, SanitizeFirst
 
 
@@ -318,6 +318,24 @@ def test_a_talk_that_begins_with_a_stream() -> None:
         return "".join([chunk.text async for chunk in talk.astream(SAID)])
 
     assert asyncio.run(pieces(Converse(Echo(responses=[""]), Conversation()))).endswith(SAID)
+
+
+def test_what_a_model_thought_in_a_stream_goes_back_to_it() -> None:
+    seen: list[Any] = []
+
+    def thinks(given: Any) -> Any:
+        seen.extend(given)
+        for part in ({"type": "thinking", "thinking": "Od"}, {"type": "thinking", "thinking": "d", "signature": "s"}):
+            yield AIMessageChunk(content=[{**part, "index": 0}])
+        yield AIMessageChunk(content=[{"type": "text", "text": "Hello", "index": 1}])
+
+    talk = Converse(RunnableGenerator(thinks), Conversation())
+    said, calls = HumanMessage(SAID), AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])
+    first, *rest = talk.stream([said])
+    reply = sum(rest, first)
+    list(talk.stream([said, reply, said, calls, ToolMessage("no", tool_call_id="1", status="error")]))
+    assert seen[1][1].content[0] == {"type": "thinking", "thinking": "Odd", "signature": "s", "index": 0}
+    assert seen[1][-1].status == "error"  # a tool that failed
 
 
 def test_a_talk_inside_a_traced_run_is_refused(tracer: Tracer) -> None:

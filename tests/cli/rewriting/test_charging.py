@@ -123,11 +123,11 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
         (["--ledger", "L", "--budget-delta", "0.1"], "--budget-delta goes with --budget"),
         (["--ledger", "L", "--budget", "secret"], "a budget is a number, at least 0"),
         (["--ledger", "L", "--budget", "1", "--budget-delta", "-1"], "the delta of a budget is a number, at least 0"),
-        (["--ledger", "L", "-o", "L"], "output: --output is also --ledger; nothing was written"),
+        (["--ledger", "L", "-o", "L"], "output: --output is also --ledger: name another file; nothing was written"),
         (["--ledger", "L", "--receipt", "R"], "--receipt and --receipt-key go together"),
         (
             ["--ledger", "L", "--receipt", "R", "--receipt-key", "L"],
-            "--receipt-key is also --ledger; nothing was written",
+            "--receipt-key is also --ledger: name another file; nothing was written",
         ),
         (["--consistent", "--keep-mapping", "M", "--memo"], "a memo stores no mapping"),
         (["--ledger", "nowhere/L"], "ledger: the ledger cannot be made"),

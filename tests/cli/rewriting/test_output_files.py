@@ -141,7 +141,9 @@ def test_an_input_is_not_overwritten(cli: Callable, note: Path, tmp_path: Path) 
         for inputs in ([note], [other, note], [symlink], [hard_link, other]):
             ran = cli(*inputs, "-o", output)
             assert ran.code == 1
-            assert ran.message == "textveil: output: --output is also an input; nothing was written\n"
+            assert (
+                ran.message == "textveil: output: --output is also an input: name another file; nothing was written\n"
+            )
             assert note.read_bytes() == content
     assert symlink.is_symlink()
     ran = cli("--text", "x", "-o", other)

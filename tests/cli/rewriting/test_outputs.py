@@ -93,11 +93,16 @@ def refused(here: HERE, place: Path, command: list[str], target: str, *more: str
     return ran.message
 
 
+def also(way: str, role: str) -> str:
+    """What is said where an output of a way is something else too."""
+    return f"textveil: output: {OPTION.get(way, '--output')} is also {role}: name another file; nothing was written\n"
+
+
 @pytest.mark.parametrize(("way", "target"), dict.fromkeys(EACH))
 def test_a_file_of_the_ledger_is_never_an_output(here: HERE, place: Path, way: str, target: str) -> None:
     said = refused(here, place, WAYS[way], f"books/{target}", "--ledger", "books/ledger")
     role = {"ledger": "--ledger", "ledger.key": "the key of the ledger"}.get(target, "the journal of the ledger")
-    assert said == f"textveil: output: {OPTION.get(way, '--output')} is also {role}; nothing was written\n"
+    assert said == also(way, role)
     assert Ledger("books/ledger").account("scope").epsilon_units == 3
 
 
@@ -127,7 +132,7 @@ def test_keys_that_are_yet_to_be_made_are_no_outputs(here: HERE, place: Path, wa
                 continue
             more.append("--memo")
         said = refused(here, place, WAYS[way], "./books/../new.key", *more)
-        assert said == f"textveil: output: {OPTION.get(way, '--output')} is also {role}; nothing was written\n"
+        assert said == also(way, role)
     new = refused(here, place, WAYS[way], "books/new.key", "--ledger", "books/new")
     assert "is also the key of the ledger" in new
     assert not (place / "books" / "new").exists()
@@ -151,7 +156,7 @@ def test_links_of_both_kinds_are_seen_through(here: HERE, place: Path, named: bo
 def test_files_that_are_to_be_made_are_one_whatever_their_case(here: HERE, place: Path) -> None:
     """In a folder that ignores case they would be; which folders do is not known before one of them is there."""
     ran = refused(here, place, WAYS["receipt"], "OUT.TXT")
-    assert ran == "textveil: output: --receipt is also --output; nothing was written\n"
+    assert ran == "textveil: output: --receipt is also --output: name another file; nothing was written\n"
     assert "is also the key of the ledger" in refused(
         here, place, WAYS["text"], "books/NEW.KEY", "--ledger", "books/new"
     )
@@ -163,10 +168,10 @@ def test_inputs_bundles_and_other_outputs_stay(here: HERE, place: Path) -> None:
         ("text", "bundle/sub/../new.txt", "--output is in the folder of the bundle"),
         ("index", "index/new", "--output is in the folder of the bundle"),
         ("quarantine", "bundle/bad", "--quarantine is in the folder of the bundle"),
-        ("quarantine", "in.csv", "--quarantine is also an input"),
-        ("quarantine", "out.csv", "--quarantine is also --output"),
-        ("receipt", "in.txt", "--receipt is also an input"),
-        ("mapping", "./out.txt", "--keep-mapping is also --output"),
+        ("quarantine", "in.csv", "--quarantine is also an input: name another file"),
+        ("quarantine", "out.csv", "--quarantine is also --output: name another file"),
+        ("receipt", "in.txt", "--receipt is also an input: name another file"),
+        ("mapping", "./out.txt", "--keep-mapping is also --output: name another file"),
     ):
         (place / "bundle" / "sub").mkdir(exist_ok=True)
         assert refused(here, place, WAYS[way], target) == f"textveil: output: {role}; nothing was written\n"
@@ -202,7 +207,7 @@ def test_no_file_of_an_output_folder_is_one_of_the_ledger(here: HERE, place: Pat
         *more,
     ]
     said = refused(here, place, command, "")
-    assert said == f"textveil: output: --output is also {role}; nothing was written\n"
+    assert said == f"textveil: output: --output is also {role}: name another file; nothing was written\n"
 
 
 def test_the_library_never_replaces_a_ledger_or_a_key(place: Path) -> None:

@@ -167,7 +167,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
     ("arguments", "code", "expected"),
     [
         (["--epsilon", "17"], "unknown-level", "santext+ has the epsilons 4, 16"),
-        (["--epsilon", "canary"], "option", "not a number"),
+        (["--epsilon", "canary"], "option", "epsilon is a number"),
         (["--mechanism", "canary"], "usage", "takes staircase, santext+, santext, fbdd, krr or random"),
         (["--mechanism", "krr"], "option", "--epsilon is needed with --mechanism krr"),
         (["--case", "canary"], "usage", "--case takes carry or drop"),

@@ -81,7 +81,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
     done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("My ")
-    assert done.stdout.count("nats per drawn mention: 10.0") == 2
+    assert done.stdout.count("nats per drawn word: 10.0") == 2
 
 
 def test_vectors_are_released(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_vectors_are_released(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
     """Nothing is released above the budget, also by a service that is started again."""
-    files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--epsilon", "4")  # 4 nats a drawn mention
+    files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--epsilon", "4")  # 4 nats a drawn word
     first = {f"the {SECRET}": 200, "the nurse": 200, f"the doctor {SECRET}": 403, "the lawyer": 200}
     for number, asked in enumerate([first, {"the doctor": 403, "the": 200}]):
         (tmp_path / str(number)).mkdir()

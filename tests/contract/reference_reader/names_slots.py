@@ -195,7 +195,8 @@ class Text:
 
     def opens(self, i: int) -> bool:
         """Whether a word stands at a start."""
-        return i == 0 or bool(OPENS & set(self.gaps[i]))
+        named = "no-title" in self.words[i].bits and i and self.words[i - 1].kind == "title" and "." in self.gaps[i]
+        return i == 0 or (not named and bool(OPENS & set(self.gaps[i])))
 
     def starts_sentence(self, i: int) -> bool:
         """Whether a word starts a sentence."""

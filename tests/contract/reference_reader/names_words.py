@@ -11,6 +11,19 @@ IN_LOWER_CASE = (*EVERYWHERE, "particle")
 WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
 DISGUISED = {"am", "may", "mine", "us", "will"}
 DOTTED = {"st", "mt", "ft"}
+REQUESTS = set(
+    """
+accept add advise answer apologize ask asked assign assume attach attend avoid blame borrow bring build buy call
+called cancel change check choose compare confirm congratulate consider contact convince copy create delete deliver
+describe discuss download draft email emailed encourage ensure exclude explain fetch find fix follow forgive forward
+gave give greet heard hire identify ignore include inform interview introduce invite invoice join keep leave left lend
+list locate mail make meet mention message met move nominate notify open order organize owe pay persuade phone pick
+ping plan postpone prepare promote propose provide put quote read rebook recommend refer refund reject remind remove
+rename repeat replace report request reschedule resend respond return review rewrite save saw say schedule select sell
+send share show sign speak spoke start stop suggest summarize suppose talk teach text texted told took transfer
+translate update upload use verify visit visited warn wish write
+""".split()
+)
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 
 
@@ -85,7 +98,9 @@ class Words:
             return Token("initial", stem, key, "Title", bits=frozenset({"at-start"} if "function" in marks else ()))
         bits = set()
         if stem in (key.upper(), key[:1].upper() + key[1:]) and key not in DISGUISED:
-            bits |= {"at-start"} if marks & {"function", "opener"} else set()
+            request = "start" in marks and key in REQUESTS
+            bits |= {"at-start"} if request or marks & {"function", "opener"} else set()
+            bits |= {"no-title"} if (request or "opener" in marks) and "function" not in marks else set()
             bits |= {"at-sentence"} if marks & {"start", "function", "opener"} else set()
             bits |= {"emphatic"} if "emphasis" in marks else set()
         kind = self.first_kind(key, WITH_CAPITAL)

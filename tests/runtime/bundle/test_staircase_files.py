@@ -32,7 +32,7 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     assert (bundle.staircase.base == BASE).all()
     assert bundle.skeleton is not None
     assert bundle.skeleton.function_words == FUNCTION_WORDS
-    assert {kind.name: (kind.shape, kind.content) for kind in bundle.skeleton.kinds} == KINDS
+    assert {kind.name: (kind.shape, kind.utf_8.decode()) for kind in bundle.skeleton.kinds} == KINDS
     for mechanism in ("santext", "santext+", "fbdd", "krr", "random"):
         with pytest.raises(UnknownMechanism, match=r"^this bundle .* --bundle artifacts/english-santext$"):
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)

@@ -19,7 +19,7 @@ PAIRS = [
     ("[city 1]", "Boston"), ("slingshot", "zorb"), ("NEBRASKA", "UT"), ("Price", "Quux"), ("Price", "Zorb"),
     ("7", "2", 0, True, "pages"), ("7 chairs", "2", 1), ("8", "3", 0, True, "$"), ("Dr", "Ms", 0, True),
     ("Dr. Gomez", "Ms", 2), ("@don123", "@anna"), ("833-555-0174", "+49 30 1"), ("/srv/files/item-1234", "~/novak"),
-    ("José", "Ana"), ("Los Angeles", "New York"),
+    ("José", "Ana"), ("Los Angeles", "New York"), ("/srv/files/item-5678", 'C:\\a "b"'),
 ]  # fmt: skip
 
 FORMS = [
@@ -50,6 +50,10 @@ FORMS = [
     ("(/srv/files/item-1234)", "(~/novak)"),
     ("(833) 555-0174, 8335550174, +1 833.555.0174", "+49 30 1, +49 30 1, +1 +49 30 1"),
     ("Jose\u0301 José Jose", "Ana Ana Jose"),
+    ('{"a": "Hi,\\nDon\\nGomez\\t4718", "b": "C:\\\\nDon"}', '{"a": "Hi,\\nAnna\\nNovak\\t9300", "b": "C:\\\\nDon"}'),
+    ('{"a": "see /srv/files/item-5678"}', '{"a": "see C:\\\\a \\"b\\""}'),
+    ("/srv/files/item-5678 {}", 'C:\\a "b" {}'),
+    ('```json\n["/srv/files/item-5678"]\n```\n/srv/files/item-5678', '```json\n["C:\\\\a \\"b\\""]\n```\nC:\\a "b"'),
 ]  # fmt: skip
 
 
@@ -80,7 +84,12 @@ def longest_of(restorer: Restorer) -> int:
     return max(len(form) + 5 * form.count(" ") for form in restorer.index.forms)
 
 
-WORDS = [form for form, _ in FORMS] + [pair[0] for pair in PAIRS] + list(" \n_'.,7>5-é\u0301[") + ["ſ", "İ", "ß", "Do"]
+WORDS = (
+    [form for form, _ in FORMS]
+    + [pair[0] for pair in PAIRS]
+    + list(" \n_'.,7>5-é\u0301[`{\"\\n")
+    + ["ſ", "İ", "ß", "Do"]
+)
 
 
 @settings(max_examples=300, deadline=None)
@@ -146,8 +155,8 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> None:
     conversation, out = sent(sanitizer, "Anna Novak ordered 4711 and 2 more.", restore_tools=["find"])
-    person, number = out.split(" ordered ")[0], int(out.split("ordered ")[1].split(" ")[0])
-    few = int(out.split("and ")[1].split(" ")[0])
+    person, numbers = out.split(" ordered ")  # a drawn name may itself end in "and"
+    number, few = map(int, numbers.removesuffix(" more.").split(" and "))
     arguments = {"who": person, "text": f"to {person}", "n": number, "few": few, "yes": True, "f": 0.5}
     reply = {"role": "assistant", "content": None, "tool_calls": [call("find", arguments), call("mail", arguments)]}
     found = conversation.incoming(reply)

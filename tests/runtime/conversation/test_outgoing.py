@@ -72,6 +72,39 @@ def test_every_text_is_rewritten_and_nothing_else(sanitizer: Sanitizer, message:
             ]
 
 
+@pytest.mark.parametrize("shape", ["value", "part"])
+def test_json_inside_of_json_keeps_its_keys(sanitizer: Sanitizer, shape: str) -> None:
+    inside = json.dumps({"customerName": SECRET, "orderNo": 4711, "more": json.dumps([{"houseOf": SECRET}])})
+    content = json.dumps({"text": inside}) if shape == "value" else [{"type": "text", "text": inside}]
+    (out,) = Conversation(sanitizer).outgoing([{"role": "tool", "tool_call_id": "c", "content": content}])
+    written = json.loads(out["content"])["text"] if shape == "value" else out["content"][0]["text"]
+    found = json.loads(written)
+    assert [*found] == ["customerName", "orderNo", "more"]
+    assert [*json.loads(found["more"])[0]] == ["houseOf"]
+    assert type(found["orderNo"]) is int
+    assert not any(word in written for word in ("Zorblax", "Qwyx", "4711"))
+
+
+@pytest.mark.parametrize("inside", [json.dumps({SECRET: 1}), '{"a": "Zorblax", "a": 1}', '{"Zorblax'])
+def test_what_is_inside_and_cannot_stay_json_is_a_text(sanitizer: Sanitizer, inside: str) -> None:
+    part = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": inside}]}
+    assert "Zorblax" not in json.dumps(Conversation(sanitizer).outgoing([part]))
+
+
+def test_what_a_model_thought_goes_out_as_it_came(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    conversation = Conversation(sanitizer)
+    sent = conversation.outgoing_text(SECRET)
+    thinking = {"type": "thinking", "thinking": sent, "signature": "s"}
+    reasoning = {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": sent}]}
+    conversation.incoming([thinking, reasoning])
+    conversation.save(tmp_path / "a", tmp_path.parent / f"{tmp_path.name}.key")
+    for one in (conversation, Conversation.load(tmp_path / "a", tmp_path.parent / f"{tmp_path.name}.key", sanitizer)):
+        again = [{"role": "assistant", "content": [thinking]}, {**reasoning, "encrypted_content": None}]
+        assert one.outgoing(again) == [again[0], reasoning]
+        with pytest.raises(InputError, match="the type thinking"):
+            one.outgoing([{"role": "assistant", "content": [{**thinking, "thinking": SECRET}]}])
+
+
 REFUSED: list[tuple[Any, str]] = [
     (SECRET, "it is not a message"), (None, "it is not a message"), ({}, "neither a role nor a type"),
     ({"content": SECRET}, "neither a role"), ({"role": SECRET, "content": ""}, "its role"), ({"role": 5}, "its role"),
@@ -93,6 +126,8 @@ REFUSED: list[tuple[Any, str]] = [
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": json.dumps({SECRET: 1})}, "keys stay"),
+    *(({"type": "tool_use", "id": "t", "name": "f", "input": {"scores": {key: 1}}}, "keys stay")
+      for key in ("Anna", "anna.novak", "Novak", "AnnaNovak", "smith_anna")),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": b"x"}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {5: "x"}}, "JSON"),
@@ -113,6 +148,24 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     for wrong in ("text", {"role": "user"}, None):
         with pytest.raises(InputError, match=r"^messages come in a list$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
+
+
+def test_fields_that_clients_leave_empty(sanitizer: Sanitizer) -> None:
+    """As ``model_dump`` of the clients gives what came."""
+    block = {"type": "tool_use", "id": "t", "name": "f", "input": {}, "caller": None, "toolset_name": None}
+    (out,) = Conversation(sanitizer).outgoing([{"role": "assistant", "content": [block], SECRET: None}])
+    assert out == {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}
+
+
+def test_keys_that_are_names_of_fields(sanitizer: Sanitizer) -> None:
+    keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es mark Grace page MariaDbParameters x-trace-id"
+    tool = {"type": "tool_use", "id": "t", "name": "f", "input": dict.fromkeys(keys.split(), True)}
+    assert Conversation(sanitizer).outgoing([tool]) == [tool]
+    tool["input"] = {"Smith": True}
+    assert Conversation(sanitizer, allow=["smith"]).outgoing([tool]) == [tool]
+    tool["input"] = {"zentrix_no": True}
+    with pytest.raises(InputError, match="keys stay"):
+        Conversation(sanitizer, deny=["zentrix"]).outgoing([tool])
 
 
 def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:

@@ -49,7 +49,7 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
         "6",
     )
     assert "confirm the guess by its hash" in receipt.note
-    assert str(receipt) == "staircase, level 6: 2 documents, 3 drawn mentions, 18 nats"
+    assert str(receipt) == "staircase, level 6: 2 documents, 3 drawn words, 18 nats"
     receipt.require_output([output[:5], output[5:]])
     with pytest.raises(ReceiptError, match=r"^the receipt is of another output$"):
         receipt.require_output([output, b"\n"])

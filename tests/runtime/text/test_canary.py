@@ -82,7 +82,9 @@ def alphabet(known: set[str]) -> set[str]:
 def of_kinds(english: Sanitizer) -> set[str]:
     """Characters of everything that the lists of kinds can print."""
     assert english.bundle.skeleton is not None
-    entries = (line.partition("\t")[0] for kind in english.bundle.skeleton.kinds for line in kind.content.split("\n"))
+    entries = (
+        line.partition("\t")[0] for kind in english.bundle.skeleton.kinds for line in kind.utf_8.decode().split("\n")
+    )
     return {character for entry in entries for character in entry + entry.upper()}
 
 

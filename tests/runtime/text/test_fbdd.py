@@ -32,7 +32,7 @@ def test_any_epsilon_in_range(tiny: Sanitizer, epsilon: object) -> None:
 )
 def test_what_is_no_number_is_refused(tiny: Sanitizer, epsilon: object) -> None:
     typed = epsilon is None or type(epsilon) in (str, float)
-    message = "epsilon is not a number" if typed else "epsilon is a number, or its digits as text"
+    message = "epsilon is a number, such as 10" if typed else "epsilon is a number, or its digits as text"
     with pytest.raises(OptionError, match=f"^{message}$"):
         tiny.sanitize("secret", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
 
@@ -60,7 +60,7 @@ def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
     with pytest.raises(OptionError) as refused:
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
     assert str(refused.value) == "fbdd has no table of weights: its distribution is known from draws only"
-    with pytest.raises(OptionError, match="not a number"):
+    with pytest.raises(OptionError, match="epsilon is a number"):
         tiny.distribution("doctor", mechanism="fbdd")
 
 
@@ -113,8 +113,8 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
     ("arguments", "expected"),
     [
         ([], "--epsilon is needed with --mechanism fbdd, which has no default level"),
-        (["-e", "canary"], "epsilon is not a number"),
-        (["-e", "nan"], "epsilon is not a number"),
+        (["-e", "canary"], "epsilon is a number, such as 10"),
+        (["-e", "nan"], "epsilon is a number, such as 10"),
         (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an epsilon above 0 and at most 100000"),

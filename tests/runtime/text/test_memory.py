@@ -16,7 +16,7 @@ from memory_of_lines import GOLDEN, MOST, SIZES, load_bundles, shrink
 from signs import JOINED, WORDS, run_of
 from text_options import WRITTEN
 from textveil import Sanitizer
-from textveil.text.rewrite import batches
+from textveil.text.rewrite import long_texts
 from textveil_cli.files import looks
 
 _GROWING = "emoji", "U+FDFA", "U+FDFA apart", "U+FDFA in long words", "all that expand"
@@ -112,7 +112,7 @@ def test_no_line_of_all_costs_more(options: tuple[str, ...], unit: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "unit"), [(looks, "LONGEST_ROW", "cells"), (batches, "CHUNK_SEGMENTS", "short words")]
+    ("module", "name", "unit"), [(looks, "LONGEST_ROW", "cells"), (long_texts, "CHUNK_SEGMENTS", "short words")]
 )
 def test_what_holds_a_whole_line_is_seen(
     module: object, name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -146,7 +146,7 @@ def test_a_long_text_grows_where_it_is() -> None:
     for part in ("ab" * 500, "a…" * 500):
         tracemalloc.start()
         try:
-            text = batches.joined((part for _ in range(500)), " ")
+            text = long_texts.joined((part for _ in range(500)), " ")
             assert tracemalloc.get_traced_memory()[1] <= 1.2 * sys.getsizeof(text)
         finally:
             tracemalloc.stop()

@@ -10,7 +10,7 @@ from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Sanitizer
 from textveil.errors import InputError
 from textveil.text import Options, segmentation
-from textveil.text.rewrite import batches
+from textveil.text.rewrite import long_texts, rewriter
 
 
 def tokens_of(segment: str, clitics: bool = True) -> int:
@@ -218,9 +218,9 @@ def test_batches_of_any_size_give_the_same(
 ) -> None:
     whole = [tiny.sanitize(text, sanitize_punctuation=strict) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "BATCH_CHARACTERS", limit)
-        patch.setattr(batches, "LONG_CHARACTERS", limit)
-        patch.setattr(batches, "CHUNK_SEGMENTS", limit)
+        patch.setattr(rewriter, "BATCH_CHARACTERS", limit)
+        patch.setattr(rewriter, "LONG_CHARACTERS", limit)
+        patch.setattr(long_texts, "CHUNK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
 
@@ -231,8 +231,8 @@ PARTS = [1 << 15, pytest.param(1 << 19, marks=pytest.mark.full)]
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", PARTS)
 def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert batches.CHUNK_SEGMENTS == 1 << 15
-    monkeypatch.setattr(batches, "CHUNK_SEGMENTS", segments)
+    assert long_texts.CHUNK_SEGMENTS == 1 << 15
+    monkeypatch.setattr(long_texts, "CHUNK_SEGMENTS", segments)
     times = segments // 5
     result = english.sanitize("The doctor, said zzyzx7! " * times, mechanism="random")
     assert result.tokens == 4 * times

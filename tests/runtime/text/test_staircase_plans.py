@@ -40,7 +40,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"replacement_probability": 1}, "the staircase does not take replacement_probability"),
     ({"case": "upper"}, "case must be one of carry, drop"),
     ({"deny": "doctor"}, "deny takes a collection of words"),
-    ({"epsilon": "much"}, "epsilon is not a number"),
+    ({"epsilon": "much"}, "epsilon is a number, such as 10"),
 ]
 
 
@@ -148,19 +148,19 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     result = small.sanitize("The doctor, John: zorblax, nurse 5", consistent=True)
     assert result.statement.summary() == (
         "8.5 nats per distinct drawn word. Visible as they are: function words, punctuation and white space, case, "
-        "kinds, the number and order of words, which mentions are equal. A listed name or a number: nothing beyond its "
+        "kinds, the number and order of words, which words are equal. A listed name or a number: nothing beyond its "
         "kind. An unknown string: nothing beyond being unknown, and that only within the 8.5 nats. Any other word, to "
         "someone who knows all the rest: odds times at most 4,915. Whole text: 8.5 x 3 distinct drawn words = 25.5 "
         "nats: no protection of the text as a whole."
     )
     terms = small.terms()
     one = replace(terms, promise=replace(terms.promise, epsilon=Decimal(1))).statement(1).summary()  # type: ignore[type-var]
-    assert one.startswith("1 nat per drawn mention. ")
+    assert one.startswith("1 nat per drawn word. ")
     assert "within the 1 nat. " in one
-    assert "Whole text: 1 x 1 drawn mention = 1 nat: " in one
+    assert "Whole text: 1 x 1 drawn word = 1 nat: " in one
     other = small.sanitize("the doctor", protect="all", epsilon=6, case="drop").statement.summary()
-    assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, kinds, the ")
-    assert "Whole text: 6 x 2 drawn mentions = 12 nats" in other
+    assert other.startswith("6 nats per drawn word. Visible as they are: punctuation and white space, kinds, the ")
+    assert "Whole text: 6 x 2 drawn words = 12 nats" in other
 
 
 LISTED, AT = "Replaced at random: listed names, numbers", "drawn at 8.5 nats each (odds up to 4,915 to 1)."

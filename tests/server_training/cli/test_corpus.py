@@ -64,7 +64,7 @@ def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -
 
 
 def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> None:
-    """Its statement counts drawn mentions: the function words of this text are visible."""
+    """Its statement counts drawn words: the function words of this text are visible."""
     code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2")
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "2", "2", "3"]

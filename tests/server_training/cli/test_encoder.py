@@ -1,5 +1,6 @@
 """``textveil-train encoder``, from a file to a bundle that devices and servers open."""
 
+import base64
 import json
 from collections.abc import Callable
 from csv import DictReader
@@ -20,6 +21,7 @@ from textveil_training.encoder.extractors import TrainedExtractor
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
 from textveil_training.encoder.task import divided
 from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
+from textveil_training.errors import InvalidUtf8
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "Zorblaxia"
@@ -94,13 +96,22 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(run: Run, tmp_path: Pa
     assert "textveil-train: 3 rows left out (2: the text is missing, 1: the label is missing)\n" in err
     code, _, err = run("encoder", tmp_path / "worse.csv", *given, "--skip-empty", "--force")
     assert (code, "line 95: the row has 2 columns instead of 3" in err) == (1, True)
+    (tmp_path / "latin.csv").write_bytes(csv().encode() + b"900,\xe9t\xe9,Sport\n")
+    code, _, err = run("encoder", tmp_path / "latin.csv", *given, "--skip-empty", "--force")
+    assert (code, "of the file: save it as UTF-8 (--quarantine FILE leaves bad rows out)\n" in err) == (1, True)
     kept = tmp_path / "kept.jsonl"
     code, out, err = run("encoder", tmp_path / "worse.csv", *given, "--quarantine", kept, "--force", "--json")
     assert (code, SECRET in err) == (0, False)
     assert sum(json.loads(out)["left_out"].values()) == 4
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     assert [row["line"] for row in rows] == [92, 93, 94, 95]
-    assert rows[1] == {"file": "worse.csv", "line": 93, "reason": "the label is missing", "row": [SECRET, ""]}
+    assert rows[1] == {
+        "file": "worse.csv",
+        "row": 92,
+        "line": 93,
+        "reason": "the label is missing",
+        "raw": f"901,{SECRET},",
+    }
     assert kept.stat().st_mode & 0o777 == 0o600
     assert run("encoder", tmp_path / "my.csv", *given, "--quarantine", kept, "--force")[0] == 1
 
@@ -111,6 +122,40 @@ def test_bad_lines_of_json_are_left_out_too(tmp_path: Path) -> None:
     skipped = Skipped(empty_alone=False)
     assert [row.label for row in read_table(path, "a", "b", skipped=skipped)] == ["y", "2"]
     assert str(skipped) == "3 rows left out (2: the line is not a JSON object, 1: the text has another type)"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rows"),
+    [
+        ("my.csv", b'a,b,c\nx,y,1\nx,"\xff\n2",1\nx,y,\xfe\nz,2,1\n', {2: b'x,"\xff\n2",1', 3: b"x,y,\xfe"}),
+        ("my.tsv", b"a\tb\nx\ty\n\xffx\ty\r\nx\nz\t2\n", {2: b"\xffx\ty", 3: b"x"}),
+        (
+            "my.jsonl",
+            b'{"a": "x", "b": "y"}\n{"a": "\xff", "b": "y"}\n{"a": "z", "b": 2}\n',
+            {2: b'{"a": "\xff", "b": "y"}'},
+        ),
+    ],
+)
+def test_rows_that_are_not_utf_8_go_to_the_quarantine(
+    tmp_path: Path, name: str, content: bytes, rows: dict[int, bytes]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    skipped = Skipped(tmp_path / "kept.jsonl", empty_alone=False)
+    assert [row.label for row in read_table(tmp_path / name, "a", "b", skipped=skipped)] == ["y", "2"]
+    assert skipped.reasons["not UTF-8"] == sum(b"\xff" in row or b"\xfe" in row for row in rows.values())
+    skipped.keep()
+    kept = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text("utf-8").splitlines()]
+    raw = [row["raw"].encode() if "raw" in row else base64.b64decode(row["raw_base64"]) for row in kept]
+    assert dict(zip([row["row"] for row in kept], raw, strict=True)) == rows
+    for skip in (None, Skipped()):
+        with pytest.raises(InvalidUtf8, match=r"^.*: not UTF-8 at byte \d+ of the file: save it as UTF-8$"):
+            list(read_table(tmp_path / name, "a", "b", skipped=skip))
+
+
+def test_a_header_that_is_not_utf_8_stays_an_error(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_bytes(b"a,b,\xff\nx,y,1\n")
+    with pytest.raises(InvalidUtf8, match=r"line 1: the header is not UTF-8: save the file as UTF-8$"):
+        list(read_table(tmp_path / "my.csv", "a", "b", skipped=Skipped(empty_alone=False)))
 
 
 def test_sentences_are_given_by_label(run: Run, tmp_path: Path) -> None:

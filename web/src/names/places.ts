@@ -29,6 +29,7 @@ import {
   FIRST,
   INITIAL,
   LOOSE,
+  NO_TITLE,
   SHOWN,
   type Token,
   UNIT,
@@ -226,6 +227,13 @@ export class Places {
     return after === this.words.length || this.#gap(after) !== " " || this.#word(after).cls < CAPITAL;
   }
 
+  #opens(place: number): boolean {
+    if (place === 0) return true;
+    const gap = this.#gap(place);
+    const named = this.#word(place).bits & NO_TITLE && this.#word(place - 1).kind === "title" && gap.includes(".");
+    return !named && opens.test(gap);
+  }
+
   #startsSentence(place: number): boolean {
     if (place === 0) return true;
     const gap = this.#gap(place);
@@ -278,7 +286,7 @@ export class Places {
     const first = together[0] ?? 0;
     const word = this.#word(first);
     let places = together;
-    if (word.bits & AT_START && (first === 0 || opens.test(this.#gap(first)))) {
+    if (word.bits & AT_START && this.#opens(first)) {
       places = together.slice(1);
     } else if (word.bits & AT_SENTENCE && word.case === TITLE && this.#startsSentence(first)) {
       places = together.slice(1).every((place) => this.#isLoud(place)) ? [] : together;

@@ -14,6 +14,7 @@ import {
   LETTER_CLITICS,
   LOWER_KINDS,
   NAME_LIKE,
+  REQUESTS,
   SHOWN_WHOLE,
 } from "../generated.js";
 import { GAP as IS_GAP } from "../segments.js";
@@ -35,6 +36,7 @@ export const UNIT = 8;
 export const FIRST = 16;
 export const CLITIC = 32;
 export const DOTTED = 64;
+export const NO_TITLE = 128;
 
 /** One token. `kind`, `layout` and `bits` are of some classes alone. */
 export interface Token {
@@ -78,6 +80,7 @@ const pieces: ReadonlySet<string> = new Set(CLITIC_PIECES);
 const letterClitics: ReadonlySet<string> = new Set(LETTER_CLITICS);
 const beginNames: ReadonlySet<string> = new Set(BEGIN_NAMES);
 const nameLike: ReadonlySet<string> = new Set(NAME_LIKE);
+const requests: ReadonlySet<string> = new Set(REQUESTS);
 /** The ending of a word that the skeleton shows; nothing where it has none. */
 export function endingOf(key: string): string {
   if (key.length < SHORTEST_WITH_ENDING || !isAscii(key) || key.endsWith("ss")) return "";
@@ -417,7 +420,9 @@ export class Reader {
     if ([...stem].length === 1) return token(INITIAL, stem, key, TITLE, "", "", marks & FUNCTION ? AT_START : 0);
     let bits = 0;
     if (!nameLike.has(key) && (stem === key.toUpperCase() || stem === capitalized(key))) {
-      if (marks & (FUNCTION | OPENER)) bits |= AT_START;
+      const request = (marks & START) !== 0 && requests.has(key);
+      if (request || marks & (FUNCTION | OPENER)) bits |= AT_START;
+      if ((request || marks & OPENER) && !(marks & FUNCTION)) bits |= NO_TITLE;
       if (marks & (START | FUNCTION | OPENER)) bits |= AT_SENTENCE;
       if (marks & EMPHASIS) bits |= EMPHATIC;
     }

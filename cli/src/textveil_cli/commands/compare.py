@@ -12,7 +12,7 @@ from textveil.text import Sanitizer
 from textveil.vector import IndexEncoder
 
 from textveil_cli.console import lines_of, output_to
-from textveil_cli.console.groups import Of
+from textveil_cli.console.command import Of
 from textveil_cli.options import BundleOptions, InputOptions, PinOptions
 
 #: What is released, by the name of its rung: from the most readable to the most private.

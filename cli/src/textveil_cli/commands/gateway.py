@@ -71,6 +71,12 @@ class LimitOptions:
         float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
     ] = 600
 
+    def of_requests(self, *, disk: bool) -> Limits:
+        """Returns those of requests, which wait for a disk or do not."""
+        # Rewriting keeps the interpreter: where two threads do it, all else waits for both. A wait for a disk does not.
+        threads = Limits.threads if disk else 1
+        return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads)
+
 
 @dataclass(frozen=True, kw_only=True)
 class KeepingOptions:
@@ -159,7 +165,7 @@ def gateway(
     served = Gateway(
         upstream=way,
         conversations=conversations,
-        limits=Limits(body_bytes=limits.body_bytes, seconds=limits.seconds),
+        limits=limits.of_requests(disk=charges is not None or kept.folder is not None),
         replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
         passes=frozenset(given["pass_through"]),
         tools=frozenset(given["restore_tools"]),

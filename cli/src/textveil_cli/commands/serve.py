@@ -10,7 +10,7 @@ from textveil.text import Options, Sanitizer
 from textveil.vector import Encoder, IndexEncoder, load_encoder
 
 from textveil_cli.console import say_unless
-from textveil_cli.console.groups import Of
+from textveil_cli.console.command import Of
 from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, PinOptions, TextOptions
 from textveil_cli.serve import Limits, Releases, make_app
 from textveil_cli.serve import serve as run

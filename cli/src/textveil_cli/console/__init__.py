@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_cli.console.command import SETTINGS, Command, command_line
+    from textveil_cli.console.command import SETTINGS, Command, command_line, grouped
     from textveil_cli.console.exits import run
-    from textveil_cli.console.groups import grouped
     from textveil_cli.console.lines import (
         Lines,
         Write,
@@ -48,4 +47,4 @@ __all__ = [
     "say_unless",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "groups", "progress")
+__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress")

@@ -87,7 +87,7 @@ def _usage(error: Any, name: str) -> str:
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
         commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
-        said = "unknown command" if commands else "unexpected argument"
+        said = "unknown command" if commands else "one argument too many: put what has blanks in quotes"
     meant = _meant(error)
     if meant:
         return f"{said}: did you mean {' or '.join(meant)}?"

@@ -69,6 +69,13 @@ class JsonLinesLayout:
         leaves = sum(1 for _ in _leaves(self._tree))
         if leaves < len(self._paths):
             raise OptionError("--key: one is given twice, or is a part of another")
+        if selection.only and any(len(path) > 1 for path in self._paths):
+            raise OptionError("--only-columns takes a --key without dots: what stands beside one inside would stay")
+        paths = [parse_key(key) for key in selection.without]
+        parts = {EACH, *self._tree}.intersection(path[0] for path in paths) or (paths and EACH in self._tree)
+        if parts or any(len(path) > 1 for path in paths):
+            raise OptionError("--without-column: of JSON lines a whole key without dots, in which nothing is rewritten")
+        self._without = frozenset(str(path[0]) for path in paths)
         self._document_key = None if selection.document_key is None else parse_key(selection.document_key)
         self._scope = None if selection.scope_column is None else parse_key(selection.scope_column)
         self._line = self._row = 0
@@ -108,7 +115,7 @@ class JsonLinesLayout:
         try:
             text = line.decode()
             _refuse_many_values(text)
-            cut = _Cut(text, allow_missing=self._selection.allow_missing)
+            cut = _Cut(text, self._without, only=self._selection.only, allow_missing=self._selection.allow_missing)
             cut.object(self._tree)
             keyed = json.loads(text, object_pairs_hook=_unique) if self._document_key or self._scope else None
             key = _key(keyed, self._document_key) if self._document_key else None
@@ -124,21 +131,26 @@ class JsonLinesLayout:
             return Bad(number=self._row, line=self._line, reason="lists in lists, too deep", raw=line)
         self._met = self._met or cut.met
         if len(line) > self._selection.max_field and any(
-            len(found.encode("utf-8", "surrogatepass")) > self._selection.max_field for *_, found in cut.strings
+            len(found.encode("utf-8", "surrogatepass")) > self._selection.max_field
+            for *_, found in cut.strings
+            if found
         ):
             raise FieldTooLong(f"{self._name}, row {self._row}: a text is longer than --max-field allows")
         parts: list[bytes] = []
         texts: list[str] = []
-        at = 0
+        at, before = 0, ""
         for start, end, found in cut.strings:
+            if found != "":
+                before, at = before + text[at:start], end
             if found:
-                parts += text[at:start].encode(), b""
+                parts += before.encode(), b""
                 texts.append(found)
-                at = end
+                before = ""
+        last = (before + text[at:]).encode()
         return Row(
             number=self._row,
             line=self._line,
-            parts=[*parts, text[at:].encode()],
+            parts=[*parts, last],
             places=range(1, len(parts), 2),
             texts=texts,
             end=b"",
@@ -171,23 +183,54 @@ class _Cut:
 
     Args:
         text: The line.
+        without: Keys of the line's object that are left out.
+        only: Whether all are but those that are rewritten.
         allow_missing: Whether keys may be missing.
 
     Attributes:
-        strings: Where each string begins and ends, its quotes included, and what it says.
+        strings: Where each string begins and ends, its quotes included, and what it says; ``None`` for members that are
+            left out.
         met: Whether a leaf was there, be it a null.
     """
 
-    def __init__(self, text: str, *, allow_missing: bool) -> None:
-        self._text, self._allow_missing = text, allow_missing
-        self.strings: list[tuple[int, int, str]] = []
+    def __init__(self, text: str, without: frozenset[str], *, only: bool, allow_missing: bool) -> None:
+        self._text, self._without, self._only, self._allow_missing = text, without, only, allow_missing
+        self.strings: list[tuple[int, int, str | None]] = []
         self.met = False
 
     def object(self, tree: Node) -> None:
         """Walks through the line, which must be one value and nothing else."""
-        end = self._after_blank(self._value(tree, self._after_blank(0)))
+        start = self._after_blank(0)
+        if self._only or self._without:
+            if self._text[start] != "{":
+                raise _Unfit("a line is not a JSON object: its keys cannot be left out")
+            self._leave_out(tree, self._after_blank(start + 1))
+        end = self._after_blank(self._value(tree, start))
         if end != len(self._text):
             raise _Unfit("something follows the JSON object")
+        self.strings.sort(key=lambda found: found[0])
+
+    def _leave_out(self, tree: Node, at: int) -> None:
+        """Notes the members that are left out, each with the comma after it, or before it where no other follows."""
+        met, kept_end = set[str](), at
+        while self._text[at] != "}":
+            start, (name, end) = at, _read(self._text, at)
+            colon = _COLON.match(self._text, end)
+            if colon is None or not isinstance(name, str):
+                raise ValueError
+            met.add(name)
+            _, end = _read(self._text, colon.end())
+            at = self._next(end, "}")
+            if name in tree or not (self._only or name in self._without):
+                kept_end = end
+            elif self._text[at] == "}":
+                while self.strings and self.strings[-1][0] >= kept_end:
+                    self.strings.pop()
+                self.strings.append((kept_end, end, None))
+            else:
+                self.strings.append((start, at, None))
+        if not (met >= self._without or self._allow_missing):
+            raise _Unfit("a --without-column is missing: --allow-missing passes such rows")
 
     def _value(self, node: Node, at: int) -> int:
         """Walks through the value that begins somewhere; returns where it ends."""

@@ -34,7 +34,7 @@ class Counts:
     Attributes:
         rows: Rows that came out.
         documents: Documents: cells, lines, or what joins them.
-        tokens: Tokens that are charged; under the staircase drawn mentions.
+        tokens: Tokens that are charged; under the staircase drawn words.
         most_tokens: Those of the document that has most.
         quarantined: Rows that did not come out.
         drawn: On the rung names, words that are drawn.

@@ -62,19 +62,19 @@ class Selection:
         if self.format == "lines" and self.columns:
             raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
         if self.format != "lines" and not self.columns:
-            raise OptionError(f"a table needs {what} NAME: which texts to rewrite (--plain if it is plain text)")
+            raise OptionError(f"a table needs {what} NAME: where the texts are (--plain if it is plain text)")
         if len(set(self.columns)) < len(self.columns):
             raise OptionError(f"{what}: a name is given twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
             raise OptionError("--document is line or file for plain text, cell or row for tables")
-        if (self.without or self.only) and self.format not in ("csv", "tsv", "parquet"):
+        if (self.without or self.only) and self.format == "lines":
             raise OptionError(
-                "--without-column and --only-columns are for CSV, TSV and Parquet: JSON lines keep all keys"
+                "--without-column and --only-columns are for tables: say --csv, --tsv, --jsonl or --parquet"
             )
         if self.without and self.only:
             raise OptionError("--without-column and --only-columns exclude each other")
         if set(self.without) & set(self.columns) or len(set(self.without)) < len(self.without):
-            raise OptionError("--without-column: one is rewritten too, or given twice")
+            raise OptionError("--without-column: one is rewritten too, or given twice: name it once")
         if self.format == "lines" and self.scope_column is not None:
             raise OptionError("--scope-column is for tables")
         if self.format == "parquet" and self.document == "key":

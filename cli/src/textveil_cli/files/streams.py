@@ -82,7 +82,9 @@ class Reading:
                 try:
                     chunk = file.read(_READ_BYTES)
                 except (EOFError, zlib.error, gzip.BadGzipFile):
-                    raise InputError(f"{self._name}: not a gzip file, or a damaged one") from None
+                    raise InputError(
+                        f"{self._name}: not a gzip file, or a damaged one: pack it again, or take .gz off its name"
+                    ) from None
                 if not chunk:
                     return
                 yield chunk

@@ -17,6 +17,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
+from textveil.errors import InputError, TextveilError
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -30,6 +31,7 @@ from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import read_json
 
 _Remember = Callable[[], Awaitable[None]]
+_UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
 #: What has so many bytes is rewritten or restored in a few milliseconds.
 _AT_ONCE = 1 << 12
 
@@ -175,8 +177,11 @@ class Answer:
                 said, names = restoring.said, restoring.names
                 conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
                 if kept.path is not None:
-                    async with kept.lock:
-                        await call.run(conversations.save, kept, size=0, waits=True)
+                    try:
+                        async with kept.lock:
+                            await call.run(conversations.save, kept, size=0, waits=True)
+                    except TextveilError as error:  # its reply is there all the same
+                        self._gateway.report(f"request {call.name}: {error.code}: the mapping was not written")
 
             async with self._asked(
                 "POST", target, [*headers, (b"content-type", b"application/json")], content
@@ -204,7 +209,11 @@ class Answer:
 
         def rewrite() -> tuple[Conversation, dict[str, Any]]:
             with kept.drawing:  # one that took too long may still be at it
-                exchange = self._gateway.conversations.opened(kept).exchange(earlier)
+                conversation = self._gateway.conversations.opened(kept)
+                before = conversation.went if asked.after and earlier is None else earlier
+                if asked.after and before == ((), None):
+                    raise InputError(_UNKNOWN)
+                exchange = conversation.exchange(before)
                 sent = rewritten(asked, exchange, self._gateway.key)
             self._gateway.conversations.save(kept)
             return exchange, sent
@@ -233,7 +242,7 @@ class Answer:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
-            return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "replace")
+            return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
 
         written = await call.run(restored, size=len(body))
         await remember()

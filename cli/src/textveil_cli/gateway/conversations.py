@@ -28,10 +28,11 @@ _SKIPPED = frozenset(
     ("id", "status", "annotations", "logprobs", "cache_control", "index", "phase", "audio", "citations")
 )
 _TYPES = frozenset(("message", "text", "input_text", "output_text"))
+_SIGNED = ("thinking", "redacted_thinking", "reasoning")
 #: Beginnings that are remembered of one conversation.
 _MOST_MARKS = 2_000
-#: Conversations that rest unpacked, and the longest last request of one that does.
-_MOST_RESTED, _SMALL = 16, 1 << 16
+#: Conversations that rest unpacked, and bytes of their last requests, together.
+_MOST_RESTED, _MOST_BYTES = 64, 1 << 20
 #: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
 _LEAST, _OF_A_MARK = 1_000, 300
 _FILE = re.compile(r"[0-9a-f]{64}\.conversation")
@@ -110,7 +111,8 @@ class Conversations:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._make, self._load, self._unpack = make, load, unpack
-        self._keeping, self._key, self._clock = keeping, key, clock
+        self._keeping, self._clock = keeping, clock
+        self._hashes = hmac.new(key, digestmod="sha256")
         self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
         self._known: dict[bytes, tuple[Kept, Went | None]] = {}
         self._kept: OrderedDict[int, Kept] = OrderedDict()
@@ -198,9 +200,9 @@ class Conversations:
 
     @contextlib.asynccontextmanager
     async def request(self, kept: Kept, run: Run) -> AsyncIterator[None]:
-        """Says that a request of a conversation is under way. Then it rests, and one that rested longer is packed.
+        """Says that a request of a conversation is under way. Then it rests, and those that rested longer are packed.
 
-        A few small ones rest as they are: who goes on at once does not wait.
+        Some rest as they are: who goes on at once does not wait.
 
         Args:
             kept: The conversation.
@@ -214,8 +216,8 @@ class Conversations:
             kept.requests -= 1
             if not kept.requests and id(kept) in self._kept:
                 self._rested[kept] = None
-                if kept.latest > _SMALL or len(self._rested) > _MOST_RESTED:
-                    tired = kept if kept.latest > _SMALL else next(iter(self._rested))
+                while len(self._rested) > _MOST_RESTED or sum(one.latest for one in self._rested) > _MOST_BYTES:
+                    tired = kept if kept.latest > _MOST_BYTES and kept in self._rested else next(iter(self._rested))
                     del self._rested[tired]
                     before = len(tired.packed)
                     await run(_pack, tired, size=tired.latest)
@@ -257,9 +259,10 @@ class Conversations:
         """Forgets what rested too long, and deletes its files."""
         self.expire()
         if self._keeping.folder is not None:
-            for path in self._keeping.folder.iterdir():
-                if _FILE.fullmatch(path.name):
-                    self._is_young(path)
+            with contextlib.suppress(OSError):  # else one fault would end all sweeping
+                for path in self._keeping.folder.iterdir():
+                    if _FILE.fullmatch(path.name):
+                        self._is_young(path)
 
     def _is_young(self, path: Path) -> bool:
         """Whether there is a file that has not expired; one that has is deleted."""
@@ -302,8 +305,10 @@ class Conversations:
         return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:
-        said = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-        return hmac.digest(self._key, said, "sha256")
+        hashes = self._hashes.copy()  # short ones so keep the interpreter, which threads may wait for
+        for part in parts:
+            hashes.update(len(part).to_bytes(8, "big") + part)
+        return hashes.digest()
 
 
 def _pack(kept: Kept) -> None:
@@ -317,12 +322,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list):
-        parts = [_plain(entry) for entry in value]
+        parts = [part for part in map(_plain, value) if part is not None]
         texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
         return " ".join(filter(None, texts)) if None not in texts else parts
     if not isinstance(value, Mapping):
         return value
-    if value.get("type") == "reasoning":
+    if value.get("type") in _SIGNED:
         return None
     found = {str(name): _plain(entry) for name, entry in value.items() if name not in _SKIPPED}
     if found.get("type") in _TYPES:

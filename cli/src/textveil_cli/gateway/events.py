@@ -30,7 +30,9 @@ class Event(NamedTuple):
         if self.data is None:
             return b":\n\n"
         data = self.data if self.data == DONE else json.dumps(self.data, ensure_ascii=False)
-        return (f"event: {self.name}\n" if self.name else "").encode() + f"data: {data}\n\n".encode("utf-8", "replace")
+        return (f"event: {self.name}\n" if self.name else "").encode() + f"data: {data}\n\n".encode(
+            "utf-8", "backslashreplace"
+        )
 
 
 class Events:
@@ -77,7 +79,7 @@ class Events:
 def _read(block: bytes) -> Iterator[Event]:
     name, data = "", list[str]()
     try:
-        lines = block.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        lines = block.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     except UnicodeDecodeError:
         raise failed("sent an event that is not UTF-8") from None
     for line in lines:

@@ -68,6 +68,11 @@ PATHS: Mapping[str, Mapping[str, int]] = {
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _REFERENCE = "item_reference"
+#: Tokens of models at which apps let them stop: changed ones would stop nothing.
+_MARKS = frozenset(
+    "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
+    "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
+)
 _MOST_DEEP, _MOST_ENTRIES = 6, 2_000
 
 
@@ -152,9 +157,11 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
         elif what == _VALUE and value:
             body[name] = next(sent)["input"]
         elif what == _TEXTS and value:
-            body[name] = (
-                exchange.outgoing_text(value) if isinstance(value, str) else [*map(exchange.outgoing_text, value)]
-            )
+            written = [
+                text if text in _MARKS else exchange.outgoing_text(text)
+                for text in ([value] if isinstance(value, str) else value)
+            ]
+            body[name] = written[0] if isinstance(value, str) else written
         elif what == _PERSON and value:
             body[name] = hmac.digest(key, b"person" + value.encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
     for name, value in body.items():

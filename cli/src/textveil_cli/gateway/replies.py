@@ -84,7 +84,7 @@ class Chat(Restoring):
         """Returns a reply with the messages of its choices restored."""
         for choice in _objects(reply.get("choices")):
             if isinstance(choice.get("message"), dict):
-                choice["message"] = self._incoming(choice["message"])
+                choice["message"] = self._incoming({"role": "assistant", **choice["message"]})  # some leave it out
                 self.said.append([choice["message"]])
         return reply
 
@@ -150,7 +150,13 @@ class Anthropic(Restoring):
         if isinstance(reply.get("content"), list):
             reply["content"] = self._incoming(reply["content"])
             self.said.append([{"role": "assistant", "content": reply["content"]}])
+        self._stopped(reply)
         return reply
+
+    def _stopped(self, reply: dict[str, Any]) -> None:
+        """What it stopped at was a text of the request."""
+        if isinstance(reply.get("stop_sequence"), str):
+            reply["stop_sequence"] = self._incoming(reply["stop_sequence"], False)
 
     def event(self, event: Event) -> Iterator[Event]:
         """Yields an event with its text restored; what is held back of a block comes before its end."""
@@ -162,12 +168,17 @@ class Anthropic(Restoring):
             if isinstance(block.get("text"), str):
                 block["text"] = self._feed(index, block["text"])
         elif kind == "content_block_delta" and isinstance(delta, dict):
+            for name in ("thinking", "signature"):
+                if isinstance(delta.get(name), str) and index in self._calls:
+                    self._calls[index][name] = f"{self._calls[index].get(name) or ''}{delta[name]}"
             if isinstance(delta.get("text"), str):
                 delta["text"] = self._feed(index, delta["text"])
             elif isinstance(delta.get("partial_json"), str) and index in self._calls:
                 self._calls[index]["partial"] += delta["partial_json"]
                 if self._calls[index].get("name") in self._tools:
                     return
+        elif kind == "message_delta" and isinstance(delta, dict):
+            self._stopped(delta)
         elif kind == "content_block_stop":
             yield from self._stop(index)
         elif kind == "message_stop":
@@ -193,6 +204,8 @@ class Anthropic(Restoring):
             if partial and block.get("name") in self._tools:
                 whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
                 held = {"type": "input_json_delta", "partial_json": whole}
+        else:
+            self._incoming([block])  # what is signed may be sent again
         self._blocks.append(block)
         if held is not None:
             yield Event("content_block_delta", {"type": "content_block_delta", "index": index, "delta": held})

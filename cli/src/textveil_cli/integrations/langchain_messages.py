@@ -12,6 +12,7 @@ try:
         AIMessage,
         AIMessageChunk,
         BaseMessage,
+        ToolMessage,
         convert_to_messages,
         convert_to_openai_messages,
     )
@@ -22,6 +23,8 @@ except ImportError as error:
 _STAYED = ("unplaced", "ambiguous", "tools")
 #: Parts that are calls of tools: LangChain has these beside the content too.
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
+#: Parts that a provider wants back as it sent them.
+_SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
@@ -32,7 +35,12 @@ def outgoing(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
         InputError: A message has a shape that is not known.
     """
     said = [_without_calls(message) for message in convert_to_messages(messages)]
-    return convert_to_messages(conversation.outgoing([*convert_to_openai_messages(said)]))
+    sent = convert_to_messages(conversation.outgoing([*convert_to_openai_messages(said)]))
+    failed = {one.tool_call_id for one in said if isinstance(one, ToolMessage) and one.status == "error"}
+    for message in sent:
+        if isinstance(message, ToolMessage) and message.tool_call_id in failed:
+            message.status = "error"
+    return sent
 
 
 def _without_calls(message: BaseMessage) -> BaseMessage:
@@ -83,7 +91,7 @@ class Pieces:
         """Returns the rest of the text, all calls of tools, and what could not be restored."""
         content: Any = self._rest() if self._part is None else [{**self._part, "text": self._rest()}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
-        whole = restored(self._conversation, AIMessage(content="", tool_calls=calls.tool_calls))
+        whole = restored(self._conversation, AIMessage(content=calls.content, tool_calls=calls.tool_calls))
         self._told["tools"] = whole.response_metadata["textveil"]["tools"]
         return AIMessageChunk(
             content=content,
@@ -101,6 +109,8 @@ class Pieces:
             return
         if self._part is not None and part.get("index") != self._part.get("index") and (rest := self._rest()):
             yield {**self._part, "text": rest}
+        if part.get("type") in _SIGNED:
+            self._calls += AIMessageChunk(content=[part])
         if part.get("type") == "text":
             self._part = part
             part = {**part, "text": self._stream.feed(part.get("text") or "")}

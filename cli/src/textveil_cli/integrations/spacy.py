@@ -130,7 +130,7 @@ def make_component(
         replacement_probability: SanText+'s ``p``.
         protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document become equal words.
-        consistent_cap: The most drawn mentions of a document with ``consistent``.
+        consistent_cap: The most drawn words of a document with ``consistent``.
         split: Whether a longer one is released in parts.
         deny: Words that are unknown ones.
         style: How the rung ``"names"`` writes what it replaces, ``"surrogate"`` or ``"tag"``.

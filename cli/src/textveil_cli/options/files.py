@@ -196,7 +196,8 @@ class RowOptions:
         typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
     ] = None
     without_column: Annotated[
-        list[str] | None, typer.Option(help="A column that the output does not have; may be given several times.")
+        list[str] | None,
+        typer.Option(help="A column or key that the output does not have; may be given several times."),
     ] = None
     only_columns: Annotated[
         bool, typer.Option("--only-columns", help="The output has no other column than those that are rewritten.")

@@ -80,6 +80,10 @@ def _find(asked: Asked, selection: Selection) -> Sources:
     return sources
 
 
+#: What a document is, for a person. An empty cell is none.
+_DOCUMENTS = {"cell": "text", "row": "filled row", "key": "document", "file": "text"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Run:
     """A run over files."""
@@ -154,7 +158,8 @@ class _Run:
     def statement(self, finished: Finished) -> str:
         """The statement of a run, for a person."""
         counts, selection = finished.counts, self.selection
-        most = f"{counted(counts.documents, 'document')} with at most {counted(counts.most_tokens, self.terms.unit)}"
+        of = "line" if (selection.format, selection.document) == ("lines", "cell") else _DOCUMENTS[selection.document]
+        most = f"{counted(counts.documents, of)} with at most {counted(counts.most_tokens, self.terms.unit)}"
         most += "" if counts.documents == 1 else " each"
         files = counted(len(finished.files), "file")
         said = self.asked.output.said(self.terms.statement(counts.tokens, counts.drawn))

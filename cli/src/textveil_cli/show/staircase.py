@@ -10,7 +10,7 @@ from textveil.text import NOTION, epsilon_text
 from textveil_cli.show.staircase_levels import StaircaseSummary, staircase_summaries
 
 _EXPLAINED = (
-    "nats: per drawn mention. odds: the most by which the odds of two words change, to someone who knows all the rest.",
+    "nats: per drawn word. odds: the most by which the odds of two words change, to someone who knows all the rest.",
     "guess: the most by which the chance of a right guess of one word grows on average (C). near: how often a word is",
     "drawn from its neighborhood. kept: how often a word comes out as itself: the 5 % quantile of words, the median,",
     "the 95 % quantile, and the most of any word. Other words may come out in lower case than with a capital: of two",

@@ -15,7 +15,7 @@ class StaircaseSummary:
     """What one level of the staircase promises, and what it does to drawn words.
 
     Attributes:
-        epsilon: ``L``: nats per drawn mention.
+        epsilon: ``L``: nats per drawn word.
         default: Whether it is meant where no epsilon is given.
         share: ``h``, as it is in the bundle.
         near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Of slots in lower case and

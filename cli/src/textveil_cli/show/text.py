@@ -117,7 +117,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
     of_a_kind = terms.protect is not None and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
-    promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is not a drawn mention
+    promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is not a drawn word
     others = len(found.words) - len(rows)
     if as_json:
         return json.dumps(

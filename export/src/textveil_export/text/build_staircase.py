@@ -116,7 +116,7 @@ def build_staircase(
         tensors={**arrays, "roles": roles},
         texts={
             FUNCTION_WORDS: recipe.lists.files.function_words,
-            **{files[kind.name]: kind.content for kind in recipe.lists.files.kinds},
+            **{files[kind.name]: kind.utf_8.decode() for kind in recipe.lists.files.kinds},
         },
         law={
             "staircase": {"levels": levels},

@@ -77,7 +77,7 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
     parsed = []
     for file in files:
         try:
-            parsed.append(read_kind(file.name, file.shape, file.content))
+            parsed.append(read_kind(file.name, file.shape, file.utf_8))
         except BundleDamaged as error:
             raise SourceError(f"kind {file.name}: {error}") from error
     try:

@@ -109,7 +109,7 @@ def atomic_bytes(
 def _unwritten(path: Path, error: OSError) -> str:
     """Why a path cannot be written, named by its last part."""
     gone = error.errno == errno.ENOENT and not path.parent.exists()
-    why = "its folder does not exist" if gone else os.strerror(error.errno or 0)
+    why = "its folder does not exist: make it first" if gone else os.strerror(error.errno or 0)
     return f"{path.name or str(path)!r} cannot be written: {why}"
 
 

@@ -85,7 +85,7 @@ class Kept:
                 if _is_sink(path):
                     continue  # what goes to /dev/null is not written over
                 if place in seen:
-                    raise OutputError(f"{role} is also {seen[place]}; nothing was written")
+                    raise OutputError(f"{role} is also {seen[place]}: name another file; nothing was written")
                 seen[place] = role
         for role, path in written:
             if path is not None:

@@ -28,19 +28,11 @@ _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 class KindFile(NamedTuple):
-    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries.
-
-    They stay the bytes of the file: a text with one letter that is not Latin takes twice as many.
-    """
+    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list), its file."""
 
     name: str
     shape: str | None
     utf_8: bytes
-
-    @property
-    def content(self) -> str:
-        """Returns the entries as text."""
-        return self.utf_8.decode("utf-8")
 
 
 class SkeletonFiles(NamedTuple):

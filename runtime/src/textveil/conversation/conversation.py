@@ -30,6 +30,8 @@ from textveil.text.sanitizer import Sanitizer
 HEADER = b"textveil-conversation 2\n"
 #: A file has no more.
 MOST_BYTES = 1 << 28
+#: Shorter keys are rather the names of fields: lon, es.
+_SHORT = 3
 _KEY = "the key of the conversation"
 #: What went out through an exchange: tags of messages, and what went before them.
 Went = tuple[tuple[str, ...], "Went | None"]
@@ -118,9 +120,9 @@ class Conversation:
 
     @property
     def went(self) -> "Went":
-        """Tells what went out through an exchange, by tags alone, and what before it."""
+        """Tells what went out through an exchange, or the whole conversation, by tags alone, and what before it."""
         known, after = self._after
-        return tuple(islice(self._through or (), known, None)), after
+        return tuple(islice(self._sent if self._through is None else self._through, known, None)), after
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
         """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
@@ -138,7 +140,7 @@ class Conversation:
         """
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
-        looked_at = Messages(lambda text: text, self._written_by_the_model, self._pass_through)
+        looked_at = Messages(lambda text: text, self._written_by_the_model, self._is_a_name, self._pass_through)
         for number, message in enumerate(messages, 1):
             try:
                 looked_at.item(message)
@@ -146,7 +148,7 @@ class Conversation:
             except (InputError, RecursionError) as error:
                 why = error if isinstance(error, InputError) else "it is nested too deeply"
                 raise InputError(f"message {number} of {len(messages)}: {why}") from None
-        rewrites = Messages(self._rewriter(), self._written_by_the_model, self._pass_through)
+        rewrites = Messages(self._rewriter(), self._written_by_the_model, self._is_a_name, self._pass_through)
         return [json.loads(self._once(message, rewrites.item)) for message in messages]
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
@@ -324,6 +326,14 @@ class Conversation:
         written, used = self._said.get(self._tag("reply", value), (None, []))
         self._found += used
         return None if written is None else json.loads(written)
+
+    def _is_a_name(self, words: list[str]) -> bool:
+        """Whether all words of a key of JSON are names of persons, and one is nothing else; or one is denied."""
+        small, lists, shown = [*map(str.lower, words)], self._plan.lists, self._plan.allowed
+        if not self._plan.denied.isdisjoint(small):
+            return True
+        named = all(word in lists.kinds["given"] or word in lists.kinds["family"] for word in small)
+        return named and any(len(word) > _SHORT and word not in lists.common and word not in shown for word in small)
 
     def _tag(self, use: str, value: Any) -> str:
         said = json.dumps(json.loads(dumped(value)), sort_keys=True).encode()

@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from textveil.conversation.shapes import ARGUMENTS, CALL, CALLS, PARTS, TEXT, TYPES, VALUE, dumped, parsed
+from textveil.conversation.shapes import (
+    ARGUMENTS,
+    CALL,
+    CALLS,
+    PARTS,
+    SIGNED,
+    TEXT,
+    TYPES,
+    VALUE,
+    as_signed,
+    dumped,
+    parsed,
+)
 from textveil.errors import InputError
 from textveil.text.forms import Pair
 from textveil.text.placing import Index, Stream
@@ -66,6 +78,8 @@ class Reader:
         if not isinstance(reply, Mapping) or ("role" not in reply and "type" not in reply):
             raise InputError("a reply is a text, a message with its role, or a list of its parts: dictionaries")
         kind = reply.get("type", "message")
+        if isinstance(kind, str) and kind in SIGNED:
+            self._remember(as_signed(reply), dict(reply), [])
         fields = TYPES.get(kind, {}) if isinstance(kind, str) else {}
         return {name: self._field(value, fields.get(name), reply) for name, value in reply.items()}
 

@@ -6,6 +6,7 @@ Shapes are those of OpenAI's chat and responses and of Anthropic's messages.
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -39,13 +40,17 @@ _NOT_TEXT = frozenset(
     "image_url image input_image input_audio audio input_file file document thinking redacted_thinking reasoning "
     "video search_result container_upload".split()
 )
+#: What the provider wants back as it sent it. It has surrogates: nothing of it is restored.
+SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
 _TOOLS, _OWN = frozenset(("tool", "function")), frozenset(("assistant",))
 _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS = 300
+_written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class Messages:
@@ -54,15 +59,20 @@ class Messages:
     Args:
         text: Rewrites a text.
         said: Gives what the model itself wrote for a text or value that it was restored to; else ``None``.
+        names: Tells whether words are the name of a person: as a key of JSON they are refused.
         pass_through: Types of parts, and roles, that stay as they are; ``keys`` lets any key of JSON stay.
     """
 
     def __init__(
-        self, text: Callable[[str], str], said: Callable[[Any], Any], pass_through: Collection[str] = ()
+        self,
+        text: Callable[[str], str],
+        said: Callable[[Any], Any],
+        names: Callable[[list[str]], bool],
+        pass_through: Collection[str] = (),
     ) -> None:
-        self._text, self._said, self._passes = text, said, frozenset(pass_through)
+        self._text, self._said, self._names, self._passes = text, said, names, frozenset(pass_through)
 
-    def item(self, item: Any, own: bool = False) -> Any:
+    def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
         """Returns a message, or a part of one, rewritten.
 
         Raises:
@@ -80,13 +90,16 @@ class Messages:
         kind = kind if isinstance(kind, str) else ""
         if kind in self._passes or role in self._passes:
             return json.loads(dumped(item))
+        if kind in SIGNED and (written := self._said(as_signed(item))) is not None:
+            return written
         if kind in _NOT_TEXT:
             raise InputError(f"what has the type {kind} cannot be rewritten: leave it out, or name it in pass_through")
         if kind not in TYPES:
             raise InputError("it has a type that is not known: leave it out, or name its type in pass_through")
-        return self._fields(item, TYPES[kind], own or kind in _OF_THE_MODEL, role)
+        return self._fields(item, TYPES[kind], own or kind in _OF_THE_MODEL, role or around)
 
     def _fields(self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None) -> Any:
+        item = {name: value for name, value in item.items() if name in fields or value is not None}
         if not set(item) <= set(fields):
             raise InputError("it has a field that is not known")
         return {name: self._field(value, fields[name], own, role) for name, value in item.items()}
@@ -103,11 +116,13 @@ class Messages:
         if what == CALL and isinstance(value, Mapping):
             return self._fields(value, _CALL, own)
         if what in (PARTS, RESULT, CALLS) and isinstance(value, list):
-            return [self.item(part, own) for part in value]
+            return [self.item(part, own, "tool" if what == RESULT else role) for part in value]
         if what in (EMPTY, CALL, CALLS) or not isinstance(value, str):
             raise InputError("a field has a value that is not known, or cannot be rewritten")
         if what == NAME:
             return _NOT_IN_NAMES.sub("_", self._text(value)).strip("_")
+        if what == TEXT and role in _TOOLS:
+            return self._value(value)
         by_value = parsed(value) if what in (ARGUMENTS, RESULT) or role in _TOOLS else None
         return self._text(value) if by_value is None else dumped(self._value(by_value))
 
@@ -116,16 +131,24 @@ class Messages:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return self._text(value)
+            inside = None
+            with suppress(InputError):  # of what cannot stay JSON every word is rewritten
+                inside = parsed(value, lambda entries: self._named(_once(entries)))
+            return self._text(value) if inside is None else dumped(self._value(inside))
         if isinstance(value, int | float):
             return self._number(value)
         if isinstance(value, list):
             return [self._value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError("it has a value or a key that JSON does not have")
-        if "keys" not in self._passes and not all(map(_KEY.fullmatch, value)):
+        return {name: self._value(entry) for name, entry in self._named(value).items()}
+
+    def _named(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "keys" not in self._passes and not all(
+            _KEY.fullmatch(name) and not self._names(_WORD.findall(name)) for name in value
+        ):
             raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets them')
-        return {name: self._value(entry) for name, entry in value.items()}
+        return value
 
     def _number(self, value: int | float) -> int | float:
         """A number of the same type and sign; 0 where the style leaves no digits."""
@@ -138,7 +161,18 @@ class Messages:
             return type(value)(0)
 
 
-def parsed(text: str) -> Any:
+def as_signed(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a provider signed, without fields that clients leave empty."""
+    return {name: value for name, value in item.items() if value is not None}
+
+
+def _once(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    if len(dict(entries)) < len(entries):
+        raise InputError("its JSON has a key twice")
+    return dict(entries)
+
+
+def parsed(text: str, entries: Callable[[list[tuple[str, Any]]], Any] = _once) -> Any:
     """Returns the dictionary or list that a text is the JSON of; ``None`` for any other text.
 
     Raises:
@@ -147,7 +181,7 @@ def parsed(text: str) -> Any:
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
+        return json.loads(text, object_pairs_hook=entries, parse_constant=_refused)
     except InputError:
         raise
     except (ValueError, RecursionError):
@@ -161,15 +195,9 @@ def dumped(value: Any) -> str:
         InputError: It is not a value of JSON.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _written(value)
     except (TypeError, ValueError, RecursionError):
         raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
-
-
-def _once(entries: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(entries)) < len(entries):
-        raise InputError("its JSON has a key twice")
-    return dict(entries)
 
 
 def _refused(constant: str) -> Any:

@@ -126,7 +126,7 @@ def create(path: Path) -> bool:
         except FileExistsError:
             return False
         except FileNotFoundError as error:
-            raise LedgerError("the ledger cannot be made: its folder does not exist") from error
+            raise LedgerError("the ledger cannot be made: its folder does not exist: make it first") from error
         except OSError as error:
             raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
         return True

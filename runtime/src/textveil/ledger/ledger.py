@@ -163,7 +163,7 @@ class Ledger:
             OptionError, InputError: As ``Sanitizer.sanitize_batch``; or there are not as many scopes as texts.
 
         Privacy:
-            Charged are ``L`` for every drawn mention under the staircase, the pure level times all tokens under
+            Charged are ``L`` for every drawn word under the staircase, the pure level times all tokens under
             ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
             refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
         """

@@ -53,7 +53,7 @@ class Receipt:
         options: Level, epsilons and options, as in the statement; of a table also its format, and the columns or keys
             that were rewritten, under ``table``.
         documents: Number of documents of the output.
-        tokens: What was charged: drawn mentions (distinct ones with ``consistent``) or tokens; ``None`` where charges
+        tokens: What was charged: drawn words (distinct ones with ``consistent``) or tokens; ``None`` where charges
             are not finite, and for vectors and indices.
         nats: Sum of the charges, an exact decimal number; ``None`` where it is not finite.
         delta: The same of their deltas.
@@ -86,7 +86,7 @@ class Receipt:
     def __str__(self) -> str:
         level = f", level {self.options['level']}" if self.options.get("level") else ""
         documents = counted(self.documents, "document")
-        unit = "drawn mention" if self.mechanism == "staircase" else "token"
+        unit = "drawn word" if self.mechanism == "staircase" else "token"
         tokens = "" if self.tokens is None else f", {counted(self.tokens, unit)}"
         nats = "no finite bound" if self.nats is None else f"{self.nats} nats"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"

@@ -49,28 +49,20 @@ class Pair(NamedTuple):
     before: str = ""
 
 
-class Form(NamedTuple):
-    """A form of what came out.
+#: A form of what came out: what it is a form of, and how it is written; nothing where it is as it came out.
+Form = tuple[Pair, str]
 
-    Attributes:
-        text: It, folded.
-        pair: What it is a form of.
-        way: How it is written; nothing where it is as it came out.
-    """
 
-    text: str
-    pair: Pair
-    way: str = ""
-
-    def original(self, written: str) -> str:
-        """Returns the original in this form, and in the case of what is written."""
-        output, original = self.pair.output[: self.pair.lead or None], self.pair.original
-        if self.way == "plural":
-            return in_case_of(written, _plural(output), _plural(original))
-        if self.way == "number":
-            return _as_number(written, output, original)
-        date = _parsed(original) if self.way else None
-        return in_case_of(written, output, original) if date is None else _written(date).get(self.way, original)
+def original_of(form: Form, written: str) -> str:
+    """Returns the original in a form, and in the case of what is written."""
+    pair, way = form
+    output, original = pair.output[: pair.lead or None], pair.original
+    if way == "plural":
+        return in_case_of(written, _plural(output), _plural(original))
+    if way == "number":
+        return _as_number(written, output, original)
+    date = _parsed(original) if way else None
+    return in_case_of(written, output, original) if date is None else _written(date).get(way, original)
 
 
 def folded(text: str) -> str:
@@ -80,29 +72,30 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).replace("\u2019", "'")
 
 
-def forms(pair: Pair) -> Iterator[Form]:
-    """Yields the forms of what came out, first as it came."""
+def forms(pair: Pair) -> Iterator[tuple[str, str]]:
+    """Yields the forms of what came out, folded, and how each is written; first as it came."""
     output = pair.output
-    yield Form(" ".join(folded(output).split()), pair)
+    yield " ".join(folded(output).split()), ""
     if pair.lead or pair.weak:
         return
     if output.replace(" ", "").isalpha():
         if len(output) >= _SHORTEST_PLURAL:
-            yield from (Form(folded(plural), pair, "plural") for plural in {_plural(output), f"{output}s"})
+            for plural in {_plural(output), f"{output}s"}:
+                yield folded(plural), "plural"
         return
     number, date = _NUMBER.fullmatch(output), _parsed(output)
     if number is not None:
         whole, decimals = number[1].replace(",", ""), number[2] or ""
         for written in {whole, f"{int(whole):,}" if whole[0] != "0" else whole}:
-            yield Form(written + decimals, pair, "number")
+            yield written + decimals, "number"
             if not decimals:
-                yield Form(written + ".00", pair, "number")
+                yield written + ".00", "number"
     elif (phone := _PHONE.fullmatch(output)) is not None:
         for way in ("({}) {}-{}", "{}.{}.{}", "{} {} {}", "{}{}{}"):
-            yield Form(way.format(*phone.groups()), pair, way)
+            yield way.format(*phone.groups()), way
     elif date is not None:
         for way, written in _written(date).items():
-            yield Form(folded(written), pair, way)
+            yield folded(written), way
 
 
 def in_case_of(written: str, output: str, original: str) -> str:

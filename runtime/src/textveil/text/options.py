@@ -133,5 +133,5 @@ def number(epsilon: float | str | None) -> Decimal:
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite():
-        raise OptionError("epsilon is not a number")
+        raise OptionError("epsilon is a number, such as 10")
     return value

@@ -4,15 +4,20 @@ What becomes of a place is decided by the characters from it on until no form go
 reply has one result however it is cut, and no more is held back than a form and one character.
 """
 
+import json
 import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from textveil.text.forms import Form, Pair, folded
+from textveil.text.forms import Form, Pair, folded, original_of
 
+#: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
+_ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
 #: Where a form may begin: at a word, or at a mark.
-_START = re.compile(r"(?<![^\W_])[^\W_]|[^\w\s]")
+_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
+#: What begins as JSON does: a reply, or a block of code of it; so much of it tells.
+_JSON, _FENCE, _HEAD = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
 _BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
 #: Characters of the reply that are remembered behind the place that is looked at.
 _BEHIND = 48
@@ -38,7 +43,7 @@ class Index:
 
     def __init__(self, forms: Mapping[str, Form | None]) -> None:
         self.forms, self._sorted = forms, sorted(forms)
-        self._begins = {text[:end] for text in forms for end in range(1, _BEGIN + 1)}
+        self._begins = {text[:end] for end in range(1, _BEGIN + 1) for text in forms}
 
     def begins(self, text: str) -> bool:
         """Tells whether a form begins with a text."""
@@ -67,7 +72,7 @@ class Stream:
     """
 
     def __init__(self, index: Index) -> None:
-        self._index, self._held, self._behind = index, "", ""
+        self._index, self._held, self._behind, self._block = index, "", "", ""
         self.placed: list[str] = []
         self.used: list[Pair] = []
         self.unplaced: list[str] = []
@@ -99,6 +104,7 @@ class Stream:
         else:
             place = len(text)
         parts.append(text[done:place])
+        self._block = self._block_until(text[len(self._behind) : place])
         self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
         return "".join(parts)
 
@@ -131,9 +137,16 @@ class Stream:
             if end + 1 >= len(text) and not final:  # what follows a mark is not known
                 return _MORE
             if _stands_alone(text, place, end):
-                lead = 0 if form is None else len(folded(form.pair.output[: form.pair.lead]))
+                lead = 0 if form is None else len(folded(form[0].output[: form[0].lead]))
                 return form, ends[lead] if lead else end
         return None
+
+    def _block_until(self, text: str) -> str:
+        """How the block of code, or what is outside of one, began that a text ends in."""
+        if len(self._block) > _HEAD and "`" not in text and self._block[-1] != "`":
+            return self._block  # most deltas
+        block = f"{self._block}{text}".rpartition(_FENCE)[2].lstrip("`")
+        return block if len(block) <= _HEAD else f"{block[:_HEAD]}\0{block[-len(_FENCE) :]}"
 
     def _put(self, text: str, place: int, found: _Found) -> str:
         form, end = found
@@ -141,14 +154,18 @@ class Stream:
         if form is None:
             self.ambiguous.append(written)
             return written
-        ordinary = written.isalpha() and written.islower() and not form.pair.output.islower()
-        if ordinary or (form.pair.weak and not form.pair.before == word_before(text[:place]) != ""):
+        pair = form[0]
+        ordinary = written.isalpha() and written.islower() and not pair.output.islower()
+        if ordinary or (pair.weak and not pair.before == word_before(text[:place]) != ""):
             self.unplaced.append(written)
             return written
         self.placed.append(written)
-        self.used.append(form.pair)
-        original = form.original(_BLANKS.sub(" ", written))
+        self.used.append(pair)
+        original = original_of(form, _BLANKS.sub(" ", written))
         blanks, words = _BLANKS.findall(written), original.split(" ")
+        if ("\\" in original or '"' in original) and _JSON.match(self._block_until(text[len(self._behind) : place])):
+            original = json.dumps(original, ensure_ascii=False)[1:-1]
+            words = original.split(" ")
         if len(words) != 1 + len(blanks):
             return original
         return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
@@ -158,7 +175,7 @@ def _stands_alone(text: str, place: int, end: int) -> bool:
     """Whether a form is not a part of a longer word or number."""
     first, last, number = text[place], text[end - 1], _NUMBER.fullmatch(text, place, end) is not None
     before, after = text[max(0, place - 2) : place], text[end : end + 2]
-    if first != "[" and before:
+    if first != "[" and before and _ESCAPE.fullmatch(text, max(0, place - 3), place) is None:
         if _is_inside(before[-1]) or (first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()):
             return False
         if number and before[-1] in _IN_NUMBERS and before[:-1].isdigit():

@@ -12,7 +12,7 @@ from textveil.text.statement import CERTIFIED, PURE_LDP, Terms
 PINNED, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
 #: What the bound of the staircase is, in full.
 NOTION = (
-    "local differential privacy per drawn mention between texts of the same skeleton, "
+    "local differential privacy per drawn word between texts of the same skeleton, "
     "against someone who knows every other word"
 )
 CONSISTENT_NOTION = (
@@ -172,14 +172,14 @@ class TokenPromise:
 
 @dataclass(frozen=True, kw_only=True)
 class MentionPromise:
-    """What the staircase promises of every drawn mention, between texts of the same skeleton.
+    """What the staircase promises of every drawn word, between texts of the same skeleton.
 
-    The odds of any output differ by a factor of at most ``exp(L)`` for each drawn mention that differs (with
+    The odds of any output differ by a factor of at most ``exp(L)`` for each drawn word that differs (with
     ``consistent``: each distinct drawn word). Two members of a kind, or two unknown words, do not count
     (docs/proofs/staircase.md).
 
     Attributes:
-        epsilon: ``L``: nats per drawn mention.
+        epsilon: ``L``: nats per drawn word.
         share: ``h``: the share of the base that the budget is, as it is in the bundle.
         near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Where the outputs depend on the
             case of their slot, the larger of two, and so is ``guess_gain``.
@@ -207,12 +207,12 @@ class MentionPromise:
         return largest_odds(self.epsilon)
 
     def charge(self, tokens: int) -> Charge:
-        """Implements ``Promise.charge``: ``L`` for every drawn mention (with ``consistent``: every distinct one)."""
+        """Implements ``Promise.charge``: ``L`` for every drawn word (with ``consistent``: every distinct one)."""
         return Charge.of(PerToken(self.epsilon), tokens)
 
     def unit(self, terms: Terms) -> str:
         """Implements ``Promise.unit``."""
-        return "distinct drawn word" if terms.consistent else "drawn mention"
+        return "distinct drawn word" if terms.consistent else "drawn word"
 
     def facts(self, terms: Terms) -> dict[str, Any]:
         """Implements ``Promise.facts``."""
@@ -239,7 +239,7 @@ class MentionPromise:
             f"visible as they are: {', '.join(terms.visible_parts)}",
             "the bound is about one word, for someone who knows every other word; someone who only knows the language "
             "learns about a word from the words around it too",
-            "the text as a whole: the sum over its mentions bounds next to nothing",
+            "the text as a whole: the sum over its drawn words bounds next to nothing",
             "roughly what each drawn word means: it is drawn from its neighborhood most of the time",
         ]
         if terms.protect == "words":

@@ -14,7 +14,7 @@ from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.release import counted
 from textveil.sequences import require_string
-from textveil.text.forms import Form, Pair, folded, forms
+from textveil.text.forms import Form, Pair, folded, forms, original_of
 from textveil.text.placing import Index, Stream
 from textveil.text.segmentation import key
 
@@ -100,21 +100,21 @@ class Restorer:
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
         form = self.index.forms.get(folded(value))
-        return None if form is None or form.pair.lead else form.original(value)
+        return None if form is None or form[0].lead else original_of(form, value)
 
     @cached_property
     def index(self) -> Index:
         """All forms. Where two pairs share one, that counts which came out in it."""
         found: dict[str, Form | None] = {}
         for pair in self._known[0].values():
-            for form in forms(pair):
-                other = found.get(form.text)
-                if form.text not in found or (other is not None and other.way and not form.way):
-                    found[form.text] = form
-                elif other is None or other.way or not form.way:
-                    same = other is not None and key(other.pair.original) == key(pair.original)
-                    found[form.text] = other if same else None
-        found.update((form.text, None) for pair in self._known[1].values() for form in forms(pair) if not form.way)
+            for text, way in forms(pair):
+                other = found.get(text)
+                if text not in found or (other is not None and other[1] and not way):
+                    found[text] = pair, way
+                elif other is None or other[1] or not way:
+                    same = other is not None and key(other[0].original) == key(pair.original)
+                    found[text] = other if same else None
+        found.update((text, None) for pair in self._known[1].values() for text, way in forms(pair) if not way)
         return Index(found)
 
     def to_json(self) -> str:

@@ -12,9 +12,9 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.opened import Pins
 from textveil.bundle.text import TextBundle
 from textveil.errors import InputError, OptionError
+from textveil.sequences import lists_of_texts, texts_of
 from textveil.text.options import OF_NAMES, Options, cache_key, given
 from textveil.text.rewrite import DrawPlan
-from textveil.text.rewrite.batches import lists_of_texts, texts_of
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.text.statement import Document, Result, Terms
 
@@ -125,7 +125,7 @@ class Sanitizer:
         return self._plan(options).preview(text)
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
-        """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
+        """Returns the share of a text's drawn words that the vocabulary lacks; 0 without mentions.
 
         On the rung ``names`` it is the share of the words that are replaced undrawn. It depends on the text and is for
         the device alone. Above a half the text may be in another language.

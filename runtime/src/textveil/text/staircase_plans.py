@@ -41,7 +41,7 @@ class StaircasePlans:
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)
         known, kinds = bundle.is_builtin, bundle.skeleton.kinds
-        self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.content, checked=known) for kind in kinds])
+        self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.utf_8, checked=known) for kind in kinds])
         self._words = Words.of(bundle.vocabulary, self.rule(protect="all").lists)
 
     def rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> SkeletonRule:

@@ -116,7 +116,7 @@ class Terms:
         parts += ["kinds"] if self.protect is not None else []
         parts += ["the number and order of words"]
         parts += ["how many digits a short number has", "endings of words"] if self.protect == "names" else []
-        parts += ["which mentions are equal"] if self.consistent else []
+        parts += ["which words are equal"] if self.consistent else []
         return tuple(parts)
 
     def statement(self, tokens: int, drawn: int = 0) -> "PrivacyStatement":

@@ -92,7 +92,7 @@ class AttackOptions(options_of(Settings, "attacks", "vectors", "with_minilm", "s
         typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
     ] = None
     with_minilm: Annotated[
-        bool, typer.Option("--with-minilm", help="words: also tune MiniLM as an attacker, which takes hours.")
+        bool, typer.Option("--with-minilm", help="words: also tune MiniLM, half an hour a million words.")
     ] = False
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")

@@ -23,8 +23,9 @@ _WORDS = {
     "bayes": "best guess without context",
     "trigrams": "trigrams, forward and backward",
     "network": "denoising network",
-    "minilm": "MiniLM, tuned to name words",
     "sum": "the sum of these",
+    "minilm": "MiniLM, tuned to name words",
+    "sum_minilm": "the sum with MiniLM",
 }
 _CONTEXTUAL = {
     "top1": "contextual Bayes",

@@ -13,6 +13,7 @@ from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
 from textveil_training.data.skipped import Skipped
 from textveil_training.errors import (
     InvalidJson,
+    InvalidUtf8,
     MissingExtra,
     MissingLabel,
     MissingText,
@@ -264,7 +265,7 @@ def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
             return list(read_table(file, texts.text, texts.label, skipped=skipped))
         except (MissingText, MissingLabel) as error:
             raise type(error)(f"{error.reason} (--skip-empty leaves such rows out)", error.location) from None
-        except (InvalidJson, WrongColumnCount) as error:
+        except (InvalidJson, InvalidUtf8, WrongColumnCount) as error:
             raise type(error)(f"{error.reason} (--quarantine FILE leaves bad rows out)", error.location) from None
 
     rows = read(texts.file)

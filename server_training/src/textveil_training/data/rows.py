@@ -39,11 +39,12 @@ def file_name(path: FilePath) -> str:
     return printable(Path(path).name)
 
 
-def read_lines(path: FilePath) -> Iterator[tuple[FileLocation, str]]:
+def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileLocation, str]]:
     """Streams the lines of a file, without their ends.
 
     Args:
         path: A UTF-8 text file.
+        escaped: Whether bytes that are not UTF-8 become lone surrogates (``surrogateescape``), and are no error here.
 
     Yields:
         The location and the text of each line, empty lines included.
@@ -62,10 +63,10 @@ def read_lines(path: FilePath) -> Iterator[tuple[FileLocation, str]]:
             if not line:
                 break
             skipped = len(_BYTE_ORDER_MARK) if number == 1 and line.startswith(_BYTE_ORDER_MARK) else 0
-            text, invalid = _decode(line[skipped:])
+            text, invalid = _decode(line[skipped:], escaped)
             if invalid is not None:
                 byte = start + skipped + invalid
-                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file (save it as UTF-8)", location, byte=byte)
+                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file: save it as UTF-8", location, byte=byte)
             yield location, _without_line_end(text)
             start += len(line)
     if start == 0:
@@ -154,9 +155,9 @@ def _without_line_end(line: str) -> str:
     return line[:-1].removesuffix("\r") if line.endswith("\n") else line
 
 
-def _decode(line: bytes) -> tuple[str, int | None]:
+def _decode(line: bytes, escaped: bool) -> tuple[str, int | None]:
     """The text of a line and the offset of its first invalid byte, if any."""
     try:
-        return line.decode("utf-8"), None
+        return line.decode("utf-8", "surrogateescape" if escaped else "strict"), None
     except UnicodeDecodeError as error:
         return "", error.start

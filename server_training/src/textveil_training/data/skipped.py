@@ -1,10 +1,9 @@
 """Rows that are left out of training, because they cannot be used: counted, and kept for their owner where asked."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
-from textveil.bundle import atomic_output
+from textveil_cli.files import Bad, Quarantine
 
 from textveil_training.errors import DataError, DataOptionError, MissingLabel, MissingText
 
@@ -20,36 +19,46 @@ class Skipped:
         DataOptionError: There is a file already.
 
     Attributes:
+        empty_alone: As given.
         reasons: How many rows were left out, by why.
     """
 
     def __init__(self, quarantine: Path | None = None, *, empty_alone: bool = True) -> None:
         if quarantine is not None and quarantine.exists():
             raise DataOptionError("--quarantine: there is a file already")
-        self._quarantine, self._empty_alone = quarantine, empty_alone
-        self._rows: list[dict[str, object]] = []
+        self._quarantine, self.empty_alone = quarantine, empty_alone
+        self._rows: list[tuple[str, Bad]] = []
         self.reasons: Counter[str] = Counter()
 
-    def add(self, error: DataError, row: object) -> None:
-        """Leaves a row out; raises its error where that is to stay one."""
-        if self._empty_alone and not isinstance(error, MissingText | MissingLabel):
+    def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
+        """Leaves a row out; raises its error where that is to stay one.
+
+        Args:
+            error: Why it is bad.
+            number: Its number in the file.
+            raw: The row as it stands there; bytes that are not UTF-8 are lone surrogates.
+        """
+        if self.empty_alone and not isinstance(error, MissingText | MissingLabel):
             raise error
-        location = error.location
         self.reasons[error.reason] += 1
         if self._quarantine is not None:
-            file, line = (None, None) if location is None else (location.file_name, location.line)
-            self._rows.append({"file": file, "line": line, "reason": error.reason, "row": row})
+            file, line = ("", 0) if error.location is None else (error.location.file_name, error.location.line or 0)
+            self._rows.append((file, Bad(number, line, error.reason, raw.encode("utf-8", "surrogateescape"))))
 
     def keep(self) -> None:
-        """Writes the quarantine, whole; none without bad rows.
+        """Writes the quarantine, as ``textveil sanitize`` does; none without bad rows.
 
         Raises:
             OutputError: It cannot be written.
         """
         if self._quarantine is not None and self._rows:
-            with atomic_output(self._quarantine, private=True) as write:
-                for row in self._rows:
-                    write(json.dumps(row, ensure_ascii=False) + "\n")
+            kept = Quarantine(self._quarantine, resume=False)
+            try:
+                for file, bad in self._rows:
+                    kept.add(file, bad)
+                kept.keep()
+            finally:
+                kept.close()
 
     def __str__(self) -> str:
         found = ", ".join(f"{count:,}: {reason}" for reason, count in self.reasons.most_common())

@@ -20,6 +20,7 @@ from textveil_training.errors import (
     EmptyData,
     FileLocation,
     InvalidJson,
+    InvalidUtf8,
     MissingColumn,
     MissingExtra,
     MissingLabel,
@@ -37,6 +38,8 @@ Cells = tuple[str, str | None]
 """A text, and its label where there is one."""
 Found = Cells | DataError
 """What a row has, or why it cannot be used."""
+_Row = tuple[FileLocation, Found, str]
+"""The same with its place, and as it stands in the file."""
 
 
 def read_table(
@@ -63,13 +66,14 @@ def read_table(
     ending = ending or path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
+    escaped = skipped is not None and not skipped.empty_alone
     if ending in JSON_ENDINGS:
-        cells = _json(path, text, label)
+        cells = _json(path, text, label, escaped)
     elif ending == ".parquet":
         cells = _parquet(path, text, label)
     else:
-        cells = _delimited(path, text, label)
-    for location, found in cells:
+        cells = _delimited(path, text, label, escaped)
+    for number, (location, found, raw) in enumerate(cells, 1):
         try:
             if isinstance(found, DataError):
                 raise found
@@ -80,7 +84,7 @@ def read_table(
         except DataError as error:
             if skipped is None:
                 raise
-            skipped.add(error, None if isinstance(found, DataError) else found)
+            skipped.add(error, number, raw)
         else:
             yield made
 
@@ -100,7 +104,7 @@ def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
         MissingColumn: There is no such column, or two of that name.
         DataError: The file cannot be read, is empty, or its first row is malformed.
     """
-    for location, row in _rows(path):
+    for location, row, _ in _rows(path):
         found = [_columns(row, [name], location) for name in wanted]
         if len({header for _, header in found}) > 1:
             raise DataOptionError("name all columns, or number all")
@@ -129,34 +133,52 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
     return places, not all(numbered)
 
 
-def _delimited(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Found]]:
+def _delimited(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_Row]:
     columns: list[int] = []
     width = read = 0
-    for location, row in _rows(path):
+    for location, row, raw in _rows(path, escaped):
+        invalid = _not_utf_8(raw, location)
         if not columns:
             width = len(row)
             columns, header = _columns(row, [text] if label is None else [text, label], location)
+            if header and invalid is not None:
+                raise InvalidUtf8("the header is not UTF-8: save the file as UTF-8", location)
             if header:
                 continue
-        if len(row) != width:
-            yield location, WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
+        if invalid is not None:
+            yield location, invalid, raw
+        elif len(row) != width:
+            yield location, WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location), raw
         else:
-            yield location, (row[columns[0]], None if label is None else row[columns[1]])
+            yield location, (row[columns[0]], None if label is None else row[columns[1]]), raw
         read += 1
     if not read:
         raise EmptyData("there is no row", FileLocation(file_name(path)))
 
 
-def _rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
+def _not_utf_8(raw: str, location: FileLocation) -> InvalidUtf8 | None:
+    """The error of a row that has bytes which are not UTF-8, and became lone surrogates."""
+    return InvalidUtf8("not UTF-8", location) if any("\udc80" <= character <= "\udcff" for character in raw) else None
+
+
+def _rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation, list[str], str]]:
+    """The rows of a CSV or TSV file, each as cells and as it stands there."""
     if path.suffix.lower() == ".csv":
-        return _csv_rows(path)
-    return ((location, split_columns(line, line.count("\t") + 1, location)) for location, line in read_lines(path))
+        return _csv_rows(path, escaped)
+    lines = read_lines(path, escaped=escaped)
+    return ((location, split_columns(line, line.count("\t") + 1, location), line) for location, line in lines)
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
+def _csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
     """Rows of a CSV file, each with the line that it ends on. Blank lines are passed over."""
-    name = file_name(path)
-    reader = csv.reader((f"{line}\n" for _, line in read_lines(path)), strict=True)
+    name, lines = file_name(path), list[str]()
+
+    def read() -> Iterator[str]:
+        for _, line in read_lines(path, escaped=escaped):
+            lines.append(line)
+            yield f"{line}\n"
+
+    reader = csv.reader(read(), strict=True)
     while True:
         try:
             row = next(reader, None)
@@ -169,22 +191,26 @@ def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
         if row is None:
             return
         if row:
-            yield location, [cell.removesuffix("\n") for cell in row]
+            yield location, [cell.removesuffix("\n") for cell in row], "\n".join(lines)
+        lines.clear()
 
 
-def _json(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Found]]:
-    for location, line in read_lines(path):
+def _json(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_Row]:
+    for location, line in read_lines(path, escaped=escaped):
+        invalid = _not_utf_8(line, location)
         try:
-            row = json.loads(line)
+            row = None if invalid is not None else json.loads(line)
         except (ValueError, RecursionError):  # their messages hold the line
             row = None
         try:
+            if invalid is not None:
+                raise invalid
             if not isinstance(row, dict):
                 raise InvalidJson("the line is not a JSON object", location)
             found = _string(row, text, location), None if label is None else _string(row, label, location, (int,))
-        except InvalidJson as error:
+        except (InvalidJson, InvalidUtf8) as error:
             found = error
-        yield location, found
+        yield location, found, line
 
 
 def _string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
@@ -200,7 +226,7 @@ def _string(row: dict[str, object], key: str, location: FileLocation, also: tupl
     return str(value)
 
 
-def _parquet(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
+def _parquet(path: Path, text: str, label: str | None) -> Iterator[_Row]:
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
@@ -225,4 +251,5 @@ def _parquet(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLoc
         raise EmptyData("there is no row", FileLocation(name))
     for number, (cell, value) in enumerate(zip(cells, labels, strict=True), 1):
         given = None if label is None else "" if value is None else str(value)
-        yield FileLocation(name, number), (cell if isinstance(cell, str) else "", given)
+        raw = json.dumps({text: cell, label: value}, default=str, ensure_ascii=False)
+        yield FileLocation(name, number), (cell if isinstance(cell, str) else "", given), raw

@@ -131,7 +131,7 @@ def _rows(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped | None) 
         except (MissingText, MissingLabel) as error:
             if skipped is None:
                 raise type(error)(f"{error.reason} (skip_empty=True leaves such rows out)", location) from None
-            skipped.add(error, None)
+            skipped.add(error)
     return rows
 
 

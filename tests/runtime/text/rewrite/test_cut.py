@@ -8,7 +8,7 @@ import pytest
 from mention_checks import stream
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
-from textveil.text.rewrite import batches, cut
+from textveil.text.rewrite import cut, rewriter
 from textveil.text.rewrite.cut import Reader, Segments
 
 #: Reader come again in other texts, also words of several tokens, and what stands at the start of a sentence.
@@ -37,7 +37,7 @@ def drawn(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[s
     def draw(way: dict[str, Any], most: int) -> list[Any]:
         with monkeypatch.context() as patch:
             patch.setattr(cut, "_MAX_PIECES", most)
-            patch.setattr(batches, "BATCH_CHARACTERS", 1)
+            patch.setattr(rewriter, "BATCH_CHARACTERS", 1)
             # The order of consistent draws is that in which words were met: there all draws have one word.
             one = "consistent" in way
             patch.setattr(entropy, "random_uint64", (lambda n: np.full(n, 10**17, np.uint64)) if one else stream(3))

@@ -10,7 +10,7 @@ from small_staircase import WORDS as PLAIN
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
-from textveil.text.rewrite import batches, long_texts
+from textveil.text.rewrite import long_texts, rewriter
 from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, REPLACED, SHOWN, Reader, Segments
 from textveil.text.segmentation import is_gap, segments
 from textveil.text.skeleton import Role
@@ -158,15 +158,15 @@ def test_what_a_call_has_met_makes_no_difference(
     for way in WAYS:
         plain = [small.sanitize(line, **way) for line in lines]
         with monkeypatch.context() as patch:
-            patch.setattr(batches, "BATCH_CHARACTERS", 1)
-            patch.setattr(batches, "LONG_CHARACTERS", 1)
+            patch.setattr(rewriter, "BATCH_CHARACTERS", 1)
+            patch.setattr(rewriter, "LONG_CHARACTERS", 1)
             assert small.sanitize_batch(lines, **way) == plain
 
 
 def test_long_documents_alone_are_drawn_in_chunks(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     long, real = [], long_texts.LongDocument
     monkeypatch.setattr(long_texts, "LongDocument", lambda plan, parts: long.append(parts) or real(plan, parts))
-    monkeypatch.setattr(batches, "LONG_CHARACTERS", 8)
+    monkeypatch.setattr(rewriter, "LONG_CHARACTERS", 8)
     small.sanitize_batch(["doctor", "the doctor, nurse", "flu"])
     assert long == [["the doctor, nurse"]]
 

@@ -10,7 +10,7 @@ from textveil.bundle.open import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, is_string, key, segments
-from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
+from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, Listed, outputs, read_kind, shape_of
 
 SHAPED = {
     "email": "bob@x.org BOB@X.co.uk mailto:bob@x.org <bob@x.org> x(at)y.org bob[at]y",
@@ -73,7 +73,7 @@ def test_kinds_are_found(word: str, name: str | None) -> None:
 
 
 def test_strings_are_found_by_shape_and_words_by_list_only() -> None:
-    kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog\tcapitalized"), ("cat",))])
+    kinds = Kinds([Kind("odd", None, b"a4\ncat\ndog\tcapitalized\n", ("cat",))])
     assert kinds.of_string("a4") is None
     assert [kinds.of_word("cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
     assert [kinds.of_word("dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
@@ -89,10 +89,26 @@ def test_kinds_that_do_not_go_together_are_refused() -> None:
 
 
 def test_a_file_is_read() -> None:
-    assert read_kind("x", None, "a\nb\tmember-only\nc\tcapitalized\nd\tcapitalized,member-only\n") == Kind(
-        "x", None, ("a", "b\tmember-only", "c\tcapitalized", "d\tcapitalized,member-only"), ("a", "c")
-    )
-    assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), ("5", "12"))
+    lines = b"a\nb\tmember-only\nc\tcapitalized\nd\tcapitalized,member-only\n"
+    assert read_kind("x", None, lines) == Kind("x", None, lines, ("a", "c"))
+    assert read_kind("n", "number", b"5\n12") == Kind("n", "number", b"", ("5", "12"))
+
+
+def test_what_ends_as_a_mark_does_is_an_output() -> None:
+    entries = "y my only family berry " + "a" * 11 + "y member-only-y"
+    lines = entries.replace(" ", "\n").encode() + b"\nrosemary\tmember-only\nlily\tcapitalized\n"
+    assert outputs(lines) == (*entries.split(), "lily")
+    assert outputs(b"") == ()
+
+
+@given(st.lists(st.lists(st.text("abé語", min_size=1, max_size=12), max_size=40), max_size=4))
+def test_words_are_found_in_the_first_list_that_has_them(lists: list[list[str]]) -> None:
+    """Among them are words of one code: the first eight bytes twice, and the same letters in the other half."""
+    lists = [[*words, *(word + "语" * 9 for word in words), "a" * 16, "b" * 16, "a" * 8 + "b" * 8] for words in lists]
+    listed = Listed(["".join(f"{word}\tcapitalized\n" for word in words).encode() for words in lists])
+    for word in {"", "a", "ab", "b" * 8 + "a" * 8, "\udc80", *(word for words in lists for word in words)}:
+        found = [(number, b"capitalized") for number, words in enumerate(lists) for one in words if one == word]
+        assert listed.find(word) == found
 
 
 def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats() -> None:
@@ -100,8 +116,10 @@ def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats(
     assert bundle.is_builtin
     assert bundle.skeleton is not None
     for kind in bundle.skeleton.kinds:
-        content = read_list({"list": kind.utf_8}, "list")
-        assert read_kind(kind.name, kind.shape, content) == read_kind(kind.name, kind.shape, content, checked=True)
+        read_list({"list": kind.utf_8}, "list")
+        assert read_kind(kind.name, kind.shape, kind.utf_8) == read_kind(
+            kind.name, kind.shape, kind.utf_8, checked=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -134,5 +152,5 @@ def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats(
 )
 def test_damaged_files_are_refused(shape: str | None, text: str) -> None:
     with pytest.raises(BundleDamaged) as caught:
-        read_kind("x", shape, text)
+        read_kind("x", shape, text.encode())
     assert "\n" not in str(caught.value)

@@ -53,6 +53,29 @@ def test_all_attacks_name_more_than_what_came_out() -> None:
     assert known["deviations"]["unchanged"] > 0
 
 
+def test_every_text_is_learned_from_once_a_pass_and_drawn_when_its_turn_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    release, train, considered_ = considered("2")
+    monkeypatch.setattr(attacker, "_AT_ONCE", 50)
+    asked: list[int] = []
+    monkeypatch.setattr(release, "draw", lambda reading: asked.append(reading.documents) or reading.word)
+    draws = attacker._draws([(release, train, considered_)], len(release.words.spelled) + 1, 2)
+    assert (len(draws), asked) == (8, [])
+    for number, draw in enumerate(draws):
+        assert len(draw()) == 1
+        assert len(asked) == number + 1
+    assert sum(asked[:4]) == sum(asked[4:]) == train.documents == 160
+    assert max(asked) <= 50
+
+
+def test_minilm_is_a_part_of_its_own_sum_alone(made: tuple[Release, Attacker], monkeypatch: pytest.MonkeyPatch) -> None:
+    release, learned = made
+    monkeypatch.setattr(learned, "networks", learned.networks | {"minilm": learned.networks["network"]})
+    monkeypatch.setattr(learned, "_prepared", None)
+    _, weights = learned.prepared(release)
+    assert {name: len(of) for name, of in weights.items()} == {"sum": 3, "sum_minilm": 4}
+    assert {"minilm", "sum_minilm"} <= set(attacker.named(release, learned, release.read(texts()[:5])))
+
+
 def test_weights_trust_the_part_that_is_right() -> None:
     rng = np.random.default_rng(0)
     right = np.eye(4, dtype=bool)[rng.integers(0, 4, 500)]

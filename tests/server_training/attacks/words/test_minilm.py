@@ -35,7 +35,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_names_what_its_neighbors_tell(shuffled: bool) -> None:
     spelled = considered("2")[0].words.spelled
     rows = len(spelled) + 1
-    learned = minilm.train(spelled, lambda: [copied(rows, shuffled)[:2] for _ in range(30)])
+    learned = minilm.train(spelled, [lambda: [copied(rows, shuffled)[:2] for _ in range(30)]])
     gains = []
     for _ in range(6):
         seen, truth, unchanged = copied(rows)

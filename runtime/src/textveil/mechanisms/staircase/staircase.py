@@ -33,7 +33,7 @@ class StaircaseLevel:
 
     Attributes:
         name: Its name.
-        epsilon: ``L``, nats per drawn mention, in ``(0, MAX_EPSILON]``.
+        epsilon: ``L``, nats per drawn word, in ``(0, MAX_EPSILON]``.
         share: ``h``: the budget ``H`` is ``floor(h S)``, at least 1.
         own_share: The most that a word may have of the budget for itself, as a share of ``H``; 1 for no cap.
     """

@@ -19,7 +19,7 @@ _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 _MOST_PIECES = 1 << 17
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
 #: piece that is one plainly shown word the word alone: fewer objects to collect.
-_Piece = Token | tuple[tuple[Token, ...], str, tuple[str, ...], tuple[int, ...], str]
+_Piece = Token | tuple[Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
 
 
 class Read(NamedTuple):
@@ -92,8 +92,10 @@ class TextReader:
         found = self._chunks.word(piece)
         if found is not None:
             lead, words, tail = found
-            if is_plain(words[0]) and words[0].text == piece:
-                return words[0]
+            if len(words) == 1 and is_plain(words[0]):
+                if not lead and not tail:
+                    return words[0]
+                return words, lead, (words[0].text,), (), f"{tail} "
             rest = (words[0].text,) if len(words) == 1 else (words[0].text, "", words[1].text)
         else:
             words, spelled = [], [""]

@@ -59,13 +59,13 @@ class Running(_Document):
             The release itself, with the operating system's entropy.
         """
         parts = [part for entry in read.entries if not isinstance(entry, str) for part in entry.parts]
-        sizes = [self._surrogates.size(part.kind, part.layout) for part in parts]
+        sizes = [self._surrogates.of(part.kind, part.layout)[0] for part in parts]
         for size, drawn in zip(sizes, _below(sizes), strict=True):  # at once: a call for each costs ten times as much
             self._ready.setdefault(size, []).append(drawn)
         pieces = [Piece(entry, entry) if isinstance(entry, str) else self._piece(entry) for entry in read.entries]
         self._ready.clear()
         for place, piece in enumerate(pieces):  # what looks like a tag of any of the texts must not be restored
-            if piece.mention is None:
+            if piece.mention is None and "[" in piece.output:
                 next_one = "".join(after.output[:1] for after in pieces[place + 1 : place + 2])
                 output = not_a_tag(piece.output + next_one)
                 pieces[place] = piece._replace(output=output[: len(output) - len(next_one)])
@@ -76,17 +76,19 @@ class Running(_Document):
         assert drawn is not None  # a conversation has no list that is drawn
         if isinstance(drawn, str):
             return Piece(drawn, original, None if drawn == original else mention)
+        written = self._surrogates.spelled
         parts = tuple(
-            self._surrogates.spelled(part.kind, part.layout, member, mention.case)
-            for part, member in zip(mention.parts, drawn, strict=True)
+            [written(part[0], part[1], member, mention.case) for part, member in zip(mention.parts, drawn, strict=True)]
         )
+        if len(parts) == 1:  # most of all
+            return Piece(parts[0], original, mention, parts)
         dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
         return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), original, mention, parts)
 
     def _draw(self, part: Part) -> int | None:
         """The member for a part; ``None`` if none is left, or the conversation has too many strings."""
         kind, layout = part.kind, part.layout
-        size, consistent = self._surrogates.size(kind, layout), self._surrogates.consistent(kind, layout)
+        size, consistent = self._surrogates.of(kind, layout)
         equal = kind, layout, part.folded
         if consistent and equal in self._numbers:
             return self._numbers[equal]
@@ -105,14 +107,17 @@ class Running(_Document):
         def spelled(member: int) -> str:
             return key(self._surrogates.spelled(kind, layout, member, LOWER))
 
-        def is_free(member: int) -> bool:
-            return spelled(member) not in self._out and spelled(member) not in skips
-
-        found = next(filter(is_free, (self._below(size) for _ in range(_TRIES))), None)
-        if found is None and size <= _MOST_LISTED and (free := [*filter(is_free, range(size))]):
-            found = free[self._below(len(free))]
-        if found is not None:
-            self._out.add(spelled(found))
+        for _ in range(_TRIES):
+            found = self._below(size)
+            if (word := spelled(found)) not in self._out and word not in skips:
+                break
+        else:
+            listed = enumerate(map(spelled, range(size if size <= _MOST_LISTED else 0)))
+            free = [(member, word) for member, word in listed if word not in self._out and word not in skips]
+            if not free:
+                return None
+            found, word = free[self._below(len(free))]
+        self._out.add(word)
         return found
 
     def _below(self, size: int) -> int:

@@ -7,7 +7,7 @@ social security numbers, and cards that fail the check of ISO/IEC 7812.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from textveil.text.segmentation import LOWER, UPPER
 
@@ -176,6 +176,7 @@ def _number(layout: str, index: int) -> str:
     return written + (f"{mark}{part:0{decimals}d}" if decimals else "")
 
 
+@lru_cache(256)  # more than there are: layouts of numbers are few, and shown
 def _parsed(layout: str) -> tuple[str, str, str, int]:
     match = _LAYOUT.fullmatch(layout)
     assert match is not None

@@ -21,6 +21,8 @@ UNIT, FIRST = 8, 16
 CLITIC = 32
 #: What a word with a capital may begin with a full stop: a name (``St. Louis``).
 DOTTED = 64
+#: What a word with a capital is that may be shown at a start, but behind a title is a name (``Mr. Sweet``).
+NO_TITLE = 128
 #: The layout of a word that is drawn, which to all around it is like any unlisted word.
 DRAWN = "drawn"
 

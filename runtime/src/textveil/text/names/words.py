@@ -15,6 +15,7 @@ from textveil.text.names.tokens import (
     FIRST,
     INITIAL,
     LOOSE,
+    NO_TITLE,
     SHOWN,
     UNIT,
     Token,
@@ -74,7 +75,11 @@ class Words:
 
     def _opens(self, place: int) -> bool:
         """Whether a mark, a line break or nothing stands before a word."""
-        return place == 0 or not _OPENS.isdisjoint(self._gaps[place])
+        if place == 0 or _OPENS.isdisjoint(self._gaps[place]):
+            return place == 0
+        if self._words[place].bits & NO_TITLE and self._words[place - 1].kind == "title":
+            return "." not in self._gaps[place]
+        return True
 
     def _starts_sentence(self, place: int) -> bool:
         if place == 0:

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from textveil.text import segmentation
 from textveil.text.restore import Restorer
-from textveil.text.rewrite import batches
 from textveil.text.rewrite.draw import draw
 from textveil.text.rewrite.plan import Plan
 from textveil.text.rewrite.read import Carried, Open, read_segments
 from textveil.text.rewrite.write import written
 from textveil.text.segmentation import is_gap
 from textveil.text.skeleton import sentence_start
+
+#: Segments of a chunk.
+CHUNK_SEGMENTS = 1 << 15
 
 
 class LongDocument:
@@ -51,7 +53,7 @@ class LongDocument:
             As ``draw``.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
-        return [batches.joined(self._parts(text), blank) for text in self._texts]
+        return [joined(self._parts(text), blank) for text in self._texts]
 
     def _parts(self, text: str) -> Iterator[str]:
         for chunk, before in _chunks(self._plan, text):
@@ -88,7 +90,7 @@ def _chunks(plan: Plan, text: str) -> Iterator[tuple[list[str], str | None]]:
     """Yields some segments of a text at a time, with what the gap before them tells (``None`` at its start)."""
     found = segmentation.iterate_segments(text, marks_apart=plan.terms.sanitize_punctuation)
     before: str | None = None
-    while chunk := [*islice(found, batches.CHUNK_SEGMENTS)]:
+    while chunk := [*islice(found, CHUNK_SEGMENTS)]:
         yield chunk, before
         before = _gap_after(chunk, before)
 
@@ -105,3 +107,15 @@ def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
             return "." if ended else ""
         ended = ended or sentence_start(segment)
     return "." if ended and before is not None else before
+
+
+def joined(parts: Iterable[str], blank: str = "") -> str:
+    """Returns parts of a long text as one, with a blank between two of them.
+
+    ``str.join`` would hold the parts and all of them together. In a ``for`` loop a string that nothing else refers to
+    grows where it is.
+    """
+    text = ""
+    for part in parts:
+        text += blank + part if text else part
+    return text

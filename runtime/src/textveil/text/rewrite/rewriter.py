@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
-from textveil.text.rewrite import batches
 from textveil.text.rewrite.cut import Reader
 from textveil.text.rewrite.draw import draw
 from textveil.text.rewrite.plan import Plan
@@ -24,6 +23,10 @@ class DrawPlan(Plan):
         """Returns what rewrites the documents of one call."""
         return Rewriter(self)
 
+
+#: Texts are drawn in batches of about this many characters, and a longer text in chunks: this bounds memory. It depends
+#: on hidden words, so neither what comes out nor what is charged may depend on it, but for the order of random words.
+BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
 
 #: The texts of a document after the draw, how many tokens are charged for all of them together, and what restores words
 #: after consistent draws: it undoes the protection.
@@ -52,8 +55,8 @@ class Rewriter:
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        for batch in batches.of_documents(documents):
-            if len(batch) == 1 and batches.is_long(batch[0]):
+        for batch in _batches(documents):
+            if len(batch) == 1 and _is_long(batch[0]):
                 yield self._long(batch[0])
             else:
                 yield from self._together(batch)
@@ -75,3 +78,26 @@ class Rewriter:
         from textveil.text.restore import Restorer
 
         return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), strict=True)
+
+
+def _batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """Documents of several texts in batches of about ``BATCH_CHARACTERS``; a long one is a batch of its own."""
+    batch: list[Sequence[str]] = []
+    characters = 0
+    for texts in documents:
+        size = len(texts[0]) if len(texts) == 1 else sum(map(len, texts))
+        if batch and (characters + size > BATCH_CHARACTERS or size > LONG_CHARACTERS):
+            yield batch
+            batch, characters = [], 0
+        batch.append(texts)
+        characters += size
+        if size > LONG_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _is_long(texts: Sequence[str]) -> bool:
+    """Whether the texts of a document are drawn in chunks."""
+    return sum(map(len, texts)) > LONG_CHARACTERS

@@ -6,23 +6,29 @@ different ways are of different shapes, so any string of a kind may stand where 
 """
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import repeat
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.lazy import LatePattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, strings
 
+#: Marks of an entry: it is one in Title case and ALL CAPS only; it is a member only, no output. Of what is behind an
+#: entry the second alone ends in its letter so far behind a tab or a comma.
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
-#: What stands after an entry: nothing, or that it is a member only, no output; and the same of a member in Title case
-#: and ALL CAPS only.
-_ANY_CASE = ("", f"\t{MEMBER_ONLY}")
-_NO_OUTPUT = (f"\t{MEMBER_ONLY}", f",{MEMBER_ONLY}")
-_MARKS = (*_ANY_CASE, f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
-
+#: What stands after an entry.
+_MARKS = ("", f"\t{MEMBER_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
+_IN_CAPITALS = CAPITALIZED.encode()
+#: An entry's code: eight of its bytes and the next eight, as numbers, one XOR the other.
+_HALF = 8
+_TAB, _LINE_FEED = b"\t\n"
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
 _BLOCK = 1 << 8
 
@@ -81,13 +87,13 @@ class Kind(NamedTuple):
     Attributes:
         name: Its name, as it is printed.
         shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
-        lines: Folded words of the list, each with its marks after it.
+        lines: Folded words of the list, each with its marks after it: the bytes of the file.
         outputs: Folded outputs, each drawn with the same probability.
     """
 
     name: str
     shape: str | None
-    lines: tuple[str, ...]
+    lines: bytes
     outputs: tuple[str, ...]
 
 
@@ -110,9 +116,7 @@ class Kinds:
         if shapes and set(shapes) != SHAPES.keys():
             raise BundleDamaged("the kinds by shape are not those of the format")
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
-        self._of_line: dict[str, int] = {}
-        for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
-            self._of_line.update(zip(kind.lines, repeat(index)))
+        self._listed = Listed([kind.lines for kind in kinds])
 
     def of_string(self, string: str) -> int | None:
         """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
@@ -120,17 +124,19 @@ class Kinds:
 
     def of_word(self, key: str, case: int) -> int | None:
         """Returns the index of the first kind that lists a word, or ``None``."""
-        listed = (self._of_line.get(key + mark) for mark in (_ANY_CASE if case == LOWER else _MARKS))
-        return min((index for index in listed if index is not None), default=None)
+        for index, marks in self._listed.find(key):
+            if case != LOWER or not marks.startswith(_IN_CAPITALS):
+                return index
+        return None
 
 
-def read_kind(name: str, shape: str | None, text: str, *, checked: bool = False) -> Kind:
+def read_kind(name: str, shape: str | None, utf_8: bytes, *, checked: bool = False) -> Kind:
     """Reads the content of ``kind.NAME.txt``.
 
     Args:
         name: Name of the kind.
         shape: Its shape, ``None`` for a kind by list.
-        text: The file: an entry a line, after a tab its marks.
+        utf_8: The file: an entry a line, after a tab its marks.
         checked: Whether its entries were looked at before. The lists of the built-in bundle were, by the tests of this
             package; its hash tells that they are these.
 
@@ -140,16 +146,13 @@ def read_kind(name: str, shape: str | None, text: str, *, checked: bool = False)
     """
     if shape is not None and shape not in SHAPES:
         raise BundleDamaged("a kind has an unknown shape")
-    # All lines at once: a bundle has tens of thousands of them, and every start reads them.
-    lines = tuple(text.removesuffix("\n").split("\n"))
+    lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
     if not checked:
-        _check(lines, shape)
-    if shape is not None:
-        return Kind(name, shape, (), lines)
-    outputs = tuple([line.partition("\t")[0] for line in lines if not line.endswith(_NO_OUTPUT)])
-    if not outputs:
+        _check(lines[:-1].decode("utf-8").split("\n"), shape)
+    printed = outputs(lines)
+    if not printed:
         raise BundleDamaged("a kind has no outputs")
-    return Kind(name, None, lines, outputs)
+    return Kind(name, shape, lines if shape is None else b"", printed)
 
 
 def _check(lines: Sequence[str], shape: str | None) -> None:
@@ -209,3 +212,64 @@ def _is_output(entry: str, shape: str) -> bool:
     if segmentation.segments(entry) != [entry]:
         return False
     return strings.is_string(entry) and not strings.is_emoticon(entry) and shape_of(entry) == shape
+
+
+class Listed:
+    """The words of some lists, found in the bytes of their files: as objects they would take five times the memory.
+
+    Lines are in order of the codes of their entries. Those of one code are few, and are compared.
+
+    Args:
+        lists: Each in UTF-8, an entry a line, after a tab its marks. The last line is complete.
+    """
+
+    def __init__(self, lists: Sequence[bytes]) -> None:
+        starts = [_lines(lines)[0] for lines in lists]
+        codes = np.concatenate([np.empty(0, np.uint64), *map(_codes, lists, starts)])
+        order, lengths = np.argsort(codes, kind="stable"), np.array([len(found) for found in starts], np.intp)
+        self._lists = lists
+        self._codes = array("Q", codes[order].tobytes())
+        self._numbers = array("I", np.repeat(np.arange(len(lists), dtype=np.uint32), lengths)[order].tobytes())
+        self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
+
+    def find(self, word: str) -> list[tuple[int, bytes]]:
+        """Returns the number of every list that has a word, first lists first, and what is behind the word there."""
+        found: list[tuple[int, bytes]] = []
+        entry = word.encode("utf-8", "surrogatepass")
+        head = entry.ljust(2 * _HALF, b"\0")
+        code = int.from_bytes(head[:_HALF], "big") ^ int.from_bytes(head[_HALF : 2 * _HALF], "big")
+        place = bisect_left(self._codes, code)
+        while place < len(self._codes) and self._codes[place] == code:
+            lines, start = self._lists[self._numbers[place]], self._starts[place]
+            listed, _, marks = lines[start : lines.index(b"\n", start)].partition(b"\t")
+            if listed == entry:
+                found.append((self._numbers[place], marks))
+            place += 1
+        return found
+
+
+def outputs(lines: bytes) -> tuple[str, ...]:
+    """Returns the entries of a list but for members only."""
+    starts, ends = _lines(lines)
+    letters = np.frombuffer(lines, np.uint8)
+    before = letters[ends - np.minimum(ends, len(MEMBER_ONLY) + 1)]
+    is_output = (letters[ends - 1] != ord(MEMBER_ONLY[-1])) | ((before != _TAB) & (before != ord(",")))
+    printed = letters[np.repeat(is_output, ends - starts + 1)].tobytes().decode("utf-8")
+    return tuple(printed.replace(f"\t{CAPITALIZED}", "").split("\n")[:-1])
+
+
+def _lines(lines: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Where the lines of a list start and end."""
+    ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_FEED).astype(np.uint32)
+    return np.insert(ends[:-1] + 1, 0, 0)[: len(ends)], ends
+
+
+def _codes(lines: bytes, starts: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """The code of every entry."""
+    letters = np.frombuffer(lines + bytes(2 * _HALF), np.uint8)
+    codes, inside = np.zeros(len(starts), np.uint64), np.ones(len(starts), np.bool_)
+    for place in range(2 * _HALF):
+        letter = letters[starts + np.uint32(place)]
+        inside &= letter > _LINE_FEED  # no entry has control characters
+        codes = (codes << np.uint64(8) | codes >> np.uint64(56)) ^ np.where(inside, letter, 0)
+    return codes

@@ -12,7 +12,7 @@ from textveil.text.skeleton.kinds import Kind
 
 _ENDS_SENTENCE = frozenset(".!?\n\r\x0b\x0c\x85\u2028\u2029")
 #: What a punctuation mark becomes where a rule replaces it: any of these, without a look at it.
-MARKS = Kind("punctuation mark", None, (), tuple(".,;:!?-()'\""))
+MARKS = Kind("punctuation mark", None, b"", tuple(".,;:!?-()'\""))
 
 
 class Role(Enum):

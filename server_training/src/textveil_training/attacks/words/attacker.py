@@ -2,11 +2,12 @@
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
 mechanism (``chain.py``). ``network`` is a denoiser (``denoiser.py``), ``minilm`` the same with an encoder
-(``minilm.py``). ``sum`` adds their logarithms with weights that are learned on known texts. A stronger attack takes its
-place beside them: a score for each candidate, in ``Attacker.scores``.
+(``minilm.py``). ``sum`` adds the logarithms of all but ``minilm``, and ``sum_minilm`` of all, with weights that are
+learned on known texts. A stronger attack takes its place beside them: a score for each candidate, in
+``Attacker.scores``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,6 +31,10 @@ Bits = NDArray[np.bool_]
 TUNED_ON = 700
 #: How often the network reads the known texts, each time drawn afresh: more often if they are short.
 _FEWEST, _MOST, _ELEMENTS = 3, 12, 4_000_000
+#: The same of MiniLM: 40 times as long an element.
+_MOST_OF_ENCODER, _ELEMENTS_OF_ENCODER = 4, 1_000_000
+#: Texts that are drawn at once, when their turn comes to be learned from.
+_AT_ONCE = 4_000
 _RATE = 2e-3
 
 
@@ -42,6 +47,7 @@ class Attacker:
         releases: Releases whose draws the network learns from, of one ``Words``.
         vectors: Vectors of words, for the network to start from; None for random ones.
         encoder: Whether MiniLM is tuned as an attacker too.
+        report: Called with parts learned from and parts in all.
     """
 
     def __init__(
@@ -52,6 +58,7 @@ class Attacker:
         vectors: Iterable[tuple[str, Any]] | None,
         *,
         encoder: bool = False,
+        report: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self.cut = [*cut, *prior]
         self.tune = held_out_rows(cut, TUNED_ON, seed=2)
@@ -62,20 +69,24 @@ class Attacker:
         close[self.tune] = True
         self.count = whole(self.cut, np.flatnonzero(~close))
         self._read: dict[str, Reading] = {}
-        self._prepared: tuple[Release, Considered, Ints] | None = None
+        self._prepared: tuple[Release, Considered, dict[str, Ints]] | None = None
         words = releases[0].words
         counted = [self.reading(release).part(self.count) for release in releases]
         self.trigrams = Trigrams(counted[0], len(words.spelled))
         learned = [(release, of, Considered(release, of)) for release, of in zip(releases, counted, strict=True)]
         table = word_vectors(words, vectors)
         body = denoiser.Convolutions(table.shape[1])
-        draw = partial(_drawn, learned, len(table))
-        passes = min(_MOST, max(_FEWEST, _ELEMENTS // len(counted[0].word)))
-        self.networks = {
-            "network": denoiser.train(Denoiser(table, body, learned=True), [draw] * passes, lambda name: _RATE)
-        }
+        draws = partial(_draws, learned, len(table))
+        elements = len(counted[0].word)
+        parts, more = draws(min(_MOST, max(_FEWEST, _ELEMENTS // elements))), []
         if encoder:
-            self.networks["minilm"] = minilm.train(words.spelled, draw)
+            more = draws(min(_MOST_OF_ENCODER, max(1, _ELEMENTS_OF_ENCODER // elements)))
+        total = len(parts) + len(more)
+        told = [partial(_told, draw, report, number, total) for number, draw in enumerate([*parts, *more])]
+        made = Denoiser(table, body, learned=True)
+        self.networks = {"network": denoiser.train(made, told[: len(parts)], lambda name: _RATE)}
+        if encoder:
+            self.networks["minilm"] = minilm.train(words.spelled, told[len(parts) :])
 
     def reading(self, release: Release) -> Reading:
         """Returns the known texts as a release reads them."""
@@ -90,24 +101,40 @@ class Attacker:
             of[name] = network.scores(Seen.of(reading, outputs, found, len(network.vectors)))
         return of
 
-    def prepared(self, release: Release) -> tuple[Considered, Ints]:
-        """Returns what stands behind each output of a release, and the weights of the sum for it."""
+    def prepared(self, release: Release) -> tuple[Considered, dict[str, Ints]]:
+        """Returns what stands behind each output of a release, and the weights of the sums for it."""
         if self._prepared is None or self._prepared[0] is not release:
             read = self.reading(release)
             considered, tune = Considered(release, read.part(self.count)), read.part(self.tune)
             outputs, found = _candidates(release, considered, tune)
             truth = found.words == tune.word[found.places][:, None]
-            parts = [*self.scores(tune, outputs, found).values(), _alone(found)]
-            self._prepared = release, considered, fitted(parts, truth)
+            sums = _summed(self.scores(tune, outputs, found), found)
+            weights = {name: fitted(parts, truth) for name, parts in sums.items()}
+            self._prepared = release, considered, weights
         return self._prepared[1:]
 
 
-def _drawn(releases: Sequence[tuple[Release, Reading, Considered]], rows: int) -> list[Drawn]:
-    """Draws every text by one of the releases, chosen at random."""
-    chosen = np.random.default_rng().integers(len(releases), size=releases[0][1].documents)
+Learned = Sequence[tuple[Release, Reading, Considered]]
+
+
+def _draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[Drawn]]]:
+    """Returns what draws every text once a pass, in random order, some texts at a time."""
+    rng, texts = np.random.default_rng(), releases[0][1].documents
+    orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
+    return [partial(_drawn, releases, rows, chosen) for order in orders for chosen in order]
+
+
+def _told(draw: Callable[[], list[Drawn]], report: Callable[[int, int], None], done: int, total: int) -> list[Drawn]:
+    report(done, total)
+    return draw()
+
+
+def _drawn(releases: Learned, rows: int, texts: Ints) -> list[Drawn]:
+    """Draws some texts, each by one of the releases, chosen at random."""
+    by = np.random.default_rng().integers(len(releases), size=len(texts))
     found: list[Drawn] = []
     for number, (release, reading, considered) in enumerate(releases):
-        part = reading.part(np.flatnonzero(chosen == number))
+        part = reading.part(np.sort(texts[by == number]))
         outputs, candidates = _candidates(release, considered, part)
         candidates = candidates.first(LEARNED)
         right = candidates.words == part.word[candidates.places][:, None]
@@ -121,9 +148,11 @@ def _candidates(release: Release, considered: Considered, reading: Reading) -> t
     return outputs, release.in_context(reading, outputs, considered.of(reading, outputs)).first(RANKED)
 
 
-def _alone(found: Candidates) -> Ints:
-    """Returns what is said of candidates without context."""
-    return found.likelihood + found.prior
+def _summed(scores: dict[str, Ints], found: Candidates) -> dict[str, list[Ints]]:
+    """Returns the parts of each sum: of all but MiniLM, and of all; last what is said of candidates without context."""
+    alone = found.likelihood + found.prior
+    sums = {"sum": [*(part for name, part in scores.items() if name != "minilm"), alone]}
+    return sums | ({"sum_minilm": [*scores.values(), alone]} if "minilm" in scores else {})
 
 
 def added(parts: Sequence[Ints], weights: Ints) -> Ints:
@@ -212,7 +241,7 @@ def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, In
     unread = len(release.words.spelled)  # nothing below sees a hidden word
     shown = replace(target, word=np.where(np.isin(target.role, (DRAWN, KIND)), unread, target.word))
     scores = attacker.scores(shown, outputs, found)
-    scores["sum"] = added([*scores.values(), _alone(found)], weights)
+    scores |= {name: added(parts, weights[name]) for name, parts in _summed(scores, found).items()}
     rows = np.arange(len(found.places))
     guesses = {"bayes": found.bayes} | {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     everywhere = {"unchanged": outputs}
@@ -245,5 +274,5 @@ def attack(
     # Where the base follows the text there is no one channel to compute it from.
     result["closed_form"] = considered.closed_form(content) if type(release) is Release else None
     result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
-    result["weights"] = [round(weight, 3) for weight in weights.tolist()]
+    result["weights"] = {name: [round(weight, 3) for weight in of.tolist()] for name, of in weights.items()}
     return result

@@ -75,6 +75,7 @@ class Considered:
 
     def __init__(self, release: Release, train: Reading) -> None:
         self._release, self._lists = release, {}
+        self._known: dict[bool, tuple[Ints, ...]] = {}
         drawn = train.role == DRAWN
         words, first, counts = np.unique(train.word[drawn], return_index=True, return_counts=True)
         symbols = train.index[drawn][first]
@@ -108,15 +109,27 @@ class Considered:
             likelihood[rows, : len(found)] = 0
         drawn = np.flatnonzero(role == DRAWN)
         lower = self._release.in_lower_case(reading, places[drawn])
-        for slots, channel in zip((~lower, lower), self._release.channels or (None, None), strict=True):
-            rows = drawn[slots]
-            distinct, copies = np.unique(outputs[places[rows]], return_inverse=True)
-            for start in range(0, len(distinct), _BLOCK):
-                chosen = np.flatnonzero((copies >= start) & (copies < start + _BLOCK))
-                block = self._drawn(channel, distinct[start : start + _BLOCK])
-                for whole, of_block in zip((words, likelihood, prior), block, strict=True):
-                    whole[rows[chosen], : of_block.shape[1]] = of_block[copies[chosen] - start]
+        for slot in (False, True):
+            rows = drawn[lower == slot]
+            known, *table = self._of_outputs(slot, outputs[places[rows]])
+            at = np.searchsorted(known, outputs[places[rows]])
+            for whole, of_output in zip((words, likelihood, prior), table, strict=True):
+                whole[rows, : of_output.shape[1]] = of_output[at]
         return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
+
+    def _of_outputs(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
+        """Returns all outputs so far, ascending, and their candidates: each output's are found once, not every draw."""
+        empty = np.zeros((0, min(COUNT, len(self._words))))
+        so_far = self._known.get(lower, (np.zeros(0, dtype=int), empty.astype(int), empty, empty))
+        new = np.setdiff1d(outputs, so_far[0])
+        channel = (self._release.channels or (None, None))[lower]
+        starts = range(0, len(new), _BLOCK)
+        blocks = [(new[at : at + _BLOCK], *self._drawn(channel, new[at : at + _BLOCK])) for at in starts]
+        if blocks:
+            joined = [np.concatenate(parts) for parts in zip(so_far, *blocks, strict=True)]
+            order = np.argsort(joined[0])
+            so_far = self._known[lower] = tuple(array[order] for array in joined)
+        return so_far
 
     def _drawn(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
         given = np.ones((len(outputs), 1)) if channel is None else channel.columns(self._symbol_of[outputs])

@@ -194,7 +194,7 @@ Drawn = tuple[Seen, Ints]
 
 def train(
     network: Denoiser,
-    passes: Sequence[Callable[[], Sequence[Drawn]]],
+    draws: Sequence[Callable[[], Sequence[Drawn]]],
     peak: Callable[[str], float | None],
     *,
     batch: int = _BATCH,
@@ -204,7 +204,7 @@ def train(
 
     Args:
         network: The network, as it starts.
-        passes: Makes the draws of each pass.
+        draws: Each makes draws of some texts, when their turn comes: of all of them they would not fit into memory.
         peak: The highest rate of a parameter by its name; None where it stays as it is.
         batch: Elements of a batch, padding among them.
         seed: Decides the order, and nothing of the draws.
@@ -220,7 +220,8 @@ def train(
     groups = [{"params": parameters, "lr": rate} for rate, parameters in grouped.items()]
     optimizer = torch.optim.AdamW(groups, weight_decay=_DECAY, fused=True)
     network.train()
-    for number, draw in enumerate(passes):
+    steps = 0
+    for number, draw in enumerate(draws):
         drawn = [(seen, torch.from_numpy(truth)) for seen, truth in draw()]
         parts = [
             (seen, gold, texts)
@@ -228,9 +229,9 @@ def train(
             for texts in batches(seen.document, seen.row_of >= 0, batch, shuffled=True)
         ]
         for step, chosen in enumerate(torch.randperm(len(parts)).tolist()):
-            done = (number + step / len(parts)) / len(passes)
+            done, steps = (number + step / len(parts)) / len(draws), steps + 1
             for group, rate in zip(optimizer.param_groups, grouped, strict=True):
-                group["lr"] = rate * min(1.0, (step + 1) / _RISE if not number else 1.0) * max(0.02, 1 - done)
+                group["lr"] = rate * min(1.0, steps / _RISE) * max(0.02, 1 - done)
             seen, gold, texts = parts[chosen]
             rows = torch.where(texts < 0, -1, seen.row_of[texts])
             right = gold[rows[rows >= 0]]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from textveil_training.attacks.words.denoiser import LONGEST, Denoiser, Drawn
 from textveil_training.attacks.words.denoiser import train as train_denoiser
-from textveil_training.engine.encoders import MINILM, load_encoder
+from textveil_training.engine.encoders import MINILM, load_encoder, precision_for
 from textveil_training.engine.tokens import Tokenizer
 
 _DROP = 0.1
@@ -44,6 +44,7 @@ class ElementEncoder(nn.Module):
         self.width = self.pieces.shape[1]
         self.dense, self.norm = nn.Linear(self.width, self.width), nn.LayerNorm(self.width)
         nn.init.eye_(self.dense.weight)
+        self._bfloat16 = precision_for("bfloat16", self.pieces.device) == "bfloat16"
 
     def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
         """Returns what the encoder makes of each element.
@@ -56,20 +57,21 @@ class ElementEncoder(nn.Module):
         inside = torch.ones(len(there), 1, dtype=torch.bool)
         mask = torch.cat([inside, there, inside], dim=1).long()
         read = torch.cat([first, embedded * self._size, last], dim=1)
-        states = self.encoder(inputs_embeds=read, attention_mask=mask).last_hidden_state[:, 1:-1]
-        return self.norm(nn.functional.gelu(self.dense(states)))
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._bfloat16):
+            states = self.encoder(inputs_embeds=read, attention_mask=mask).last_hidden_state[:, 1:-1]
+        return self.norm(nn.functional.gelu(self.dense(states.float())))
 
 
-def train(spelled: Sequence[str], draw: Callable[[], Sequence[Drawn]]) -> Denoiser:
-    """Tunes MiniLM in one pass, on elements whose word is among the candidates.
+def train(spelled: Sequence[str], draws: Sequence[Callable[[], Sequence[Drawn]]]) -> Denoiser:
+    """Tunes MiniLM on elements whose word is among the candidates.
 
     Args:
         spelled: Words by number.
-        draw: Makes the draws that it learns from.
+        draws: Each makes draws of some texts.
     """
     body = ElementEncoder(spelled)
     network = Denoiser(body.pieces, body, learned=False)
-    return train_denoiser(network, [draw], _peak, batch=_BATCH)
+    return train_denoiser(network, draws, _peak, batch=_BATCH)
 
 
 def _peak(name: str) -> float | None:

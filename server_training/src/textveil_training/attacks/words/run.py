@@ -36,7 +36,7 @@ def attack_words(
         function_words: What is not a content word.
         vocabulary: Words that the mechanism knows.
         vectors: Vectors of words, for the network to start from; None for random ones.
-        encoder: Whether MiniLM is tuned as an attacker too: hours.
+        encoder: Whether MiniLM is an attacker too: half an hour a million words.
         draws: How often the texts are released.
         report: Called with steps done and steps in all.
 
@@ -52,14 +52,21 @@ def attack_words(
     cut = [segments(text) for text in texts]
     of_known, known_counts = apart([segments(text) for text in known], cut)
     of_prior, prior_counts = apart([segments(text) for text in prior], cut)
-    attacker = Attacker(of_known, of_prior, [release], vectors, encoder=encoder)
-    report(1, draws + 1)
+    parts = 1
+
+    def learned(done: int, total: int) -> None:
+        nonlocal parts
+        parts = total
+        report(done, total + draws)
+
+    attacker = Attacker(of_known, of_prior, [release], vectors, encoder=encoder, report=learned)
+    report(parts, parts + draws)
     asked, target = Asked(cut, function_words, frozenset(vocabulary)), release.read(cut)
     right: dict[str, list[Any]] = {}
     for draw in range(draws):
         for name, guess in named(release, attacker, target).items():
             right.setdefault(name, []).append(asked.right(target, guess))
-        report(draw + 2, draws + 1)
+        report(parts + draw + 1, parts + draws)
     found: dict[str, Any] = {"known_texts": known_counts, "prior_texts": prior_counts, "draws": draws}
     found["hidden"] = rounded((target.role > 1).mean())
     for what, mask in asked.masks.items():
