@@ -60,7 +60,13 @@ def main() -> None:
 
     network, vocabulary, lowercase = load_encoder(MINILM, 0.0)
     pieces = tuple(Tokenizer(vocabulary, lowercase=lowercase, max_tokens=MAX_TOKENS).ids)
-    model = PooledModel(network.eval(), pieces, lowercase, MAX_TOKENS, "")  # type: ignore[arg-type]
+    model = PooledModel(
+        extractor=network.eval(),  # type: ignore[arg-type]
+        vocabulary=pieces,
+        lowercase=lowercase,
+        max_tokens=MAX_TOKENS,
+        identity="",
+    )
     part = task.calibration
     sample = prepare(list(zip(part.classes.tolist(), part.texts, strict=True)), pieces, model)
     with tempfile.TemporaryDirectory() as folder, a.output.open("w", encoding="utf-8") as file:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from intervals import iv
 from textveil.errors import OptionError
-from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise import discrete as noise
+from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.mechanisms.noise.vector import Noise, gaussian_delta, noise_for
@@ -182,7 +182,7 @@ def test_a_cell_of_one_word_is_enough() -> None:
 
 
 def test_the_delta_of_a_table_is_that_of_its_noise_and_of_its_rounding() -> None:
-    """Each single count lacks less than a word, that of 0 less than two; at so small an epsilon both texts count alike."""
+    """Each single count lacks less than a word, that of 0 less than two; at epsilon 1e-9 both texts are alike."""
     assert total_variation(3, bits=8) == Fraction(7, 2**8)
     parameters = ReleaseParameters(mode="l2", dimension=3, grid=2, epsilon="1e-9", delta="0.5")
     rounding = gaussian_delta(parameters, 10**6, 50) - zcdp.delta_bound(parameters.rho(10**6), Fraction("1e-9"))

@@ -1,12 +1,9 @@
-"""Shapes that reading and calling rest on: records of four fields and more are made by name, commands are short."""
+"""Shapes that reading and calling rest on: records of four fields and more are made by name."""
 
 import ast
 from collections.abc import Iterator
-from typing import TypeVar
-
 from scripts import ROOT
 
-Node = TypeVar("Node", bound=ast.AST)
 #: Named tuples: made for every word of a text, or once; or read as the tuples that they are.
 TUPLES = {
     ("textveil/text/forms.py", "Pair"),
@@ -22,13 +19,12 @@ TUPLES = {
 }
 
 
-def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
+def records() -> Iterator[tuple[str, ast.ClassDef]]:
     for source in (ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")):
         for path in sorted(source.rglob("*.py")):
             tree = ast.parse(path.read_text("utf-8"))
-            yield from (
-                (path.relative_to(source).as_posix(), node) for node in ast.walk(tree) if isinstance(node, kind)
-            )
+            found = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+            yield from ((path.relative_to(source).as_posix(), node) for node in found)
 
 
 def by_position(record: ast.ClassDef) -> int:
@@ -42,15 +38,4 @@ def by_position(record: ast.ClassDef) -> int:
 
 
 def test_records_of_four_fields_are_made_by_name() -> None:
-    assert {(path, record.name) for path, record in nodes(ast.ClassDef) if by_position(record) >= 4} == TUPLES
-
-
-def test_commands_are_short() -> None:
-    """At most 60 lines: what a command does stands in functions that can be called."""
-    lines = {
-        (path, function.name): (function.end_lineno or 0) - function.lineno + 1
-        for path, function in nodes(ast.FunctionDef)
-        if path.startswith(("textveil_cli/commands/", "textveil_export/cli", "textveil_training/cli"))
-    }
-    assert lines
-    assert {name: length for name, length in lines.items() if length > 60} == {}
+    assert {(path, record.name) for path, record in records() if by_position(record) >= 4} == TUPLES

@@ -63,13 +63,13 @@ def lines_of(name: FormatName, rows: list[Example]) -> str:
 
 JUDGMENTS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 EXAMPLES = {
-    "sst2": st.builds(Example, one, st.sampled_from(("0", "1"))),
-    "qnli": st.builds(Example, two, st.sampled_from(("entailment", "not_entailment"))),
-    "sick": st.builds(Example, two, st.sampled_from(JUDGMENTS), scores),
-    "medsts": st.builds(Example, two, score=scores),
-    "tsv": st.builds(Example, one, cells),
+    "sst2": st.builds(Example, texts=one, label=st.sampled_from(("0", "1"))),
+    "qnli": st.builds(Example, texts=two, label=st.sampled_from(("entailment", "not_entailment"))),
+    "sick": st.builds(Example, texts=two, label=st.sampled_from(JUDGMENTS), score=scores),
+    "medsts": st.builds(Example, texts=two, score=scores),
+    "tsv": st.builds(Example, texts=one, label=cells),
 }
-ATTRIBUTED = st.builds(Example, one, st.sampled_from("0123"), attributes=indices)
+ATTRIBUTED = st.builds(Example, texts=one, label=st.sampled_from("0123"), attributes=indices)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

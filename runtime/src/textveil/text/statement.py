@@ -7,6 +7,7 @@ It never says how many words were changed, unknown or sensitive: that would be a
 
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from textveil.errors import OptionError
@@ -236,7 +237,8 @@ class Result:
         return self.mapping.restore(reply)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.text, self.tokens, self.terms, None, self.drawn)  # the mapping stays in this process
+        known = partial(type(self), text=self.text, tokens=self.tokens, terms=self.terms, drawn=self.drawn)
+        return known, ()  # the mapping stays in this process
 
 
 class Document(NamedTuple):

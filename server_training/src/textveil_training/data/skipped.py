@@ -43,7 +43,8 @@ class Skipped:
         self.reasons[error.reason] += 1
         if self._quarantine is not None:
             file, line = ("", 0) if error.location is None else (error.location.file_name, error.location.line or 0)
-            self._rows.append((file, Bad(number, line, error.reason, raw.encode("utf-8", "surrogateescape"))))
+            kept = raw.encode("utf-8", "surrogateescape")
+            self._rows.append((file, Bad(number=number, line=line, reason=error.reason, raw=kept)))
 
     def keep(self) -> None:
         """Writes the quarantine, as ``textveil sanitize`` does; none without bad rows.

@@ -73,11 +73,11 @@ def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Rep
     network, description, vocabulary = read_model(folder)
     tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     model = PooledModel(
-        network.encoder.eval(),  # type: ignore[arg-type]
-        tuple(tokenizer.ids),
-        description.lowercase,
-        description.max_tokens,
-        description.encoder_sha256,
+        extractor=network.encoder.eval(),  # type: ignore[arg-type]
+        vocabulary=tuple(tokenizer.ids),
+        lowercase=description.lowercase,
+        max_tokens=description.max_tokens,
+        identity=description.encoder_sha256,
     )
     head = network.head.out
     return MinilmWeights(model, *(part.detach().numpy().astype(np.float32) for part in (head.weight, head.bias)))
@@ -95,11 +95,11 @@ def minilm_as_it_comes(settings: MinilmSettings) -> PooledModel:
     network, vocabulary, lowercase = load_encoder(settings.encoder, 0.0)
     pieces = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens).ids
     return PooledModel(
-        network.eval(),  # type: ignore[arg-type]
-        tuple(pieces),
-        lowercase,
-        settings.max_tokens,
-        weights_sha256(vocabulary),
+        extractor=network.eval(),  # type: ignore[arg-type]
+        vocabulary=tuple(pieces),
+        lowercase=lowercase,
+        max_tokens=settings.max_tokens,
+        identity=weights_sha256(vocabulary),
     )
 
 
