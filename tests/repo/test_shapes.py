@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+
 from scripts import ROOT
 
 #: Named tuples: made for every word of a text, or once; or read as the tuples that they are.
