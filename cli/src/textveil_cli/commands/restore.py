@@ -21,7 +21,7 @@ def restore(
 ) -> None:
     """Put the original words into a reply, on this device.
 
-    The reply is about a text that was sanitized with --consistent --keep-mapping.
+    The reply is about a text that was sanitized with --keep-mapping, and with --consistent on the rungs words and all.
 
     Only words whose outputs stand for one original are restored. The result is as private as the text was.
     """
