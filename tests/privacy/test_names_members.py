@@ -4,11 +4,13 @@ A common word is shown where its own marks say so, and some words in capitals ar
 them are outside the fiber.
 """
 
+import random
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from names_soup import skeleton
+from names_soup import skeleton, soup
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlan, NamesPlans
 from textveil.text.segmentation import key
@@ -88,6 +90,23 @@ def test_every_name_is_as_any_other(plan: NamesPlan) -> None:
 @pytest.mark.full
 def test_every_name_is_as_any_other_in_all_frames(plan: NamesPlan) -> None:
     assert in_frames(plan, FRAMES) == []
+
+
+@pytest.mark.full
+def test_every_name_is_as_the_first_of_its_kind_between_random_neighbors(plan: NamesPlan) -> None:
+    """Equality is transitive, so any two are alike.
+
+    Words that a name joins to a run of names make another run, and neighbors that are one of the two an equal pair.
+    """
+    chance, reader = random.Random(7), plan.reader()
+    for kind, found in names(plan):
+        first = {1 + member.count(" "): member for member in reversed(found)}
+        for member in found:
+            before, after, case = soup(chance), soup(chance), chance.choice((str.title, str.upper))
+            both = member, first[1 + member.count(" ")]
+            if set(" ".join(both).split(" ")).isdisjoint(map(key, re.findall(r"\w+", f"{before} {after}"))):
+                one, other = (skeleton(reader.read([f"{before} saw {case(name)}, {after}"])) for name in both)
+                assert one == other, kind
 
 
 def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
