@@ -63,8 +63,6 @@ SMALL = (
 CHANGED = """19b 264 295 10fc a7d3 a7d5 a7f2-a7f4 ab69 1add 1ae6 1aeb 1c89-1c8a a7cb-a7cf a7d2 a7d4 a7da-a7dc a7f1
 10d50-10d65 10d70-10d85 10efa-10efb 10efd-10eff 113ce-113d0 11f41-11f42 1612f 16ea0-16eb8 16ebb-16ed3 1ccf0-1ccf9
 1df25-1df2a 1e030-1e06d 1e4ec-1e4ee 1e5ef"""
-#: Characters that other classes are planted of, each with one that has them.
-MOVED = dict(zip("あא०。🜀\ue000\u0591₿一अ\u1680\ue002", "éփéaփ\u0663֊éⅧ\u0483։\u05f4", strict=True))
 DENIED = ["doctor", "Anna", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
 ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
@@ -133,11 +131,11 @@ def characters(bundle: TextBundle) -> list[str]:
 
 
 def moved() -> Path:
-    """Writes the built-in bundle with the classes of some characters exchanged, and returns where it is."""
+    """Writes the built-in bundle with the classes of some characters moved, and returns where it is."""
     folder = ROOT / "web" / "dist" / "moved"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(BUNDLE, folder)
-    damaged.move_classes(folder, MOVED)
+    damaged.move_classes(folder)
     return folder
 
 
@@ -202,7 +200,8 @@ def digest(pieces: Sequence[object]) -> str:
 
 def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
     """Returns the skeleton of each text on the rung names, as text."""
-    found, swap = [], swap_of(sanitizer.bundle.characters_json, [document], options) or NO_SWAP
+    words = [*options.get("deny", ()), *options.get("allow", ())]
+    found, swap = [], swap_of(sanitizer.bundle.characters_json, document + words) or NO_SWAP
     for text in sanitizer.names_plan(**swap.options(options)).reader().read([*map(swap.there, document)]):
         entries = []
         for entry in text.entries:
@@ -355,7 +354,7 @@ def main() -> None:
         done += each
     folder = moved()
     print(json.dumps({"bundle": str(folder), "encoder": str(ENCODER)}))
-    sanitizer, mixed = Sanitizer.load(folder), [*MOVED, *MOVED.values(), *"Aa1. "]
+    sanitizer, mixed = Sanitizer.load(folder), [*damaged.MOVED, *damaged.MOVED.values(), *"Aa1. "]
     for number, options in enumerate(every[::13], len(every) * 1000):
         made = record(number, options, [[odd(chance, mixed)] for _ in range(each)], sanitizer)
         made.pop("restored", None)  # by the platform's Unicode

@@ -311,7 +311,7 @@ class Conversation:
         return self._rewrite or (lambda text: self._read(text, reader))
 
     def _read(self, text: str, reader: TextReader) -> str:
-        swap = swap_of(self._sanitizer.bundle.characters_json, [[text]], {}) or NO_SWAP
+        swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
         return self._written(reader.read([swap.there(text)])[0], swap)
 
     def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:

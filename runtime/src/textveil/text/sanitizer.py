@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -16,13 +17,13 @@ from textveil.sequences import lists_of_texts, texts_of
 from textveil.text.options import OF_NAMES, Options, cache_key, given
 from textveil.text.rewrite import DrawPlan
 from textveil.text.staircase_plans import StaircasePlans
-from textveil.text.stand_ins import require_settled, swap_of
 from textveil.text.statement import Document, Result, Terms
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import Distribution
     from textveil.text.names.also import Detector
     from textveil.text.names.plan import NamesPlan, NamesPlans
+    from textveil.text.stand_ins import Swap
     from textveil.text.token_plans import TokenPlans
 
 _MAX_PLANS = 16
@@ -123,7 +124,7 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
-        plan, swap = self._plan(options), swap_of(self.bundle.characters_json, [[text]], options)
+        plan, swap = self._plan(options), self._swap([[text]], options)
         if swap is None:
             return plan.preview(text)
         found = self._plan(swap.options(options)).preview(swap.there(text))
@@ -186,11 +187,20 @@ class Sanitizer:
 
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[Terms, Iterable[Any]]:
         """What is promised, and what rewriters yield, read by the bundle's classes of characters."""
-        plan, swap = self._plan(options), swap_of(self.bundle.characters_json, documents, options)
+        plan, swap = self._plan(options), self._swap(documents, options)
         if swap is None:
             return plan.terms, plan.rewriter().rewrite(documents)
         found = self._plan(swap.options(options)).rewriter()
         return plan.terms, swap.rows(found.rewrite([[*map(swap.there, texts)] for texts in documents]))
+
+    def _swap(self, documents: Sequence[Sequence[str]], options: Options) -> "Swap | None":
+        words = [found for found in (options.get("deny"), options.get("allow")) if found is not None]
+        texts = [*chain(*words, *documents)]
+        if all(map(str.isascii, texts)):
+            return None
+        from textveil.text.stand_ins import swap_of  # nothing of it for ASCII alone
+
+        return swap_of(self.bundle.characters_json, texts)
 
     def _plan(self, options: Options) -> "DrawPlan | NamesPlan":
         key = cache_key(options)
@@ -219,6 +229,8 @@ class Plans:
     def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
         self._bundle, self._also = bundle, also
         if not bundle.is_builtin:
+            from textveil.text.stand_ins import require_settled
+
             require_settled(bundle.characters_json)
         if bundle.staircase is not None and not bundle.is_builtin:  # what its lists hold is looked at once
             _ = self.staircase

@@ -7,9 +7,8 @@ newer than one's Unicode, a call reads others of the same classes, and what come
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 import regex
@@ -42,7 +41,7 @@ class Swap:
 
     def options(self, options: Mapping[str, Any]) -> Any:
         """Returns options with other lists of words."""
-        lists = {name: [*map(self.there, options[name])] for name in ("deny", "allow") if options.get(name)}
+        lists = {name: [*map(self.there, options[name])] for name in ("deny", "allow") if options.get(name) is not None}
         return {**options, **lists}
 
     def rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -54,16 +53,16 @@ class Swap:
 NO_SWAP = Swap({})
 
 
-def swap_of(classes: bytes, documents: Iterable[Sequence[str]], options: Mapping[str, Any]) -> Swap | None:
-    """Returns what stands in for the characters of texts and lists of words; ``None`` where nothing has to.
+def swap_of(classes: bytes, texts: Iterable[str]) -> Swap | None:
+    """Returns what stands in for the characters of all texts and words of a call; ``None`` where nothing has to.
 
     Raises:
         EngineFailed: Of the classes that the bundle (its ``characters.json``) has for a character there is no other.
     """
     met: set[str] = set()
-    for text in chain(options.get("deny") or (), options.get("allow") or (), chain.from_iterable(documents)):
-        if not text.isascii():
-            met.update(_MAY_DIFFER.findall(text))
+    for text in texts:
+        if not text.isascii() and _MAY_DIFFER.search(text):
+            met.update(filter(_MAY_DIFFER.match, set(text)))  # a list of them all may be as long as the text
     there: dict[str, str] = {}
     free: dict[frozenset[str], Iterator[str]] = {}
     for character in sorted(met):
