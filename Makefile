@@ -13,7 +13,7 @@ check: lint test
 lint:
 	.ci/lint
 
-# Lines of Python beside their goals.
+# Lines of Python beside their budgets.
 lines:
 	.ci/lines
 
