@@ -261,7 +261,7 @@ class Plans:
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
-                not have; the message lists those it has, and does not repeat the value.
+                not have; the message lists those it has.
         """
         found = given(options)
         if found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase":
