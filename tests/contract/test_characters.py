@@ -106,3 +106,20 @@ def test_classes_that_every_unicode_has_are_refused_where_they_are_others(tmp_pa
     move_classes(tmp_path, {"é": "."})
     with pytest.raises(EngineFailed):
         Sanitizer.load(tmp_path)
+
+
+def test_what_comes_out_has_the_characters_of_the_text(moved: Sanitizer) -> None:
+    done = moved.sanitize("doctor\u0591 \ue000x あ. あ", protect="words", consistent=True, deny=["あ"])
+    assert "\u0591 " in done.text
+    assert done.mapping is not None
+    assert {pair.original for pair in done.mapping.pairs} <= {"doctor", "\ue000x", "あ", ""}
+    assert moved.distribution("あa", protect="words") == moved.distribution("éa", protect="words")  # one unknown word
+
+
+def test_nothing_is_read_where_nothing_can_stand_in(tmp_path: Path) -> None:
+    copytree(GOLDEN / "staircase", tmp_path, dirs_exist_ok=True)
+    move_classes(tmp_path, {"\ue004": "\u00a0"})
+    sanitizer = Sanitizer.load(tmp_path)
+    assert [what for _, what in sanitizer.preview("a\ue004b")] == ["visible", "gap", "unknown"]
+    with pytest.raises(EngineFailed):
+        sanitizer.sanitize("a\ue004b\u1680")  # the one blank that could

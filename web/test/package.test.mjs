@@ -42,7 +42,10 @@ for (const platform of ["browser", "neutral", "node"]) {
 }
 
 test("the package is as small as the README says", () => {
-  const told = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" });
+  const told = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+  });
   const [{ size }] = JSON.parse(told);
   const [, said] = /says ([0-9.]+) kB/.exec(readFileSync(new URL("README.md", root), "utf8"));
   assert.ok(Math.abs(size / 1000 - said) < 0.3 && size < 53_000, `${size} bytes`);

@@ -174,6 +174,8 @@ class Sanitizer:
             OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
                 one token, or the staircase leaves it visible.
         """
+        if (swap := self._swap([[word]], options)) is not None:
+            options, word = swap.options(options), swap.there(word)
         return self._plan(options).distribution(word)
 
     def distance(self, first: str, second: str) -> float:
