@@ -5,12 +5,14 @@ pip install ./runtime './cli[mcp]'
 
 import asyncio
 import sys
+import tempfile
 from pathlib import Path
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-Path("mail.txt").write_text("I am Anna Novak, and order 88213 is late.\n")
-server = StdioServerParameters(command=sys.executable, args=["-m", "textveil_cli.integrations.mcp", "."])
+folder = Path(tempfile.mkdtemp())
+(folder / "mail.txt").write_text("I am Anna Novak, and order 88213 is late.\n")
+server = StdioServerParameters(command=sys.executable, args=["-m", "textveil_cli.integrations.mcp", str(folder)])
 
 
 async def main():
@@ -26,4 +28,4 @@ async def main():
 
 
 asyncio.run(main())
-print("the file has:", Path("answer.txt").read_text())
+print("the file has:", (folder / "answer.txt").read_text())
