@@ -102,7 +102,7 @@ def converse(gate: Server, up: Upstream, conversations: int) -> None:
     # One name in some hundreds becomes itself or another listed one. By chance two such counts differ by no more.
     assert mentions > conversations
     assert through <= alone + 4 * math.sqrt(alone + through) + 4
-    assert alone <= 10 + mentions // 50
+    assert max(through, alone) <= 10 + mentions // 50
 
 
 def count(messages: list[Any]) -> int:

@@ -161,7 +161,9 @@ def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> N
     number, few = map(int, numbers.removesuffix(" more.").split(" and "))
     arguments = {"who": person, "text": f"to {person}", "n": number, "few": few, "yes": True, "f": 0.5}
     reply = {"role": "assistant", "content": None, "tool_calls": [call("find", arguments), call("mail", arguments)]}
+    reply["reasoning"] = f"So {person} asks."
     found = conversation.incoming(reply)
+    assert found.reply["reasoning"] == "So Anna Novak asks."
     first, second = (json.loads(entry["function"]["arguments"]) for entry in found.reply["tool_calls"])
     assert first == {"who": "Anna Novak", "text": "to Anna Novak", "n": 4711, "few": 2, "yes": True, "f": 0.5}
     assert second == arguments

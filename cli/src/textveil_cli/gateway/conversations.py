@@ -25,7 +25,7 @@ from textveil.conversation import Went
 Run = Callable[..., Awaitable[Any]]
 #: What a message has that clients write in different ways, or leave out.
 _SKIPPED = frozenset(
-    ("id", "status", "annotations", "logprobs", "cache_control", "index", "phase", "audio", "citations")
+    "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
 )
 _TYPES = frozenset(("message", "text", "input_text", "output_text"))
 _SIGNED = ("thinking", "redacted_thinking", "reasoning")

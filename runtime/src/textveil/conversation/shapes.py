@@ -20,7 +20,8 @@ _CALL = {"name": SAME, "arguments": ARGUMENTS}
 _MESSAGE = {
     **dict.fromkeys(("role", "type", "id", "status", "phase", "tool_call_id"), SAME),
     **dict.fromkeys(("annotations", "audio", "function_call", "stop_reason", "stop_sequence"), EMPTY),
-    **{"content": PARTS, "name": NAME, "tool_calls": CALLS, "refusal": TEXT},
+    **{"content": PARTS, "name": NAME, "tool_calls": CALLS},
+    **dict.fromkeys(("refusal", "reasoning", "reasoning_content"), TEXT),
 }
 _PART = {"type": SAME, "cache_control": SAME, "annotations": EMPTY, "citations": EMPTY, "logprobs": EMPTY}
 #: The fields of each type.
