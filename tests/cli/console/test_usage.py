@@ -36,9 +36,9 @@ def usage(*arguments: str) -> tuple[int, str, str]:
     [
         (["my secret"], "unknown command"),
         (["sanitze"], "unknown command"),
-        (["--my-secret"], "unknown option"),
+        (["--my secret"], "unknown option"),
         (["-s"], "unknown option"),
-        (["sanitize", "--my-secret"], "unknown option"),
+        (["sanitize", "--temperature=secret"], "unknown option --temperature (see"),
         (["sanitize", "--text"], "--text needs a value"),
         (["sanitize", "--quiet=secret"], "--quiet takes no value"),
         (["inspect"], "WORD is missing"),

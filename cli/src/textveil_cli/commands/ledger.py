@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Kept
-from textveil.errors import LedgerError, OptionError
+from textveil.errors import LedgerError, OptionError, called
 from textveil.ledger import Account, Ledger, key_path_of
 
 from textveil_cli.console import SETTINGS, Command, output_to, say
@@ -93,7 +93,7 @@ def _opened(file: Path, ledger_key: Path | None) -> Ledger:
 def _require_file(file: Path, ledger_key: Path | None) -> None:
     """Raises ``LedgerError`` where there is neither a ledger nor a key; what a key without a ledger means, it says."""
     if not file.is_file() and not key_path_of(file, ledger_key).exists():
-        raise LedgerError("there is no ledger there: the first release with --ledger makes it")
+        raise LedgerError(f"there is no ledger {called(file) or 'there'}: the first release with --ledger makes it")
 
 
 def _require(yes: bool, message: str) -> None:

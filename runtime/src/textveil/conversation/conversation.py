@@ -21,10 +21,11 @@ from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
-from textveil.text.names.read import Read
+from textveil.text.names.read import Read, TextReader
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
 #: The first line of a file, and what its content belongs to.
 HEADER = b"textveil-conversation 2\n"
@@ -311,12 +312,16 @@ class Conversation:
 
     def _rewriter(self) -> Callable[[str], str]:
         reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
-        return self._rewrite or (lambda text: self._written(reader.read([text])[0]))
+        return self._rewrite or (lambda text: self._read(text, reader))
 
-    def _written(self, read: Read) -> str:
+    def _read(self, text: str, reader: TextReader) -> str:
+        swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
+        return self._written(reader.read([swap.there(text)])[0], swap)
+
+    def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
         pieces = self._running.rewrite(read)
-        self._found += pairs(pieces)
-        written = "".join(piece.output for piece in pieces)
+        self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
+        written = swap.back("".join(piece.output for piece in pieces))
         if self._plan.also is None:
             return written
         ends = [*accumulate(len(piece.output) for piece in pieces)]
