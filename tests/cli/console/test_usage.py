@@ -93,17 +93,7 @@ def test_the_kinds_of_the_help_are_those_of_the_rung(here: Callable) -> None:
 
 
 def test_every_command_has_a_short_help_option(here: Callable) -> None:
-    for command in (
-        "sanitize",
-        "preview",
-        "restore",
-        "inspect",
-        "info",
-        "levels",
-        "verify",
-        "encode",
-        "classify",
-    ):
+    for command in ("sanitize", "preview", "restore", "inspect", "info", "levels", "verify", "encode", "classify"):
         assert here(command, "-h").text == here(command, "--help").text != ""
 
 

@@ -43,11 +43,7 @@ def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_ke
 
 
 @ledger.command(cls=Command)
-def export(
-    file: File,
-    output: PrivateOutput = None,
-    ledger_key: LedgerKey = None,
-) -> None:
+def export(file: File, output: PrivateOutput = None, ledger_key: LedgerKey = None) -> None:
     """Print all that a ledger holds as JSON: tags and numbers, no stored outputs."""
     Kept(ledger=file, ledger_key=ledger_key).refuse(("--output", output))
     exported = json.dumps(_opened(file, ledger_key).export(), indent=1) + "\n"
