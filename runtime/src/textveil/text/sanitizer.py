@@ -264,8 +264,10 @@ class Plans:
                 not have; the message lists those it has.
         """
         found = given(options)
-        if found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase":
-            return self.names.plan(found)
+        return self.names.plan(found) if _of_names(found) else self.drawn(found)
+
+    def drawn(self, found: dict[str, Any]) -> DrawPlan:
+        """Resolves options of every rung but names."""
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: only with protect names")
         if self._also is not None:
@@ -275,13 +277,17 @@ class Plans:
         return self.staircase.plan(found)
 
 
+def _of_names(found: dict[str, Any]) -> bool:
+    return found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase"
+
+
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:
     """Resolves options against a bundle, for whoever looks at draws: see ``Plans.make``.
 
     Raises:
         OptionError: Also for the rung names, which draws no symbols.
     """
-    plan = Plans(bundle).make(options)
-    if not isinstance(plan, DrawPlan):
+    found = given(options)
+    if _of_names(found):
         raise OptionError("the rung names has members of kinds, and no mechanism that draws symbols")
-    return plan
+    return Plans(bundle).drawn(found)
