@@ -12,9 +12,9 @@ from textveil_cli.show.staircase_levels import StaircaseSummary, staircase_summa
 _EXPLAINED = (
     "nats: per drawn word. odds: no output is more than so many times as likely for one word as for another, even for "
     "someone who knows all other words. guess: the most by which the chance of a right guess of one word grows on "
-    "average (C). near: how often a word is drawn from its neighborhood. kept: how often a word comes out as itself: the "
-    "5 % quantile of words, the median, the 95 % quantile, and the most of any word. Where words in lower case and with a "
-    "capital differ, the larger figure is given."
+    "average (C). near: how often a word is drawn from its neighborhood. kept: how often a word comes out as itself: "
+    "the 5 % quantile of words, the median, the 95 % quantile, and the most of any word. Where words in lower case and "
+    "with a capital differ, the larger figure is given."
 )
 
 
