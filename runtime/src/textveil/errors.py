@@ -136,8 +136,8 @@ class UnknownLevel(OptionError, code="unknown-level"):
     @classmethod
     def of(cls, epsilon: object, there_are: str) -> "UnknownLevel":
         """Returns the error that says which levels there are, and which was asked for if that is a short number."""
-        named = f": {epsilon}" if re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon)) else ""
-        return cls(f"no such level{named}; {there_are}")
+        short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
+        return cls(f"no such level{f': {epsilon}' if short else ''}; {there_are}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):

@@ -89,9 +89,7 @@ def test_statements(rewrite: Here) -> None:
     assert not {"epsilon", "epsilon_document", "tokens"} & statement.keys()
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
     assert "Shown: common words of a public list, the kinds city, number. All others: replaced by random ones" in line
-    assert (
-        "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
-    )
+    assert "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
 
 
 def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
@@ -168,9 +166,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     for option in (["--keep", "city"], ["--tag", "city"], ["--drop", "city"], ["--style", "tag"], ["--allow", listed]):
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith(
-            f"textveil: option: {option[0]}: only with --protect names (see "
-        )
+        assert ran.message.startswith(f"textveil: option: {option[0]}: only with --protect names (see ")
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(

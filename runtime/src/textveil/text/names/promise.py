@@ -18,8 +18,8 @@ _LINE = (
     "What is shown can still tell whom the text is about."
 )
 _SUMMARY = (
-    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits a "
-    "short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
+    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits "
+    "a short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
 )
 _EQUAL = ", which strings are equal"
 _MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
