@@ -162,7 +162,7 @@ class ShownOptions:
             "--keep",
             metavar="KIND",
             autocompletion=lambda: KINDS,
-            help=f"names: show this kind; repeatable. Kinds are {', '.join(KINDS[:-1])} and {KINDS[-1]}.",
+            help=f"names: show what is listed of this kind; repeatable. Kinds: {', '.join(KINDS[:-1])} and {KINDS[-1]}.",
         ),
     ] = None
     tag: Annotated[
