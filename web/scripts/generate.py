@@ -172,6 +172,7 @@ def sentences_of_names() -> dict[str, object]:
         "keptKinds": of_names(keep=frozenset({"city", "country"})).line().partition("list")[2].partition("city")[0],
         "allowedMore": of_names(allow=True).line().partition("list")[2].partition(".")[0],
         "summary": plain.summary().replace(shown, "{line}").replace("31 shown words", "{shown}"),
+        "beyond": promise._BEYOND.replace("{:,}", "{cap}"),
         "notProtected": list(plain.not_protected),
         "kept": added(kept.not_protected, plain.not_protected).replace("city", "{kinds}"),
         "allowed": added(of_names(consistent=False, allow=True).not_protected, plain.not_protected),

@@ -215,8 +215,16 @@ export class NamesStatement extends Statement {
     return (tags ? NAMES_STATEMENT.tags : NAMES_STATEMENT.members) + (said.length > 0 ? ` (${said.join("; ")})` : "");
   }
 
+  /** The most different strings that have members of their own; `null` where there is no such cap. */
+  get #cap(): number | null {
+    const { style } = this.terms;
+    return style.consistent && !style.tags ? style.cap : null;
+  }
+
   override summary(): string {
-    return filled(NAMES_STATEMENT.summary, { line: this.line(), shown: counted(this.tokens, NAMES_STATEMENT.unit) });
+    const shown = counted(this.tokens, NAMES_STATEMENT.unit);
+    const beyond = this.#cap === null ? "" : filled(NAMES_STATEMENT.beyond, { cap: thousands(this.#cap) });
+    return filled(NAMES_STATEMENT.summary, { line: this.line(), shown }) + beyond;
   }
 
   override toJSON(): Facts {
@@ -230,6 +238,7 @@ export class NamesStatement extends Statement {
       notion: NAMES_STATEMENT.notion,
       style: style.tags ? "tag" : "surrogate",
       consistent: style.consistent,
+      consistent_cap: this.#cap,
       keep: [...style.keep].sort(),
       tag: [...style.tag].sort(),
       drop: [...style.drop].sort(),

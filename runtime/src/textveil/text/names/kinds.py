@@ -107,7 +107,7 @@ class Kinds:
         kinds: Mapping[str, frozenset[str]],
         common: Collection[str],
         keep: Collection[str] = (),
-        denied: Collection[str] = (),
+        denied: frozenset[str] = frozenset(),
     ) -> None:
         self._common, self._keep, self._denied = common, keep, denied
         self._kinds, self._given = kinds, kinds["given"]

@@ -17,6 +17,10 @@ _LINE = (
     "Shown: common words of a public list{more}. {drawn}All others: replaced by {others}. "
     "What is shown can still tell whom the text is about."
 )
+_BEYOND = (
+    " Numbered tags stand for names and identifiers beyond the first {:,} different ones of a document, and where a "
+    "kind has no member left."
+)
 _MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
 
 
@@ -86,6 +90,7 @@ class NamesPromise:
             "notion": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
             "style": "tag" if self.style.tags else "surrogate",
             "consistent": "corpus" if self.style.linked else self.style.consistent,
+            "consistent_cap": self.style.limit,
             "keep": sorted(self.style.keep),
             "tag": sorted(self.style.tag),
             "drop": sorted(self.style.drop),
@@ -144,8 +149,9 @@ class NamesPromise:
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``: one paragraph."""
+        beyond = "" if self.style.limit is None else _BEYOND.format(self.style.limit)
         return (
             f"{self.line(terms, tokens, drawn)} What is replaced tells its kind, its case, a short number's layout and "
             "which strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats "
-            f"bounds what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here."
+            f"bounds what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here.{beyond}"
         )

@@ -47,6 +47,11 @@ class Style:
     cap: int = 2_000
     linked: bool = False
 
+    @property
+    def limit(self) -> int | None:
+        """The cap, where there is one."""
+        return self.cap if self.consistent and not (self.linked or self.tags) else None
+
 
 class _Deck:
     """The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt."""
