@@ -222,9 +222,12 @@ export class NamesStatement extends Statement {
   }
 
   override summary(): string {
-    const shown = counted(this.tokens, NAMES_STATEMENT.unit);
-    const beyond = this.#cap === null ? "" : filled(NAMES_STATEMENT.beyond, { cap: thousands(this.#cap) });
-    return filled(NAMES_STATEMENT.summary, { line: this.line(), shown }) + beyond;
+    const summary = filled(NAMES_STATEMENT.summary, {
+      line: this.line(),
+      equal: this.terms.style.consistent ? NAMES_STATEMENT.equalToo : "",
+      shown: counted(this.tokens, NAMES_STATEMENT.unit),
+    });
+    return summary + (this.#cap === null ? "" : filled(NAMES_STATEMENT.beyond, { cap: thousands(this.#cap) }));
   }
 
   override toJSON(): Facts {

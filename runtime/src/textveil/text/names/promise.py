@@ -21,6 +21,11 @@ _BEYOND = (
     " Numbered tags stand for names and identifiers beyond the first {:,} different ones of a document, and where a "
     "kind has no member left."
 )
+_SUMMARY = (
+    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits a "
+    "short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
+)
+_EQUAL = ", which strings are equal"
 _MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
 
 
@@ -149,9 +154,6 @@ class NamesPromise:
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``: one paragraph."""
+        equal, shown = _EQUAL if self.style.consistent else "", counted(tokens, "shown word")
         beyond = "" if self.style.limit is None else _BEYOND.format(self.style.limit)
-        return (
-            f"{self.line(terms, tokens, drawn)} What is replaced tells its kind, its case, a short number's layout and "
-            "which strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats "
-            f"bounds what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here.{beyond}"
-        )
+        return _SUMMARY.format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown) + beyond
