@@ -75,7 +75,7 @@ def _stems(kind: str) -> list[str]:
 
 def _spread(entries: list[str], most: int) -> list[str]:
     """Returns `most` entries in steps over the whole, so that first parts mix."""
-    step = 7 if len(entries) % 7 else 11
+    step = next(step for step in (7, 11, 13, 17) if len(entries) % step)
     return [entries[i * step % len(entries)] for i in range(len(entries))][:most]
 
 
