@@ -6,13 +6,14 @@ EXTRAS = presidio spacy datasets pandas langchain agents mcp sklearn serve gatew
 CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 NODE_CLIENTS = ai@6 @ai-sdk/openai@3 @ai-sdk/anthropic@3
 
-# What CI checks, in the environment that is there: `bash .ci/run` starts from nothing and tries every Python there is.
+# What CI checks of Python, in the environment that is there: `bash .ci/run` starts from nothing, tries every Python there
+# is, and checks web/ too (.ci/web); `make browser` is a job of its own.
 check: lint test
 
 lint:
 	.ci/lint
 
-# Lines of Python beside their goals.
+# Lines of Python beside their budgets.
 lines:
 	.ci/lines
 

@@ -1,13 +1,16 @@
-"""A chain that sanitizes first. Its tracer is shown here: it never sees the text.
+"""A chain that sanitizes first, whose tracer never sees the text; and messages whose replies come back with its words.
 
 pip install ./runtime './cli[langchain]'
 """
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from textveil_cli.integrations.langchain import SanitizeFirst
+from langchain_core.runnables import RunnableLambda
+from textveil import Conversation
+from textveil_cli.integrations.langchain import Converse, SanitizeFirst
 
 
 class Tracer(BaseCallbackHandler):
@@ -23,3 +26,14 @@ prompt = ChatPromptTemplate.from_messages([("user", "Answer this customer: {note
 chain = SanitizeFirst(keys=["note"], epsilon=8) | prompt | model | StrOutputParser()
 
 print(chain.invoke({"note": "My doctor in Boston said the biopsy was clean."}, config={"callbacks": [Tracer()]}))
+
+
+def answer(messages):
+    """Stands for a model in the cloud, which prints what it gets."""
+    print("the model got:", messages[-1].content)
+    name = " ".join(messages[-1].content.split()[2:4]).strip(".")
+    return AIMessage(f"Dear {name}, we look for it.")
+
+
+chat = Converse(RunnableLambda(answer), Conversation())
+print("the user got:", chat.invoke("I am Anna Novak. Order 88213 is late.").text)

@@ -137,28 +137,28 @@ def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
     Raises:
         ValueError: A source is not the version that is named above.
     """
-    with gzip.open(_checked("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8") as file:
+    with gzip.open(checked("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8") as file:
         forms = Forms(words, csv.reader(file))
     data = {}
     for name, digest in WORDNET.items():
-        path = _same(folder / "dict" / name, digest)
+        path = same(folder / "dict" / name, digest)
         data[PARTS[name.removeprefix("data.")]] = path.read_text(encoding="latin-1").splitlines()
-    vader = _checked("vaderSentiment", "vader_lexicon.txt", VADER).read_text(encoding="utf-8").splitlines()
+    vader = checked("vaderSentiment", "vader_lexicon.txt", VADER).read_text(encoding="utf-8").splitlines()
     lines = [*wordnet(data, forms), *prefixed(forms.words), polar(forms.words, vader)]
     for entry in by_hand:
         lines += forms.pair(*entry.split())
     return written(lines)
 
 
-def _checked(package: str, name: str, digest: str) -> Path:
+def checked(package: str, name: str, digest: str) -> Path:
     """Returns a file of a package; the package itself is not imported."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise ValueError(f"the package {package} is not installed")
-    return _same(Path(spec.origin).parent / name, digest)
+    return same(Path(spec.origin).parent / name, digest)
 
 
-def _same(path: Path, digest: str) -> Path:
+def same(path: Path, digest: str) -> Path:
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         raise ValueError(f"{path.name} is not the one that this script reads")
     return path

@@ -24,6 +24,14 @@ FILES = {
     "personal": ("pii/records.jsonl",),
 }
 _NOT, _CLITIC = re.compile(r"(?<=[a-z])n't\b"), re.compile(r"(?<=[a-z])('s|'re|'ve|'ll|'d|'m)\b")
+#: Sentences of our own, released once by every row.
+SAMPLES = (
+    "Hi, I'm Maria Lopez and my card was charged twice on Monday.",
+    "The nurse said my blood pressure is too high and I should rest.",
+    "Please send the signed contract to our office in Denver before 5 March.",
+    "My brother lost his job at Microsoft and can't pay the rent.",
+    "We loved the small hotel, but the food was not good at all.",
+)
 #: Rows of train that ``--quick`` trains on, and those that it measures on.
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 

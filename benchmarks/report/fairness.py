@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 from report.pages import points, short, table
-from report.records import Frame, RecordError, read_runs
+from report.records import Frame, RecordError, read_objects
 
 Attribute = dict[str, Any]
 Cell = Callable[[Attribute], str]
@@ -47,8 +47,8 @@ def read_lines(path: Path) -> Frame:
     Raises:
         RecordError: The model without noise differs between levels.
     """
-    run = read_runs(path).iloc[0]
-    lines = pd.json_normalize(run["result.lines"], max_level=1)
+    (_, record), *_ = read_objects(path)
+    lines = pd.json_normalize(record["result"]["lines"], max_level=1)
     lines = lines.rename(columns=lambda name: name.removeprefix("result."))
     levels = lines["release.epsilon"].map(short)
     named = {"clean": "clean model", "without noise": "private model, no noise"}

@@ -8,6 +8,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from report import frontier_rows as rows
@@ -16,7 +17,7 @@ from report.frontier_chart import LINES, accuracy_by_attack
 from report.pages import points, spread, table
 from report.records import Column, read_objects
 
-NAME, BEFORE = "frontier.jsonl", "frontier_v3.jsonl"
+NAME, BEFORE, TRIGRAMS = "frontier.jsonl", "frontier_v3.jsonl", "frontier_trigrams.jsonl"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2-whole": "SST-2"}
 ALL = TASKS | {"sick": "SICK, r"}
 ATTACKS = {"bayes": "Bayes", "trigrams": "trigrams", "network": "network", "sum": "the sum"}
@@ -42,10 +43,10 @@ class Frontier:
         """Returns the accuracy of an encoder, tuned on a part of train or on all of it, of each seed."""
         return pd.Series([r["score"] for r in self.of("tuned_on_all" if on_all else "tuned", row)], dtype=float)
 
-    def unchanged(self, row: str, what: str) -> float | None:
-        """Returns the mean share of SST-2's words that come out as they were."""
+    def unchanged(self, row: str, what: str) -> Column:
+        """Returns the share of SST-2's words that come out as they were, of each draw."""
         found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2-whole" and r["unchanged"]]
-        return sum(found) / len(found) if found else None
+        return pd.Series(found, dtype=float)
 
     def named(self, row: str, attack: str, what: str = "content") -> Column:
         """Returns the share of SST-2's words that an attack names, of each draw."""
@@ -58,9 +59,7 @@ class Frontier:
     def strongest(self, row: str, what: str = "content") -> Column:
         """Returns what the attack names that names most."""
         found = [self.named(row, attack, what) for attack in ("unchanged", *ATTACKS)]
-        if not len(found[0]):
-            return found[0]
-        return max((shares for shares in found if len(shares)), key=lambda shares: shares.mean())
+        return max(found, key=lambda shares: shares.mean() if len(shares) else -1)
 
     def spans(self, row: str, kind: str) -> dict[str, float] | None:
         """Returns shares of spans of one kind, means over draws."""
@@ -100,6 +99,7 @@ def tables(results: Path) -> dict[str, str]:
         "frontier": main_table(found),
         "leads": leads(found),
         "attacks": attacks(found),
+        "trigrams": attacks(read(results, TRIGRAMS)),
         "tuned": tuned(read(results, BEFORE)),
         "personal": personal(found),
         "came-out": came_out(found),
@@ -133,10 +133,11 @@ def _finding(found: Frontier) -> str:
 
 
 def about(found: Frontier) -> str:
-    """What was measured: the bundle, and how many draws of each task."""
+    """What was measured: the bundle, and how many draws of each task the rows with several have."""
     of_default = [record for record in found.records if record["row"] == rows.DEFAULT]
     bundles = ", ".join(sorted({f"`{record['bundle'][:12]}`" for record in of_default}))
-    draws = [f"{label} {len(found.scores(rows.DEFAULT, task))}" for task, label in ALL.items()]
+    counts = {label: [len(found.scores(row.name, task)) for row in rows.ROWS] for task, label in ALL.items()}
+    draws = [f"{label} {min(n for n in of if n > 1)} to {max(of)}" for label, of in counts.items()]
     personal = sum(record["draws"] for record in found.of("personal", rows.DEFAULT))
     named = len(found.strongest(rows.DEFAULT))
     draws += [f"personal data {personal}", f"attacks up to {named}"]
@@ -150,7 +151,7 @@ def main_table(found: Frontier) -> str:
     body = []
     for row in rows.ROWS:
         scores = [score(found, row.name, task) for task in ALL]
-        outs = [points(found.unchanged(row.name, what)) or _DASH for what in ("content", "words")]
+        outs = [spread(found.unchanged(row.name, what)) or _DASH for what in ("content", "words")]
         attack = (spread(found.strongest(row.name)) or _DASH) if row.name != "delete" else _DASH
         body.append([row.law, row.visible, row.nats, *scores, *outs, attack])
     return table(columns, body)
@@ -190,15 +191,17 @@ def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, fl
         ``None`` without attacks, or where the levels that were measured do not reach so far.
     """
     staircase = "shipped" if visible == "kinds" else visible
-    place = found.strongest(f"krr-{visible}-10").mean()
+    named = found.strongest(f"krr-{visible}-10")
     names = [f"{staircase}-{n}" for n in (8, 10, 12)]
     known = sorted((found.strongest(name).mean(), name) for name in names if len(found.strongest(name)))
-    if pd.isna(place) or len(known) < 2 or any(found.scores(name, task).empty for _, name in known):
+    if named.empty or len(known) < 2 or any(found.scores(name, task).empty for _, name in known):
         return None
     scores = [(float(x), found.scores(name, task)) for x, name in known]
-    mean = between([(x, float(each.mean())) for x, each in scores], place)
-    deviation = between([(x, float(each.std())) for x, each in scores], place)
-    return None if mean is None or deviation is None else (mean, deviation)
+    means = [(x, float(each.mean())) for x, each in scores]
+    mean, deviation = between(means, named.mean()), between([(x, float(y.std())) for x, y in scores], named.mean())
+    # What is named of k-RR is known to its deviation: the line is read a little to the left and to the right too.
+    aside = [height for sign in (-1, 1) if (height := between(means, named.mean() + sign * named.std())) is not None]
+    return None if mean is None or deviation is None else (mean, math.hypot(deviation, np.ptp([mean, *aside]) / 2))
 
 
 def between(line: Sequence[tuple[float, float]], place: float) -> float | None:

@@ -26,7 +26,7 @@ ROWS = (
     Row("raw", "raw text", "everything", "-"),
     Row("names", "rung `names`, surrogates", _COMMON, "none"),
     Row("names-tags", "rung `names`, tags", _COMMON, "none"),
-    *(Row(f"index-{n}", "an index, as a sentence", "nothing", _WHOLE.format(n)) for n in (4, 6, 8)),
+    *(Row(f"index-{n}", "an index, or its sentence", "nothing", _WHOLE.format(n)) for n in (4, 6, 8)),
     *(Row(f"shipped-{n}", "rung `words`", _KINDS, f"{n}") for n in (4, 6, 8, 10, 12)),
     Row("consistent-10", "rung `words`, consistent", f"{_KINDS}, equal words", "10"),
     *(Row(f"every-kinds-{n}", "rung `all`", "kinds", f"{n}") for n in (8, 10, 12)),

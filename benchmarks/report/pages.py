@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 from report.records import Column
-from textveil.release import round_up
 
 PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -68,14 +67,3 @@ def short(value: float | None, digits: int = 4) -> str:
         return ""
     text = f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
     return f"{value:.6f}".rstrip("0").rstrip(".") if "e" in text else text
-
-
-def bound(value: float | None, digits: int = 1) -> str:
-    """Returns a proven bound, rounded up; empty for None and NaN."""
-    # What is searched for ends below its target by less than a billionth.
-    return "" if value is None or pd.isna(value) else f"{round_up(value - 1e-9, digits):.{digits}f}"
-
-
-def signed(difference: float, error: float) -> str:
-    """Returns a difference of shares with its sign, and behind ± its error, in points."""
-    return f"{100 * difference:+.1f} ± {100 * error:.1f}"

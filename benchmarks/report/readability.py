@@ -14,11 +14,10 @@ CALLED = {
     "tags": "`names`, tags",
     "presidio": "Presidio's replacement",
     "patch": "hidden words as x",
-    **{f"words-{level}": f"`words` at {level}" for level in (12, 10, 8, 6)},
-    "all-10": "`all` at 10",
-    "krr-10": "k-RR at 10, function words and kinds visible",
+    **{f"{rung}-{level}": f"`{rung}` at {level}" for rung in ("words", "all") for level in (12, 10, 8, 6, 4)},
+    **{f"krr-{level}": f"k-RR at {level}, function words and kinds visible" for level in (10, 8)},
     "santext-plus": "SanText+, certified 10",
-    "index": "an index at 8, as a sentence",
+    **{f"static-{level}": f"an index at {level}, as a sentence" for level in (8, 6, 4)},
     "delete": "the rest deleted",
     "blank": 'the rest "_"',
 }
@@ -50,7 +49,8 @@ def of_pools(results: Path) -> str:
 def of_all(results: Path) -> str:
     """Every row: ratios on news and whole sentences of reviews, and perplexities by the words that came out."""
     record, rows = _read(results), []
-    record["index"] = record.get("ag-static", {}) | record.get("sst2-static", {})
+    for level in (8, 6, 4):
+        record[f"static-{level}"] = record.get(f"ag-static-{level}", {}) | record.get(f"sst2-static-{level}", {})
     for name, label in CALLED.items():
         cells = [record.get(name, {}).get(corpus) for corpus in ("ag", "sst2")]
         if name != "patch" and any(cells):

@@ -2,8 +2,7 @@
 
     python benchmarks/report/write.py
 
-A page without a record of its own (sanitize.md) is written by hand. The t-SNE map of dpnr.md is drawn from checkpoints,
-which are not stored, by ``text_map.py``.
+Pages of finished studies (certified.md, fbdd.md, nlp.md) and sanitize.md have no part that is generated.
 """
 
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
-from report import certified, dpnr, fairness, fbdd, frontier, names, nlp, nlp_tables, vectors
+from report import dpnr, fairness, frontier, names, vectors
 from report.charts import save
 from report.pages import filled
 
@@ -21,20 +20,15 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "benchmarks" / "results"
 DOCS = ROOT / "docs" / "results"
 PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
-    "certified.md": certified.tables,
     "dpnr.md": dpnr.tables,
     "fairness.md": fairness.tables,
-    "fbdd.md": fbdd.tables,
     "names.md": names.tables,
-    "nlp.md": nlp.tables,
-    "nlp_tables.md": nlp_tables.tables,
     "text.md": frontier.tables,
     "vectors.md": vectors.tables,
     "vectors_tables.md": vectors.all_tables,
 }
 """What makes the generated parts of each page."""
 PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
-    nlp.pictures,
     dpnr.pictures,
     frontier.pictures,
     names.pictures,

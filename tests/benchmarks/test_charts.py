@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from report import charts, dpnr, dpnr_chart, frontier, nlp, nlp_chart, vectors, write
+from report import charts, dpnr, dpnr_chart, frontier, vectors, write
 from report.records import Frame, read_objects
 
 Fault = Callable[[dict[str, Any]], None]
@@ -23,11 +23,6 @@ def titles(pictures: dict[str, Figure]) -> dict[str, str]:
 def worse_heads(line: dict[str, Any]) -> None:
     if line["kind"] == "cell" and "4" in line["levels"]:
         line["levels"]["4"]["accuracy"] -= 0.1
-
-
-def better_capped_tails(line: dict[str, Any]) -> None:
-    if "santext-capped" in line["name"] and line["kind"] == "finetune":
-        line["result"]["test"]["accuracy"] = 0.9
 
 
 def a_better_attack(line: dict[str, Any]) -> None:
@@ -45,7 +40,6 @@ def worse_classes(line: dict[str, Any]) -> None:
     ("pictures", "file", "fault", "changed"),
     [
         (dpnr.pictures, "dpnr_sst2_shared.jsonl", worse_heads, "dpnr_sst2.png"),
-        (nlp.pictures, "nlp_frozen.jsonl", better_capped_tails, "nlp/accuracy_by_epsilon.png"),
         (frontier.pictures, "frontier.jsonl", a_better_attack, "text_frontier.png"),
         (vectors.pictures, "vectors.jsonl", worse_classes, "vectors.png"),
     ],
@@ -78,29 +72,6 @@ def test_a_title_has_the_direction_that_the_records_have(accuracy: float, said: 
 
 def test_a_title_is_neutral_where_the_records_do_not_say() -> None:
     assert dpnr_chart.finding(heads(0.7).assign(epsilon=3.0), 0.8) == "Accuracy by epsilon of the whole text"
-    assert nlp_chart.epsilon_finding(levels(shift=9)) == "Accuracy by certified epsilon and by pure LDP level"
-
-
-def levels(shift: float, accuracy: float = 0.7, level: str = "veil") -> Frame:
-    exact = pd.DataFrame({
-        "mechanism": "santext", "tail": "exact", "level": ["noise", level], "epsilon": [7.0, 12.0],
-        "pure_ldp": [7.0, 12.0], nlp_chart.ACCURACY: 0.6, "data.splits.test.examples": 900.0,
-        nlp_chart.UNCHANGED: [0.1, 0.9], nlp_chart.OUTPUTS: [900, 500],
-    })  # fmt: skip
-    capped = exact.assign(
-        tail="capped", level=["noise", "veil"], epsilon=exact.epsilon + shift, pure_ldp=exact.pure_ldp + shift
-    )
-    return pd.concat([exact, capped.assign(**{nlp_chart.ACCURACY: accuracy})])
-
-
-def test_tails_are_compared_where_both_have_an_epsilon() -> None:
-    assert "10.0 points above the exact one at equal certified" in nlp_chart.epsilon_finding(levels(shift=2))
-    assert "and 10.0 points below it" in nlp_chart.epsilon_finding(levels(shift=2, accuracy=0.5))
-
-
-def test_the_level_with_the_fewest_outputs_is_named_if_it_is_one() -> None:
-    assert "at least 900 words at every level but veil" in nlp_chart.words_finding(levels(shift=2))
-    assert "over 500 to 900 words" in nlp_chart.words_finding(levels(shift=2, level="light"))
 
 
 def test_labels_keep_apart_and_in_order() -> None:

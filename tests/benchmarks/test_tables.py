@@ -1,56 +1,10 @@
-"""Numbers in tables: means and deviations over seeds, paired differences, and the markers of generated parts."""
+"""Numbers in tables: means and deviations over seeds, and the markers of generated parts."""
 
-import json
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from report.nlp import only
-from report.pages import filled, points, short, signed, spread, table
-from report.pretraining import paired
-from report.records import Frame, read_runs
-from run_records import finetune, release
-
-ACCURACY = "result.test.accuracy"
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Frame:
-    path = tmp_path / "runs.jsonl"
-    pretrained = {"encoder": "/somewhere/mlm-raw"}
-    records = [
-        finetune(0.90),
-        *(finetune(accuracy, release(), seed) for seed, accuracy in enumerate((0.70, 0.72, 0.77))),
-        *(finetune(accuracy, release(), seed, **pretrained) for seed, accuracy in enumerate((0.72, 0.73, 0.81))),
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return read_runs(path)
-
-
-def test_a_cell_is_mean_and_deviation_over_seeds(runs: Frame) -> None:
-    # mean .73; deviations -.03, -.01, .04: sqrt(.0026 / 2) = .03606
-    assert spread(only(runs, model="minilm", mechanism="santext")[ACCURACY]) == "73.0 ± 3.6"
-    assert spread(only(runs, mechanism=None)[ACCURACY]) == "90.0"
-
-
-def test_what_may_not_be_averaged_is_not(runs: Frame) -> None:
-    with pytest.raises(LookupError, match="2 conditions"):
-        only(runs, mechanism="santext")
-    with pytest.raises(LookupError, match="0 conditions"):
-        only(runs, mechanism="krr")
-
-
-def test_differences_are_paired_by_seed(runs: Frame) -> None:
-    first, second = (only(runs, model=model, mechanism="santext") for model in ("minilm", "mlm-raw"))
-    mean, error, interval = paired(first, second.iloc[::-1], ACCURACY)
-    # .02, .01, .04: mean .02333, sd .015275, over sqrt(3): .008819; t of two degrees of freedom 4.3027
-    assert math.isclose(mean, 0.07 / 3)
-    assert math.isclose(error, 0.0088192, rel_tol=1e-4)
-    assert math.isclose(interval, 0.0379457, rel_tol=1e-4)
-    assert signed(mean, interval) == "+2.3 ± 3.8"
-    with pytest.raises(ValueError, match="two seeds"):
-        paired(first[:1], second, ACCURACY)
+from report.pages import filled, points, short, spread, table
 
 
 def test_scores_are_no_per_cents() -> None:

@@ -1,16 +1,24 @@
 """The classes of characters that bundles carry: the runtime cuts by the same ones, for every code point."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
+import reference_reader
 import regex
+from damaged import MOVED, move_classes
+from hypothesis import given
+from hypothesis import strategies as st
 from reference_reader.characters import NAMES, is_in
+from reference_reader.segments import find_segments
+from textveil import Sanitizer
 from textveil.bundle import TextBundle, open_bundle
 from textveil.bundle.characters import read_characters
 from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
-from textveil.errors import BundleDamaged
+from textveil.errors import BundleDamaged, EngineFailed
 from textveil.text.segmentation.characters import ANY
 from textveil_export.text.characters import characters_json
 
@@ -73,3 +81,45 @@ def test_classes_that_are_none_are_refused(change: tuple[str, str]) -> None:
     assert change[0] in made
     with pytest.raises(BundleDamaged, match=r"^characters\.json: "):
         read_characters(made.replace(*change, 1).encode())
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sanitizer]:
+    folder = tmp_path_factory.mktemp("moved") / "staircase"
+    copytree(GOLDEN / "staircase", folder)
+    move_classes(folder)
+    reference_reader.open_bundle(folder)
+    yield Sanitizer.load(folder)
+    reference_reader.open_bundle(GOLDEN / "words")
+
+
+@given(st.lists(st.sampled_from([*MOVED, *MOVED.values(), *"a1. @-é"]), max_size=12).map("".join))
+def test_text_is_cut_by_the_classes_of_the_bundle(moved: Sanitizer, text: str) -> None:
+    known = find_segments(text)
+    pieces = moved.preview(text, protect="words")
+    assert [piece for piece, _ in pieces] == [segment for _, segment in known]
+    assert [what == "gap" for _, what in pieces] == [kind == "gap" for kind, _ in known]
+
+
+def test_classes_that_every_unicode_has_are_refused_where_they_are_others(tmp_path: Path) -> None:
+    copytree(GOLDEN / "words", tmp_path, dirs_exist_ok=True)
+    move_classes(tmp_path, {"é": "."})
+    with pytest.raises(EngineFailed):
+        Sanitizer.load(tmp_path)
+
+
+def test_what_comes_out_has_the_characters_of_the_text(moved: Sanitizer) -> None:
+    done = moved.sanitize("doctor\u0591 \ue000x あ. あ", protect="words", consistent=True, deny=["あ"])
+    assert "\u0591 " in done.text
+    assert done.mapping is not None
+    assert {pair.original for pair in done.mapping.pairs} <= {"doctor", "\ue000x", "あ", ""}
+    assert moved.distribution("あa", protect="words") == moved.distribution("éa", protect="words")  # one unknown word
+
+
+def test_nothing_is_read_where_nothing_can_stand_in(tmp_path: Path) -> None:
+    copytree(GOLDEN / "staircase", tmp_path, dirs_exist_ok=True)
+    move_classes(tmp_path, {"\ue004": "\u00a0"})
+    sanitizer = Sanitizer.load(tmp_path)
+    assert [what for _, what in sanitizer.preview("a\ue004b")] == ["visible", "gap", "unknown"]
+    with pytest.raises(EngineFailed):
+        sanitizer.sanitize("a\ue004b\u1680")  # the one blank that could

@@ -54,7 +54,6 @@ COMMANDS = {
     "textveil serve encoder": "--encoder []",
     "textveil-export certify": "{}",
     "textveil-export statistics": "{}",
-    "textveil-export report": "{} -o nowhere",
     "textveil-export sign": "{} --key KEY",
     "textveil-export audit": "{}",
     "textveil-export sentences": "[] nowhere -o nothing",

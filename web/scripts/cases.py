@@ -11,6 +11,7 @@ import itertools
 import json
 import random
 import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -20,11 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil import IndexEncoder, Result, Sanitizer
+from textveil.bundle.text import TextBundle
 from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
+from textveil.text.stand_ins import NO_SWAP, swap_of
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+import damaged  # noqa: E402  # pyright: ignore[reportMissingImports]
 import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
 import written_replies  # noqa: E402  # pyright: ignore[reportMissingImports]
 
@@ -55,10 +59,10 @@ ODD += [
 SMALL = (
     "the a he it of to in and was not very good doctor hospital market money cancer said works small I will May".split()
 )
-#: Characters whose case Unicode changed between 14 and 17: versions of Python and Node differ.
-CHANGED = "\u019b\u0264\u0295\u10fc\ua7d3\ua7d5\ua7f2\ua7f3\ua7f4\uab69"
-#: All others that this Python's Unicode has.
-ASSIGNED = [c for c in map(chr, range(0x20000)) if unicodedata.category(c) != "Cn" and c not in CHANGED]
+#: Characters of which Unicode 14 and 17 have another case, normal form or order of marks: those are the platform's.
+CHANGED = """19b 264 295 10fc a7d3 a7d5 a7f2-a7f4 ab69 1add 1ae6 1aeb 1c89-1c8a a7cb-a7cf a7d2 a7d4 a7da-a7dc a7f1
+10d50-10d65 10d70-10d85 10efa-10efb 10efd-10eff 113ce-113d0 11f41-11f42 1612f 16ea0-16eb8 16ebb-16ed3 1ccf0-1ccf9
+1df25-1df2a 1e030-1e06d 1e4ec-1e4ee 1e5ef"""
 DENIED = ["doctor", "Anna", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
 ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
@@ -113,8 +117,30 @@ def real_lines() -> list[str]:
     return [line[:600] for line in lines if line.strip()]
 
 
-def odd(chance: random.Random) -> str:
-    """Returns a text of what is seldom, and of any characters."""
+def characters(bundle: TextBundle) -> list[str]:
+    """Returns all characters that a bundle has classes of or this Python knows, but for those that changed."""
+    changed = set[int]()
+    for span in CHANGED.split():
+        first, _, last = span.partition("-")
+        changed.update(range(int(first, 16), int(last or first, 16) + 1))
+    known = {place for place in range(0x20000) if unicodedata.category(chr(place)) != "Cn"}
+    for ranges in bundle.characters.ranges.values():
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            known.update(range(first, last + 1))
+    return [chr(place) for place in sorted(known - changed)]
+
+
+def moved() -> Path:
+    """Writes the built-in bundle with the classes of some characters moved, and returns where it is."""
+    folder = ROOT / "web" / "dist" / "moved"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(BUNDLE, folder)
+    damaged.move_classes(folder)
+    return folder
+
+
+def odd(chance: random.Random, any_of: Sequence[str]) -> str:
+    """Returns a text of what is seldom, and of any of some characters."""
     parts = []
     for _ in range(chance.randint(1, 14)):
         kind = chance.random()
@@ -124,7 +150,7 @@ def odd(chance: random.Random) -> str:
             word = chance.choice(SMALL)
             parts.append(chance.choice((word, word, word.title(), word.upper())))
         elif kind < 0.8:
-            parts.append("".join(chance.choices(ASSIGNED, k=chance.randint(1, 4))))
+            parts.append("".join(chance.choices(any_of, k=chance.randint(1, 4))))
         elif kind < 0.9:
             parts.append("".join(chance.choices("'’.,-:;()[]@/\\_&#%+0123456789aeTs \n", k=chance.randint(1, 8))))
         else:
@@ -134,7 +160,7 @@ def odd(chance: random.Random) -> str:
     return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def texts(chance: random.Random, lines: Sequence[str]) -> Iterator[str]:
+def texts(chance: random.Random, lines: Sequence[str], any_of: Sequence[str]) -> Iterator[str]:
     """Yields texts of all sorts, for as long as they are asked for."""
     while True:
         kind = chance.random()
@@ -142,7 +168,7 @@ def texts(chance: random.Random, lines: Sequence[str]) -> Iterator[str]:
             line = chance.choice(lines)
             yield chance.choices((line, line.lower(), line.upper(), line.title()), (7, 1, 1, 1))[0]
         else:
-            yield names_soup.soup(chance) if kind < 0.65 else odd(chance)
+            yield names_soup.soup(chance) if kind < 0.65 else odd(chance, any_of)
 
 
 class Stream:
@@ -174,12 +200,13 @@ def digest(pieces: Sequence[object]) -> str:
 
 def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
     """Returns the skeleton of each text on the rung names, as text."""
-    found = []
-    for text in sanitizer.names_plan(**options).reader().read(document):
+    words = [*options.get("deny", ()), *options.get("allow", ())]
+    found, swap = [], swap_of(sanitizer.bundle.characters_json, document + words) or NO_SWAP
+    for text in sanitizer.names_plan(**swap.options(options)).reader().read([*map(swap.there, document)]):
         entries = []
         for entry in text.entries:
             if isinstance(entry, str):
-                entries.append([entry])
+                entries.append([swap.back(entry)])
                 continue
             kind, case, layout, titles, before, *parts = entry.shown
             told = [str(kind), CASES[int(str(case))], str(layout), str(titles), str(before)]
@@ -291,6 +318,17 @@ def of_index(encoder: IndexEncoder, asked: Sequence[str]) -> Iterator[dict[str, 
             }
 
 
+def together(source: Iterator[str], count: int, *, several: bool) -> list[list[str]]:
+    """Returns documents of so many texts in all, of one each or of up to three."""
+    documents: list[list[str]] = []
+    for left in range(count, 0, -1):
+        if several and documents and left % 3:
+            documents[-1].append(next(source))
+        else:
+            documents.append([next(source)])
+    return documents
+
+
 def main() -> None:
     """Prints records."""
     parser = argparse.ArgumentParser()
@@ -298,7 +336,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     sanitizer, chance = Sanitizer.load(BUNDLE), random.Random(asked.seed)
-    source, done = texts(chance, real_lines()), 0
+    source, done = texts(chance, real_lines(), characters(sanitizer.bundle)), 0
     every = [*of_words(), *of_names()]
     each = max(1, min(TEXTS, -(-asked.texts // len(every))))
     print(json.dumps({"bundle": str(BUNDLE), "encoder": str(ENCODER)}))
@@ -312,14 +350,15 @@ def main() -> None:
     for number, options in enumerate(itertools.cycle(every)):
         if done >= asked.texts and number >= len(every):
             break
-        documents: list[list[str]] = []
-        for left in range(each, 0, -1):
-            if number % SEVERAL == 0 and documents and left % 3:
-                documents[-1].append(next(source))
-            else:
-                documents.append([next(source)])
-        print(json.dumps(record(number, options, documents, sanitizer)))
+        print(json.dumps(record(number, options, together(source, each, several=number % SEVERAL == 0), sanitizer)))
         done += each
+    folder = moved()
+    print(json.dumps({"bundle": str(folder), "encoder": str(ENCODER)}))
+    sanitizer, mixed = Sanitizer.load(folder), [*damaged.MOVED, *damaged.MOVED.values(), *"Aa1. "]
+    for number, options in enumerate(every[::13], len(every) * 1000):
+        made = record(number, options, [[odd(chance, mixed)] for _ in range(each)], sanitizer)
+        made.pop("restored", None)  # by the platform's Unicode
+        print(json.dumps(made))
 
 
 if __name__ == "__main__":

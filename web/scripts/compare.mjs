@@ -130,7 +130,7 @@ async function main() {
   let wrong = 0;
   for await (const line of createInterface({ input: process.stdin })) {
     const record = JSON.parse(line);
-    if (bundle === undefined) {
+    if (record.bundle !== undefined) {
       [bundle, encoder] = [await TextBundle.load(record.bundle), await IndexBundle.load(record.encoder)];
       continue;
     }

@@ -160,7 +160,6 @@ def sentences() -> dict[str, object]:
 def sentences_of_names() -> dict[str, object]:
     """Returns what statements of the rung names say."""
     plain, kept = of_names(consistent=False), of_names(consistent=False, keep=frozenset({"city"}))
-    shown = plain.line()
     return {
         "kind": plain.terms.promise.epsilon_kind,
         "notion": promise.NOTION,
@@ -171,7 +170,8 @@ def sentences_of_names() -> dict[str, object]:
         "keptKind": kept.line().partition("list")[2].partition("city")[0],
         "keptKinds": of_names(keep=frozenset({"city", "country"})).line().partition("list")[2].partition("city")[0],
         "allowedMore": of_names(allow=True).line().partition("list")[2].partition(".")[0],
-        "summary": plain.summary().replace(shown, "{line}").replace("31 shown words", "{shown}"),
+        "summary": promise._SUMMARY,
+        "equalToo": promise._EQUAL,
         "notProtected": list(plain.not_protected),
         "kept": added(kept.not_protected, plain.not_protected).replace("city", "{kinds}"),
         "allowed": added(of_names(consistent=False, allow=True).not_protected, plain.not_protected),

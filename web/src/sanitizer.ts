@@ -186,7 +186,7 @@ export class Sanitizer {
     const cap = capOf(given);
     const { consistent = false, split = false, sanitizePunctuation: bare = false } = given;
     if (!consistent && (given.consistentCap !== undefined || split)) {
-      throw new OptionError("a cap and a split belong to consistent draws");
+      throw new OptionError("consistentCap and split need consistent");
     }
     const known = `${protect} ${level.epsilon}`;
     let slots = this.#slots.get(known);

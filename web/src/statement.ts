@@ -216,7 +216,11 @@ export class NamesStatement extends Statement {
   }
 
   override summary(): string {
-    return filled(NAMES_STATEMENT.summary, { line: this.line(), shown: counted(this.tokens, NAMES_STATEMENT.unit) });
+    return filled(NAMES_STATEMENT.summary, {
+      line: this.line(),
+      equal: this.terms.style.consistent ? NAMES_STATEMENT.equalToo : "",
+      shown: counted(this.tokens, NAMES_STATEMENT.unit),
+    });
   }
 
   override toJSON(): Facts {

@@ -1,6 +1,7 @@
 /** What is published is all that it refers to: declarations name no file that stays behind. */
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
@@ -39,3 +40,13 @@ for (const platform of ["browser", "neutral", "node"]) {
     assert.equal((await Sanitizer.load(english)).rungs.length, 3); // in Node it reads paths
   });
 }
+
+test("the package is as small as the README says", () => {
+  const told = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const [{ size }] = JSON.parse(told);
+  const [, said] = /says ([0-9.]+) kB/.exec(readFileSync(new URL("README.md", root), "utf8"));
+  assert.ok(Math.abs(size / 1000 - said) < 0.3 && size < 53_000, `${size} bytes`);
+});

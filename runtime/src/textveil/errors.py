@@ -2,9 +2,12 @@
 
 No message holds a character of the text being protected, nor a word looked up: a position ("token 17 of 40", "byte
 512") says where, the code says what. A file is named by the last part of its path, if it is there, ends like a file of
-texts, or is one that an option names; a column by its name in the header, if what was typed is spelled nearly like it.
+texts, or is one that an option names; a bundle or ledger, if it is called like a file; a column by its name in the
+header, if what was typed is spelled nearly like it; a level, if it is a short number.
 """
 
+import os
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -55,6 +58,12 @@ __all__ = [
     "WorkerFailed",
     "WrongBundle",
 ]
+
+
+def called(path: "str | os.PathLike[str]") -> str:
+    """Returns the last part of a path as messages call it; nothing where it may be a text."""
+    name = os.path.basename(os.path.normpath(path))
+    return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""
 
 
 class TextveilError(Exception):
@@ -123,6 +132,12 @@ class UnknownMechanism(OptionError, code="unknown-mechanism"):
 
 class UnknownLevel(OptionError, code="unknown-level"):
     """The bundle has no such privacy level."""
+
+    @classmethod
+    def of(cls, epsilon: object, there_are: str) -> "UnknownLevel":
+        """Returns the error that says which levels there are, and which was asked for if that is a short number."""
+        named = f": {epsilon}" if re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon)) else ""
+        return cls(f"no such level{named}; {there_are}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):

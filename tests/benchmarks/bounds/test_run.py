@@ -76,18 +76,6 @@ def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...]
     assert run("grid", "clean.toml", *GRID, "-o", "none.jsonl")[0] == 1
 
 
-@pytest.mark.usefixtures("trained")
-def test_a_map_of_texts() -> None:
-    """The script of the map: a column for the clean vectors and for each level, a row for each coloring."""
-    from report.text_map import text_maps
-
-    figure = text_maps(Path("rows.txt"), "ag-entities", Path("clean"), Path("l1"), ["4"], 600, 0)
-    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["without privacy", "released, epsilon 4"]
-    assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["class", "George W. Bush"]
-    assert figure.get_suptitle().startswith("The nearest text agrees, from left to right, on class in")
-    assert {text.get_text() for text in figure.axes[2].texts} <= {"not there", "there"}
-
-
 @pytest.mark.parametrize("name", ["l3:2", "l1", "l1:", "l1:x", "l1:0", "l2:-1", "box:1", "l1:²"])
 def test_modes_that_are_none(name: str) -> None:
     with pytest.raises(RecipeError):

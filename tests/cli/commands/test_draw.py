@@ -100,10 +100,10 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
 
 
 REFUSED = {
-    "": "draw needs at least 100 words of the vocabulary that are not denied, and has 0: ",
-    "\n".join(WORDS[:99]): "draw needs at least 100 words of the vocabulary that are not denied, and has 99: ",
-    "\n".join([*WORDS, "a b"]): "draw: not one word of two or more letters, in lower case: entry 121 of the list",
-    "\n".join([*WORDS, WORDS[0]]): "draw: there before: entry 121 of the list",
+    "": "--draw needs at least 100 words of the vocabulary that are not denied, and has 0: ",
+    "\n".join(WORDS[:99]): "--draw needs at least 100 words of the vocabulary that are not denied, and has 99: ",
+    "\n".join([*WORDS, "a b"]): "--draw: not one word of two or more letters, in lower case: entry 121 of the list",
+    "\n".join([*WORDS, WORDS[0]]): "--draw: there before: entry 121 of the list",
 }
 
 
@@ -118,10 +118,10 @@ def test_lists_that_are_refused(rewrite: Here, listed: Path, content: str) -> No
 
 def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
     assert rewrite("--draw", tmp_path / "zorblax", "--text", TEXT).message == (
-        "textveil: input: --draw: no readable UTF-8 file there\n"
+        "textveil: input: --draw: no readable UTF-8 file there (it has words, one per line)\n"
     )
     assert here("sanitize", "--draw", listed, "--text", TEXT).message == (
-        "textveil: option: draw: only with protect names (see textveil sanitize --help)\n"
+        "textveil: option: --draw: only with --protect names (see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")
     assert rewrite("-b", bundle, "--draw", listed, "--text", TEXT).message == (

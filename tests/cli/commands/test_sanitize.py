@@ -51,9 +51,9 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
 
 
 REFUSED = [
-    (["--epsilon", "7"], "no such level; epsilon is one of 6, 8.5"),
-    (["--split"], "a cap and a split belong to consistent draws"),
-    (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
+    (["--epsilon", "7"], "no such level: 7; --epsilon is one of 6, 8.5"),
+    (["--split"], "--consistent-cap and --split need --consistent"),
+    (["--consistent-cap", "5"], "--consistent-cap and --split need --consistent"),
     (
         ["--mechanism", "santext"],
         "this bundle carries staircase only; the repository has tables of the others: "
@@ -63,7 +63,7 @@ REFUSED = [
     (["--keep-mapping", "m.json"], "--keep-mapping goes with --protect names, or with --consistent"),
     (
         ["--consistent", "--keep-mapping", "out.txt", "-o", "./out.txt"],
-        "--keep-mapping is also --output: name another file; nothing was written",
+        "--keep-mapping is also --output ('out.txt'): name another file; nothing was written",
     ),
 ]
 

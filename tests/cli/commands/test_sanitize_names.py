@@ -90,7 +90,7 @@ def test_statements(rewrite: Here) -> None:
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
     assert "Shown: common words of a public list, the kinds city, number. All others: replaced by random ones" in line
     assert (
-        "No number of nats bounds what is shown: 3 shown words here." in rewrite("--statement", "--text", TEXT).message
+        "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
     )
 
 
@@ -142,11 +142,11 @@ REFUSED = [
     (["--keep", "zorblax"], "option: no such kind; there are account, acronym, age"),
     (["--tag", "given"], "option: no such kind; there are "),
     (["--keep", "city", "--drop", "city"], "option: a kind is kept, tagged or dropped: one of them"),
-    (["--epsilon", "8"], "option: protect names does not take epsilon without draw"),
-    (["--mechanism", "staircase"], "option: protect names does not take mechanism"),
-    (["--split"], "option: protect names does not take split"),
-    (["--case", "drop"], "option: protect names does not take case"),
-    (["--sanitize-punctuation"], "option: protect names does not take sanitize_punctuation"),
+    (["--epsilon", "8"], "option: --protect names does not take --epsilon without --draw"),
+    (["--mechanism", "staircase"], "option: --protect names does not take --mechanism"),
+    (["--split"], "option: --protect names does not take --split"),
+    (["--case", "drop"], "option: --protect names does not take --case"),
+    (["--sanitize-punctuation"], "option: --protect names does not take --sanitize-punctuation"),
     (["--allow", "zorblax"], "input: --allow: no readable UTF-8 file there"),
     (["--deny", "zorblax"], "input: --deny: no readable UTF-8 file there"),
     (["--no-consistent", "--keep-mapping", "zorblax"], "option: --keep-mapping goes with --protect names"),
@@ -169,12 +169,12 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith(
-            f"textveil: option: {option[0].removeprefix('--')}: only with protect names (see "
+            f"textveil: option: {option[0]}: only with --protect names (see "
         )
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
-        ": this bundle has lists of the rung names and no mechanism: say protect names (see textveil sanitize --help)\n"
+        ": this bundle has lists of the rung names alone: say --protect names (see textveil sanitize --help)\n"
     )
     for folder in (bundle, tiny_path):
         ran = here("sanitize", "-b", folder, "--protect", "names", "--text", TEXT)

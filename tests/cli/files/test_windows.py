@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from like_windows import run
-from textveil.errors import OptionError
-from textveil_cli.files.sources import find_sources
+from textveil.errors import OptionError, OutputError
+from textveil_cli.files.sources import find_sources, fits_windows
 
 COMMAND = """
 from textveil_cli.__main__ import main
@@ -87,3 +87,15 @@ def test_names_that_differ_in_their_case_only_do_not_share_an_output(tmp_path: P
         path.write_text("x")
     with pytest.raises(OptionError, match=r"^two inputs have the same name"):
         find_sources([str(path) for path in inputs], "lines", tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["CON", "aux.csv", "deep/nul", "com1.tar.gz", "Lpt9 .txt", "prn.", "a./b.csv", "b.csv "])
+def test_names_that_windows_does_not_have(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not fits_windows(name)
+    assert all(map(fits_windows, ("console.csv", "com0", "deep/com10.csv", "a.b/.c", "nulls.txt", "my aux.csv")))
+    (tmp_path / "in" / "aux.csv").parent.mkdir()
+    (tmp_path / "in" / "aux.csv").write_bytes(b"note\nill\n")
+    assert find_sources([str(tmp_path / "in")], "csv", tmp_path / "out").files
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(OutputError, match=r"^aux\.csv: Windows has no files of that name"):
+        find_sources([str(tmp_path / "in")], "csv", tmp_path / "out")

@@ -119,6 +119,16 @@ def test_any_stream_through_the_gateway_is_the_whole_reply(gate: Server, up: Ups
         up.cut = before
 
 
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_what_a_model_thought_comes_back_before_its_answer(sanitizer: Sanitizer, name: str) -> None:
+    exchange = Conversation(sanitizer).exchange()
+    sent, restoring = exchange.outgoing_text(TEXT), REPLIES[CHAT](exchange, ())
+    events = [Event("", {"choices": [{"index": 0, "delta": {of: part}}]}) for of in (name, "content") for part in sent]
+    came = [after.data["choices"][0]["delta"] for event in events for after in restoring.event(event)]
+    assert "".join(delta.get(name, "") for delta in came[: len(sent) + 1]) == TEXT
+    assert exchange.outgoing([{"role": "assistant", name: TEXT}]) == [{"role": "assistant", name: sent}]
+
+
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
 def test_a_stream_without_an_end_has_all_of_its_text(sanitizer: Sanitizer, path: str) -> None:
     """Some servers do not say that a choice is finished; others break off."""

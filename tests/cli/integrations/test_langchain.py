@@ -274,7 +274,9 @@ def test_what_is_no_list_of_documents(given: Any) -> None:
 def test_the_example_runs(example: Callable[[str], str]) -> None:
     said = example("with_langchain.py")
     assert said.count("traced:") == 3
-    assert said.endswith("Thank you. We will look into it.\n")
+    assert "Thank you. We will look into it.\nthe model got: I am " in said
+    assert said.endswith("\nthe user got: Dear Anna Novak, we look for it.\n")
+    assert said.count("Novak") == 1
 
 
 class Echo(FakeListChatModel):

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,10 @@ def test_no_other_file_is_read_and_none_is_replaced(tmp_path: Path) -> None:
             write(name, "text")
     assert (folder / "there.txt").read_text() == (tmp_path / "out.txt").read_text() == SAID
     assert not (tmp_path / "new.txt").exists()
+
+
+@pytest.mark.full
+def test_the_example_runs(example: Callable[[str], str]) -> None:
+    said = example("with_mcp.py")
+    assert said.endswith("the file has: Dear Anna Novak, we look for your order.\n")
+    assert said.count("Novak") == 1

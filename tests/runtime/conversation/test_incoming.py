@@ -19,7 +19,7 @@ PAIRS = [
     ("[city 1]", "Boston"), ("slingshot", "zorb"), ("NEBRASKA", "UT"), ("Price", "Quux"), ("Price", "Zorb"),
     ("7", "2", 0, True, "pages"), ("7 chairs", "2", 1), ("8", "3", 0, True, "$"), ("Dr", "Ms", 0, True),
     ("Dr. Gomez", "Ms", 2), ("@don123", "@anna"), ("833-555-0174", "+49 30 1"), ("/srv/files/item-1234", "~/novak"),
-    ("José", "Ana"), ("Los Angeles", "New York"), ("/srv/files/item-5678", 'C:\\a "b"'),
+    ("José", "Ana"), ("Los Angeles", "New York"), ("/srv/files/item-5678", 'C:\\a "b"'), ("XKEY83", "in(x"),
 ]  # fmt: skip
 
 FORMS = [
@@ -48,6 +48,7 @@ FORMS = [
     ("Dr. Gomez saw a Dr", "Ms. Novak saw a Dr"),
     ("mailto:don.gomez@example.net. @don123 @don1234", "mailto:anna@novak.org. @anna @don1234"),
     ("(/srv/files/item-1234)", "(~/novak)"),
+    ("__XKEY83, XKEY83_id, a_4718", "__in(x, in(x_id, a_4718"),
     ("(833) 555-0174, 8335550174, +1 833.555.0174", "+49 30 1, +49 30 1, +1 +49 30 1"),
     ("Jose\u0301 José Jose", "Ana Ana Jose"),
     ('{"a": "Hi,\\nDon\\nGomez\\t4718", "b": "C:\\\\nDon"}', '{"a": "Hi,\\nAnna\\nNovak\\t9300", "b": "C:\\\\nDon"}'),
@@ -126,7 +127,8 @@ def sent(sanitizer: Sanitizer, text: str, **options: Any) -> tuple[Conversation,
 
 
 TEXT = (
-    "I am Anna Novak of Salt Lake City. Order 4711 of 12 March 2024 cost $49.99 on 2024-05-07. Dr. Brown has 2 chairs."
+    "I am Anna Novak of Salt Lake City. Order 4711 of 12 March 2024 cost $49.99 on 2024-05-07 or 3 May. "
+    "Dr. Fox has 2 chairs."
 )
 
 
@@ -159,7 +161,9 @@ def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> N
     number, few = map(int, numbers.removesuffix(" more.").split(" and "))
     arguments = {"who": person, "text": f"to {person}", "n": number, "few": few, "yes": True, "f": 0.5}
     reply = {"role": "assistant", "content": None, "tool_calls": [call("find", arguments), call("mail", arguments)]}
+    reply["reasoning"] = f"So {person} asks."
     found = conversation.incoming(reply)
+    assert found.reply["reasoning"] == "So Anna Novak asks."
     first, second = (json.loads(entry["function"]["arguments"]) for entry in found.reply["tool_calls"])
     assert first == {"who": "Anna Novak", "text": "to Anna Novak", "n": 4711, "few": 2, "yes": True, "f": 0.5}
     assert second == arguments

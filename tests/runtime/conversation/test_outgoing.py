@@ -37,7 +37,7 @@ MESSAGES: list[Any] = [
     {"role": "user", "content": SECRET, "name": "Zorblax"},
     {"role": "user", "content": [{"type": "text", "text": SECRET}, {"type": "input_text", "text": SECRET}]},
     {"role": "assistant", "content": None, "tool_calls": [CALL], "refusal": None, "annotations": [], "audio": None},
-    {"role": "assistant", "content": [{"type": "refusal", "refusal": SECRET}]},
+    {"role": "assistant", "content": [{"type": "refusal", "refusal": SECRET}], "reasoning_content": SECRET},
     {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
     {"role": "tool", "tool_call_id": "call_1", "name": "find", "content": [{"type": "text", "text": SECRET}]},
     {"type": "message", "role": "user", "content": [{"type": "input_text", "text": SECRET}]},

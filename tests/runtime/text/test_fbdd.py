@@ -67,7 +67,8 @@ def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
 def test_the_statement_says_floating_point(tiny: Sanitizer) -> None:
     statement = tiny.sanitize("the doctor", mechanism="fbdd", epsilon="20").statement
     assert statement.summary() == (
-        "fbdd: epsilon 20 d per token (textbook metric DP, floating point); 2 tokens: 40 d in all"
+        "fbdd: epsilon 20 d per token (textbook metric DP, floating point; d is the distance of two words); "
+        "2 tokens: 40 d in all. The text as a whole is not protected."
     )
     assert any("floating point" in item for item in statement.terms.not_protected)
     assert any("came out unchanged" in item for item in statement.terms.not_protected)
@@ -113,8 +114,8 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
     ("arguments", "expected"),
     [
         ([], "--epsilon is needed with --mechanism fbdd, which has no default level"),
-        (["-e", "canary"], "epsilon is a number, such as 10"),
-        (["-e", "nan"], "epsilon is a number, such as 10"),
+        (["-e", "canary"], "--epsilon is a number, such as 10"),
+        (["-e", "nan"], "--epsilon is a number, such as 10"),
         (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an epsilon above 0 and at most 100000"),

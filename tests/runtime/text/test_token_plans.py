@@ -101,7 +101,7 @@ def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Pat
     for sanitizer in bundles:
         with pytest.raises(UnknownLevel) as refused:
             plan(sanitizer, epsilon=5)
-        listed = str(refused.value).removeprefix("no such level; santext+ has the epsilons ").split(", ")
+        listed = str(refused.value).removeprefix("no such level: 5; santext+ has the epsilons ").split(", ")
         assert len(listed) == 2
         for epsilon in listed:
             assert plan(sanitizer, epsilon=epsilon).terms.level == epsilon

@@ -34,8 +34,7 @@ class UpstreamOptions:
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
-        str,
-        typer.Option(metavar="URL", help="Where requests go: https://..., or http://localhost:PORT."),
+        str, typer.Option(metavar="URL", help="Where requests go: https://..., or http://localhost:PORT.")
     ]
     upstream_certificates: Annotated[
         Path | None, typer.Option(help="File of certificates, PEM, to trust for it instead of the system's.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Kept
-from textveil.errors import LedgerError, OptionError
+from textveil.errors import LedgerError, OptionError, called
 from textveil.ledger import Account, Ledger, key_path_of
 
 from textveil_cli.console import SETTINGS, Command, output_to, say
@@ -43,11 +43,7 @@ def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_ke
 
 
 @ledger.command(cls=Command)
-def export(
-    file: File,
-    output: PrivateOutput = None,
-    ledger_key: LedgerKey = None,
-) -> None:
+def export(file: File, output: PrivateOutput = None, ledger_key: LedgerKey = None) -> None:
     """Print all that a ledger holds as JSON: tags and numbers, no stored outputs."""
     Kept(ledger=file, ledger_key=ledger_key).refuse(("--output", output))
     exported = json.dumps(_opened(file, ledger_key).export(), indent=1) + "\n"
@@ -97,7 +93,7 @@ def _opened(file: Path, ledger_key: Path | None) -> Ledger:
 def _require_file(file: Path, ledger_key: Path | None) -> None:
     """Raises ``LedgerError`` where there is neither a ledger nor a key; what a key without a ledger means, it says."""
     if not file.is_file() and not key_path_of(file, ledger_key).exists():
-        raise LedgerError("there is no ledger there: the first release with --ledger makes it")
+        raise LedgerError(f"there is no ledger {called(file) or 'there'}: the first release with --ledger makes it")
 
 
 def _require(yes: bool, message: str) -> None:

@@ -89,7 +89,7 @@ def _summary(
 ) -> str:
     drawn = counts["drawn"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
-    listed = ("function words", "kinds")  # these have lines of their own
+    listed = ("function words", "kinds of names and numbers")  # these have lines of their own
     too = [part for part in parts if part not in listed]
     drawn_too = "" if by_names else f" ({counts['unknown']:,} of them unknown)"
     lines = [

@@ -8,7 +8,7 @@ from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.text.restore import MOST_BYTES, Restorer
 
-from textveil_cli.console import lines_of, output_to
+from textveil_cli.console import file_name, lines_of, output_to
 from textveil_cli.options import InputOptions, PrivateOutput
 
 
@@ -33,7 +33,8 @@ def restore(
         with mapping.open("rb") as file:
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
-        raise InputError("--mapping: no readable file there") from error
+        name = file_name(mapping) and f"{file_name(mapping)}: "
+        raise InputError(f"--mapping: {name}no readable file there") from error
     with output_to(output, private=True) as write:
         if inputs.text is not None:
             write(restorer.restore(inputs.text) + "\n")

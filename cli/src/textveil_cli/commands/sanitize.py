@@ -6,11 +6,11 @@ from textveil_cli.rewriting.asked import Asked
 def sanitize(asked: Asked) -> None:
     """Rewrite a text with words drawn at random.
 
-    Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
-    document of plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are
-    copied as they are. Files may also be folders, and packed as .gz or .zst. The privacy statement goes to
-    standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
-    Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
+    Drawn words are other words: where a language model or a colleague acts on the text, take --protect names. Function
+    words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a document of
+    plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are copied. Files
+    may also be folders, and packed as .gz or .zst. The privacy statement, on standard error, is about one word, for
+    someone who knows every other word; the text as a whole is not protected. Sanitizing again weakens the promise.
     """
     asked = asked.settled()
     asked.check()

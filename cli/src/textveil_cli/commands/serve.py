@@ -122,9 +122,5 @@ def _releases(
         return model.encode_batch(texts, **encoded)
 
     return Releases(
-        sanitize=sanitize,
-        promise=promise,
-        encode=encode,
-        encode_promise=model.statement(**encoded),
-        scoped=scoped,
+        sanitize=sanitize, promise=promise, encode=encode, encode_promise=model.statement(**encoded), scoped=scoped
     )

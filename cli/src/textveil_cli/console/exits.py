@@ -4,6 +4,7 @@ Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
 """
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -25,13 +26,20 @@ _USAGE = {
     "BadParameter": "",  # what it takes is said
     "GivenAgain": "is given more than once",
 }
+#: Options as errors of the library spell them.
+_OPTION = re.compile(
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon|keep|key(?=[:,])|mechanism|protect|"
+    r"replacement_probability|sanitize_punctuation|split|style|tag)\b"
+)
+#: What is typed as the name of an option, and hardly a text.
+_NAMED = re.compile(r"(?=.{3,40}$)--[a-z]+(-[a-z]+)*")
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     """Runs a command line and gives its exit code.
 
-    Usage errors name our option, never the user's argument: a person who forgets ``--text`` types a secret where a
-    command belongs. An unexpected error is reported by type and place, since its message could hold user text.
+    Usage errors name an option, never an argument: a person who forgets ``--text`` types a secret where a command
+    belongs. An unexpected error is reported by type and place, since its message could hold user text.
 
     Args:
         app: The application.
@@ -46,9 +54,12 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except TextveilError as error:
-        page = _page(command, name, arguments) if isinstance(error, OptionError) else ""
-        page = f"{name} levels" if page and isinstance(error, UnknownLevel) and name == "textveil" else page
-        return _fail(f"{name}: {error.code}: {error}{page and f' (see {page})'}", 1)
+        said, page = str(error), _page(command, name, arguments) if isinstance(error, OptionError) else ""
+        if page and isinstance(error, UnknownLevel) and name == "textveil":
+            page = f"{name} {'info' if 'encode' in page else 'levels'}"
+        if page and "--" not in said:
+            said = _OPTION.sub(lambda found: f"--{found[0].replace('_', '-')}", said).replace("--key", "--corpus-key")
+        return _fail(f"{name}: {error.code}: {said}{page and f' (see {page})'}", 1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `textveil ... | head` ends quietly
@@ -88,6 +99,8 @@ def _usage(error: Any, name: str) -> str:
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
         commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
         said = "unknown command" if commands else "one argument too many: put what has blanks in quotes"
+    if _NAMED.fullmatch(typed := str(getattr(error, "option_name", ""))) and said == _USAGE["NoSuchOption"]:
+        said += f" {typed}"
     meant = _meant(error)
     if meant:
         return f"{said}: did you mean {' or '.join(meant)}?"
@@ -114,7 +127,7 @@ def _wanted(option: Any) -> str:
 
 
 def _meant(error: Any) -> list[str]:
-    """Our own commands or options that look like what was typed, which is not said."""
+    """Our own commands or options that look like what was typed."""
     options = getattr(error, "possibilities", None)
     if options:  # click compares them with their dashes, which all have in common
         typed = str(getattr(error, "option_name", "")).lstrip("-")

@@ -79,15 +79,19 @@ def printable(name: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in name)
 
 
+def file_name(path: str | Path) -> str:
+    """Returns the last part of a path, if there is such a file or it ends like one, and nothing else."""
+    file = os.path.basename(os.path.normpath(path))
+    return printable(file) if os.path.exists(path) or _FILE.fullmatch(file) else ""
+
+
 def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yields inputs, each with what messages call it.
 
-    This is the last part of the path if there is such a file, or if it ends like one: a text that was typed where a
-    file belongs is told by its place alone.
+    A text that was typed where a file belongs is told by its place alone.
     """
     for number, path in enumerate(paths, 1):
-        file = os.path.basename(os.path.normpath(path))
-        shown = printable(file) if os.path.exists(path) or _FILE.fullmatch(file) else ""
+        shown = file_name(path)
         place = "" if shown and len(paths) == 1 else f"input {number} of {len(paths)}"
         yield path, "standard input" if path == "-" else place + (", " if place and shown else "") + shown
 
@@ -145,7 +149,8 @@ def read_words(path: Path | None, option: str) -> list[str]:
         return []
     with suppress(OSError, UnicodeDecodeError):
         return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    raise InputError(f"{option}: no readable UTF-8 file there")
+    name = file_name(path) and f"{file_name(path)}: "
+    raise InputError(f"{option}: {name}no readable UTF-8 file there (it has words, one per line)")
 
 
 def read_lines(descriptor: int, name: str) -> Iterator[Lines]:

@@ -1,7 +1,9 @@
 """The files of a run: named or found in folders, each with the place of its output."""
 
 import os
+import re
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,8 @@ from textveil_cli.files.streams import PACKED
 
 #: The name of the record in an output folder.
 RECORD = "textveil.record"
+#: What Windows takes for a device, or leaves an end of out.
+_NOT_WINDOWS = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +97,11 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
     return Sources(tuple(files), folder, left_out)
 
 
+def fits_windows(name: str) -> bool:
+    """Whether Windows writes a file of that name where it is told to."""
+    return not any(_NOT_WINDOWS.fullmatch(part) for part in re.split(r"[/\\]", name))
+
+
 def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Path | None, several: bool) -> None:
     if several and output is None:
         raise OptionError("a folder, or several files, need -o FOLDER for their outputs")
@@ -102,6 +111,9 @@ def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Pa
         raise OptionError("standard input has no name in a folder: give -o FILE")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{printable(folder.name)}: a file; several outputs need -o FOLDER")
+    for _, name in found:
+        if sys.platform == "win32" and not fits_windows(name):
+            raise OutputError(f"{printable(name)}: Windows has no files of that name: give it another")
     names = [name.casefold() for _, name in found]  # also where a folder tells them apart: it may be copied
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 
 from textveil.errors import ExtraMissing
@@ -27,6 +28,7 @@ except ImportError as error:
 from textveil_cli.gateway.fields import PATHS
 
 _MODELS, _TOKEN, _DELETE, _SWEEP_SECONDS = "/v1/models", "x-textveil-token", "/conversation", 60
+_BASE = ": the base address of a client ends in /v1, of one of Anthropic in the port"
 
 
 def make_app(gateway: Gateway, access: Access) -> Starlette:
@@ -69,7 +71,7 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
     routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
     routes += [Route(path, answer, methods=["GET"]) for path in (_MODELS, _MODELS + "/{name:path}")]
     routes += [Route(HEALTH, health, methods=["GET"]), Route(_DELETE, delete, methods=["DELETE"])]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_route})
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: partial(no_route, more=_BASE)})
     app.router.redirect_slashes = False
     app.add_middleware(Guard, access=replace(access, header=_TOKEN))
     return app

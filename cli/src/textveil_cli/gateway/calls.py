@@ -164,7 +164,8 @@ class Answer:
         asked = read_request(path, body, self._gateway.passes)
         client, length = client_of(conversations, request), request.headers.get("content-length")
         size = len(json.dumps(body)) if length is None else int(length)
-        kept, earlier = conversations.find(client, named_in(request), asked.messages, asked.after, size)
+        marks = conversations.marks(client, asked.messages)
+        kept, earlier = conversations.find(client, named_in(request), marks, asked.after, size)
         async with conversations.request(kept, call.run):
             exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
             content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
@@ -175,7 +176,7 @@ class Answer:
 
             async def remember() -> None:
                 said, names = restoring.said, restoring.names
-                conversations.remember(kept, exchange, client=client, messages=asked.messages, said=said, names=names)
+                conversations.remember(kept, exchange, client=client, marks=marks, said=said, names=names)
                 if kept.path is not None:
                     try:
                         async with kept.lock:

@@ -25,7 +25,7 @@ from textveil.conversation import Went
 Run = Callable[..., Awaitable[Any]]
 #: What a message has that clients write in different ways, or leave out.
 _SKIPPED = frozenset(
-    ("id", "status", "annotations", "logprobs", "cache_control", "index", "phase", "audio", "citations")
+    "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
 )
 _TYPES = frozenset(("message", "text", "input_text", "output_text"))
 _SIGNED = ("thinking", "redacted_thinking", "reasoning")
@@ -127,14 +127,14 @@ class Conversations:
         return self._hash(b"client", *credentials)
 
     def find(
-        self, client: bytes, named: str | None, messages: Sequence[Any], after: Iterable[str], size: int
+        self, client: bytes, named: str | None, marks: Sequence[bytes], after: Iterable[str], size: int
     ) -> tuple[Kept, Went | None]:
         """Returns the conversation of a request, and what went out before that its provider remembers.
 
         Args:
             client: Who asks.
             named: The name of the conversation, if it has one.
-            messages: The messages of the request.
+            marks: Those of the messages of the request.
             after: Names that the provider gave to earlier replies which the request goes on with.
             size: Bytes of the request.
         """
@@ -148,7 +148,7 @@ class Conversations:
             path = None if folder is None else folder / f"{mark.hex()}.conversation"
             found = self._known.get(mark, (Kept(conversation=None, path=path), None))
         else:
-            begun = [self._known.get(mark) for mark in self._marks(client, messages)]
+            begun = [self._known.get(mark) for mark in marks]
             found = (
                 earlier
                 or next((entry for entry in reversed(begun) if entry is not None), None)
@@ -186,7 +186,7 @@ class Conversations:
             kept.conversation.save(kept.path, self._keeping.key)
 
     def remember(
-        self, kept: Kept, exchange: Conversation, *, client: bytes, messages: Sequence[Any],
+        self, kept: Kept, exchange: Conversation, *, client: bytes, marks: Sequence[bytes],
         said: Iterable[Sequence[Any]], names: Iterable[str],
     ) -> None:  # fmt: skip
         """Remembers what tells the next request of a conversation: its messages so far and a reply; or its name."""
@@ -194,7 +194,7 @@ class Conversations:
             return  # forgotten meanwhile
         for reply in said:
             if reply:
-                self._mark((kept, None), self._marks(client, [*messages, *reply])[-1])
+                self._mark((kept, None), self.marks(marks[-1] if marks else client, reply)[-1])
         for name in names:
             self._mark((kept, exchange.went), self._reply(client, name))
 
@@ -291,9 +291,14 @@ class Conversations:
         if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
             del self._known[mark]
 
-    def _marks(self, client: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """What tells the beginnings of a conversation: a hash for each, which goes on from that before it."""
-        marks, last = [], client
+    def marks(self, before: bytes, messages: Sequence[Any]) -> list[bytes]:
+        """Returns what tells the beginnings of a conversation: a hash for each, which goes on from that before it.
+
+        Args:
+            before: The mark of what went before; at first the client.
+            messages: The messages, or those that go on.
+        """
+        marks, last = [], before
         for message in messages:
             shape = _plain(message)
             if shape is not None:

@@ -109,12 +109,13 @@ def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
     if not isinstance(body, Mapping):
         raise InputError("the body must be an object of JSON")
     messages: list[Any] = []
-    for name, value in body.items():
+    for number, (name, value) in enumerate(body.items(), 1):
         what = fields.get(name)
         if what is None:
-            raise InputError("the request has a field that is not known: leave it out, or name it with --pass-through")
+            where = f"field {number} of the {len(body)} of the request is not known"
+            raise InputError(f"{where}: leave it out, or name it with --pass-through")
         if what == _SETTING and not _is_setting(value):
-            raise InputError(f"{name}: it should be a setting, and is more than that")
+            raise InputError(f"{name}: a number, a flag, an identifier without blanks, or a few of these are wanted")
         if what == _EMPTY and value:
             raise InputError(f"{name}: it cannot be rewritten")
         if what == _PERSON and not isinstance(value, str | None):

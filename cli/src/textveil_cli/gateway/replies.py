@@ -12,6 +12,9 @@ from textveil.errors import InputError
 from textveil_cli.gateway.events import Event
 
 _COUNTED = ("placed", "unplaced", "ambiguous", "tools")
+#: Texts of a message; those that servers of open models write before the answer.
+_THOUGHTS = ("reasoning", "reasoning_content")
+_TEXTS = ("content", "refusal", *_THOUGHTS)
 
 
 class Restoring:
@@ -109,9 +112,13 @@ class Chat(Restoring):
                 yield Event("", {**self._last, "choices": choices})
 
     def _restore(self, index: Any, delta: dict[str, Any]) -> None:
-        for name in ("content", "refusal"):
+        ended = _THOUGHTS if delta.get("content") else ()  # what is held back of a thought goes before the answer
+        for name in _TEXTS:
             if isinstance(delta.get(name), str):
                 delta[name] = self._feed((index, name), delta[name])
+        for name in ended:
+            if rest := self._close((index, name))[0]:
+                delta[name] = (delta.get(name) or "") + rest
         for call in _objects(delta.get("tool_calls")):
             of, part = (index, "call", _index(call)), call.get("function")
             if isinstance(part, dict):
@@ -123,7 +130,7 @@ class Chat(Restoring):
 
     def _finish(self, index: Any, delta: dict[str, Any]) -> None:
         message: dict[str, Any] = {"role": "assistant"}
-        for name in ("content", "refusal"):
+        for name in _TEXTS:
             rest, message[name] = self._close((index, name))
             if rest:
                 delta[name] = (delta.get(name) or "") + rest

@@ -46,11 +46,7 @@ class SanitizeFirst(Runnable[Any, Any]):
     """
 
     def __init__(
-        self,
-        bundle: str | Path | None = None,
-        *,
-        keys: Sequence[str] = (),
-        **settings: Unpack[Settings],
+        self, bundle: str | Path | None = None, *, keys: Sequence[str] = (), **settings: Unpack[Settings]
     ) -> None:
         self.rewriter = Rewriter(bundle, **settings)
         self.keys = tuple(in_order(keys, "keys"))
@@ -237,11 +233,7 @@ class SanitizeDocuments(BaseDocumentTransformer):
         and often have a path, a title or a name: drop what must not be sent.
     """
 
-    def __init__(
-        self,
-        bundle: str | Path | None = None,
-        **settings: Unpack[Settings],
-    ) -> None:
+    def __init__(self, bundle: str | Path | None = None, **settings: Unpack[Settings]) -> None:
         self.rewriter = Rewriter(bundle, **settings)
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> list[Document]:

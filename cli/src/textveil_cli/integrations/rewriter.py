@@ -43,11 +43,7 @@ class Rewriter:
         rewriting a text again is a second release.
     """
 
-    def __init__(
-        self,
-        bundle: str | Path | None = None,
-        **settings: Unpack[Settings],
-    ) -> None:
+    def __init__(self, bundle: str | Path | None = None, **settings: Unpack[Settings]) -> None:
         self._folder = None if bundle is None else str(bundle)
         pins: Any = {name: value for name, value in settings.items() if name in Pins.__annotations__}
         options: Any = {name: value for name, value in settings.items() if name not in pins}

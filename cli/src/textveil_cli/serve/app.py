@@ -184,10 +184,10 @@ def make_app(
     return app
 
 
-async def no_route(request: Request, error: Exception) -> Response:
-    """Answers where there is no path."""
+async def no_route(request: Request, error: Exception, more: str = "") -> Response:
+    """Answers where there is no path; says more of it."""
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-    return refused(Refusal(status, "path", "there is no such path, or not with this method"))
+    return refused(Refusal(status, "path", f"there is no such path, or not with this method{more}"))
 
 
 def refused(refusal: Refusal) -> Response:

@@ -193,12 +193,7 @@ class _Lines(logging.Handler):
         self._report(record.getMessage() if known else f"{record.name}: {record.module} line {record.lineno}")
 
 
-def serve(
-    make: Callable[[Access], Any],
-    address: Address,
-    limits: Limits,
-    report: Callable[[str], None],
-) -> None:
+def serve(make: Callable[[Access], Any], address: Address, limits: Limits, report: Callable[[str], None]) -> None:
     """Runs the service until a signal to stop. What is being answered then is finished, within the limits.
 
     Args:

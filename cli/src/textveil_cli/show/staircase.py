@@ -10,11 +10,11 @@ from textveil.text import NOTION, epsilon_text
 from textveil_cli.show.staircase_levels import StaircaseSummary, staircase_summaries
 
 _EXPLAINED = (
-    "nats: per drawn word. odds: the most by which the odds of two words change, to someone who knows all the rest.",
-    "guess: the most by which the chance of a right guess of one word grows on average (C). near: how often a word is",
-    "drawn from its neighborhood. kept: how often a word comes out as itself: the 5 % quantile of words, the median,",
-    "the 95 % quantile, and the most of any word. Other words may come out in lower case than with a capital: of two",
-    "figures the larger one is given.",
+    "nats: per drawn word. odds: no output is more than so many times as likely for one word as for another, even for",
+    "someone who knows all other words. guess: the most by which the chance of a right guess of one word grows on",
+    "average (C). near: how often a word is drawn from its neighborhood. kept: how often a word comes out as itself: the",
+    "5 % quantile of words, the median, the 95 % quantile, and the most of any word. Where words in lower case and with a",
+    "capital differ, the larger figure is given.",
 )
 
 
@@ -40,7 +40,7 @@ def staircase_lines(bundle: TextBundle) -> list[str]:
         *map(_line, staircase_summaries(bundle)),
         "",
         *_EXPLAINED,
-        *_lines(f"Kinds, of which nothing but the kind is told: {kinds}."),
+        *_lines(f"Of names and numbers only the kind is told, one of these: {kinds}."),
         *_lines(f"{NOTION[0].upper()}{NOTION[1:]}. No protection of the text as a whole."),
     ]
 

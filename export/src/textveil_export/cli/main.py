@@ -12,7 +12,6 @@ COMMANDS = {
     "names": "Build a bundle with the lists of the rung names, alone or beside a staircase, which stays byte for byte.",
     "certify": "Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.",
     "statistics": "Measure what every level does to words, and write it into the bundle.",
-    "report": "Write a page about the levels of a bundle: curves, histograms, a table, and examples.",
     "sign": "Sign a bundle as its maker, and print the public key that users pin with --maker.",
     "audit": "Draw from the installed sampler, and bound the realized epsilon from below.",
     "sentences": "Give a bundle the sentences of textveil encode --as-text; what it draws stays byte for byte.",

@@ -100,8 +100,9 @@ neighbors per word. The skeleton is visible: function words (unless `--protect a
 |---|---|---|
 {levels}
 
-The default is {epsilon} nats with `--protect {protect}`. `textveil info` prints how often a word is
-drawn from its neighborhood, and how much a guess gains."""
+The default is {epsilon} nats with `--protect {protect}`. `textveil info` prints how often a word is drawn from
+its neighborhood, and how much a guess gains. Drawn words are other words: this is not for search by similarity, nor for
+a text that a language model or a colleague acts on. They take the rung `names`, where the bundle has it."""
 
 
 def _santext(contents: Contents) -> str:

@@ -1,7 +1,6 @@
 """The classes of characters that text is cut by, as a bundle carries them: ``characters.json``.
 
-A bundle has them so that readers in other languages cut as this one does, whatever Unicode their language has. What
-cuts text here has the same classes from the library ``regex`` (``textveil.text.characters``).
+So all readers cut alike, whatever Unicode their language has (``textveil.text.stand_ins``).
 """
 
 import re

@@ -94,7 +94,7 @@ class IndexBundle(Opened):
         """Returns the mechanism of a channel and a whole-text epsilon; the bundle's default for what is ``None``.
 
         Raises:
-            UnknownLevel: There is none. The message lists those there are, and does not repeat the value.
+            UnknownLevel: There is none. The message lists those there are.
         """
         if channel is not None and channel not in self.channels:
             raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.channels)}")

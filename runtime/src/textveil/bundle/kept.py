@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil.errors import OutputError
+from textveil.errors import OutputError, called
 
 #: "TVLG", in the header of a ledger.
 LEDGER_ID = 0x54564C47
@@ -85,7 +85,8 @@ class Kept:
                 if _is_sink(path):
                     continue  # what goes to /dev/null is not written over
                 if place in seen:
-                    raise OutputError(f"{role} is also {seen[place]}: name another file; nothing was written")
+                    name = called(path) and f" ({called(path)})"
+                    raise OutputError(f"{role} is also {seen[place]}{name}: name another file; nothing was written")
                 seen[place] = role
         for role, path in written:
             if path is not None:

@@ -22,6 +22,7 @@ from textveil.errors import (
     IdentityMismatch,
     OptionError,
     WrongBundle,
+    called,
 )
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError):  # a name too long, or with a NUL
         found = False
     if not found:
-        there = f"{path.name!r} is not a bundle" if os.path.exists(path) else "there is no folder of that name"
+        there = f"{path.name!r} is not a bundle" if os.path.exists(path) else f"there is no folder {called(path) or 'of that name'}"
         raise BundleNotFound(f"{there}: a bundle is a folder with a manifest.json")
     content = read_file(path / MANIFEST, MAX_JSON_BYTES)
     manifest = parse_json(content, MANIFEST)

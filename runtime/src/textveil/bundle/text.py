@@ -55,7 +55,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
         tokens: ``"word"`` or ``"wordpiece"``.
         vocabulary: Symbols by id, most frequent first; the spelling that is printed. None without a mechanism.
         ids: Id by spelling, merged spellings included.
-        characters_json: Classes of characters for readers in other languages, as the bundle has them.
+        characters_json: The classes of characters, as the bundle has them.
         default_mechanism: The mechanism of a call that names none; empty where the bundle carries none.
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
@@ -81,7 +81,7 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
 
     @cached_property
     def characters(self) -> "Characters":
-        """Classes of characters for readers in other languages; this one has its own, and reads these once.
+        """The classes of characters that text is cut by.
 
         Raises:
             BundleDamaged: They are malformed. Opening a bundle that is not the built-in one tells.

@@ -70,7 +70,7 @@ class VectorBundle(Opened):
         """Returns the level with that whole-text epsilon (6, 6.0 and "6" are the same); the default for ``None``.
 
         Raises:
-            UnknownLevel: There is none. The message lists those there are, and does not repeat the value.
+            UnknownLevel: There is none. The message lists those there are.
         """
         if epsilon is None:
             return self.default_level
@@ -84,7 +84,7 @@ def at_epsilon(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -
         for spelled, level in levels.items():
             if Decimal(spelled) == wanted:
                 return level
-    raise UnknownLevel(f"no such level; this {owner} has the levels (epsilon of the whole text) {', '.join(levels)}")
+    raise UnknownLevel.of(epsilon, f"this {owner} has the levels (epsilon of the whole text) {', '.join(levels)}")
 
 
 def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:

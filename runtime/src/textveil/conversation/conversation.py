@@ -13,7 +13,7 @@ from textveil.bundle.kept import lies_in
 from textveil.bundle.signatures import require_cryptography
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
 from textveil.conversation.sent import pairs
-from textveil.conversation.shapes import Messages, dumped
+from textveil.conversation.shapes import IN_ORDER, Messages, dumped
 from textveil.errors import IdentityMismatch, InputError, KeyFileError, OptionError
 from textveil.ledger import crypto
 from textveil.ledger.keys import read_key, tag
@@ -21,10 +21,11 @@ from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
-from textveil.text.names.read import Read
+from textveil.text.names.read import Read, TextReader
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
 #: The first line of a file, and what its content belongs to.
 HEADER = b"textveil-conversation 2\n"
@@ -141,15 +142,19 @@ class Conversation:
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
         looked_at = Messages(lambda text: text, self._written_by_the_model, self._is_a_name, self._pass_through)
+        tags: list[str] = []
         for number, message in enumerate(messages, 1):
             try:
-                looked_at.item(message)
-                dumped(message)
+                tags.append(self._tag("message", message))
+                if tags[-1] not in self._sent:  # else it was looked at
+                    looked_at.item(message)
             except (InputError, RecursionError) as error:
                 why = error if isinstance(error, InputError) else "it is nested too deeply"
                 raise InputError(f"message {number} of {len(messages)}: {why}") from None
         rewrites = Messages(self._rewriter(), self._written_by_the_model, self._is_a_name, self._pass_through)
-        return [json.loads(self._once(message, rewrites.item)) for message in messages]
+        return [
+            json.loads(self._once(known, message, rewrites.item)) for known, message in zip(tags, messages, strict=True)
+        ]
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
         """Returns a text as it may go out; one that went out before as it did.
@@ -165,10 +170,11 @@ class Conversation:
         """
         require_string(text)
         if kind is None or not text.strip():
-            return json.loads(self._once(text, self._rewriter()))
+            return json.loads(self._once(self._tag("message", text), text, self._rewriter()))
         if kind not in CALLED_BY_OTHERS:
             raise OptionError(f"a text is called one of {', '.join(sorted(CALLED_BY_OTHERS))}")
-        return json.loads(self._once([kind, text], lambda _: self._written(Read([called(kind, text)], 0))))
+        known = self._tag("message", [kind, text])
+        return json.loads(self._once(known, text, lambda _: self._written(Read([called(kind, text)], 0))))
 
     def incoming(self, reply: Any) -> Incoming:
         """Returns a reply with the words of the user.
@@ -286,9 +292,8 @@ class Conversation:
             raise KeyFileError(f"{_KEY}: not in the folder of the conversation or below: a copy of it would tell all")
         return read_key(Path(key_file), _KEY, make=make)
 
-    def _once(self, message: Any, rewrite: Any) -> str:
-        """What a message goes out as; drawn at its first time."""
-        known = self._tag("message", message)
+    def _once(self, known: str, message: Any, rewrite: Any) -> str:
+        """What a message with a tag goes out as; drawn at its first time."""
         if known not in self._sent:
             self._found = []
             self._sent[known] = dumped(rewrite(message)), self._found
@@ -307,12 +312,16 @@ class Conversation:
 
     def _rewriter(self) -> Callable[[str], str]:
         reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
-        return self._rewrite or (lambda text: self._written(reader.read([text])[0]))
+        return self._rewrite or (lambda text: self._read(text, reader))
 
-    def _written(self, read: Read) -> str:
+    def _read(self, text: str, reader: TextReader) -> str:
+        swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
+        return self._written(reader.read([swap.there(text)])[0], swap)
+
+    def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
         pieces = self._running.rewrite(read)
-        self._found += pairs(pieces)
-        written = "".join(piece.output for piece in pieces)
+        self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
+        written = swap.back("".join(piece.output for piece in pieces))
         if self._plan.also is None:
             return written
         ends = [*accumulate(len(piece.output) for piece in pieces)]
@@ -336,8 +345,8 @@ class Conversation:
         return named and any(len(word) > _SHORT and word not in lists.common and word not in shown for word in small)
 
     def _tag(self, use: str, value: Any) -> str:
-        said = json.dumps(json.loads(dumped(value)), sort_keys=True).encode()
-        return tag(self._key, use, said, dumped(sorted(self._pass_through)).encode()).hex()
+        said, passes = dumped(value, IN_ORDER).encode(), dumped(sorted(self._pass_through)).encode()
+        return tag(self._key, use, said, passes).hex()
 
 
 def _tags(went: Went | None) -> Iterator[str]:

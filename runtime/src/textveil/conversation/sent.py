@@ -33,9 +33,11 @@ def pairs(pieces: Sequence[Piece]) -> Iterator[Pair]:
             continue
         if len(piece.parts) > 1:
             yield Pair(piece.output, mention.named)
+        date = next(_dates(pieces, place), None) if mention.kind in _BEGIN_DATES else None
         for output, part in zip(piece.parts, mention.parts, strict=True):
-            if part.kind in _WEAK or (len(output) == 1 and output.isdigit()):
-                yield from _with_context(pieces, place, output, part.text)
+            if part.kind in _WEAK or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
+                found = _with_context(pieces, place, output, part.text)
+                yield from (pair for pair in found if date is None or pair.output != date.output)
             elif part.kind not in _NEVER:
                 yield Pair(output, part.text)
                 if part.kind == "account":  # a number of JSON has no zeros before it
@@ -44,8 +46,8 @@ def pairs(pieces: Sequence[Piece]) -> Iterator[Pair]:
                     yield from _parts(output.split(), part.text.split())
                 elif part.kind == "number" and output.endswith("0") and "." in output:
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
-        if mention.kind in _BEGIN_DATES:
-            yield from _dates(pieces, place)
+        if date is not None:
+            yield date
 
 
 def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:

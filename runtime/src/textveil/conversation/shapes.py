@@ -20,7 +20,8 @@ _CALL = {"name": SAME, "arguments": ARGUMENTS}
 _MESSAGE = {
     **dict.fromkeys(("role", "type", "id", "status", "phase", "tool_call_id"), SAME),
     **dict.fromkeys(("annotations", "audio", "function_call", "stop_reason", "stop_sequence"), EMPTY),
-    **{"content": PARTS, "name": NAME, "tool_calls": CALLS, "refusal": TEXT},
+    **{"content": PARTS, "name": NAME, "tool_calls": CALLS},
+    **dict.fromkeys(("refusal", "reasoning", "reasoning_content"), TEXT),
 }
 _PART = {"type": SAME, "cache_control": SAME, "annotations": EMPTY, "citations": EMPTY, "logprobs": EMPTY}
 #: The fields of each type.
@@ -51,6 +52,8 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS = 300
 _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+#: The same in one order and in ASCII: what is hashed.
+IN_ORDER = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
 
 
 class Messages:
@@ -93,7 +96,8 @@ class Messages:
         if kind in SIGNED and (written := self._said(as_signed(item))) is not None:
             return written
         if kind in _NOT_TEXT:
-            raise InputError(f"what has the type {kind} cannot be rewritten: leave it out, or name it in pass_through")
+            where = f"what has the type {kind} cannot be rewritten: leave it out, or name it in pass_through"
+            raise InputError(f"{where} (gateway: --pass-through {kind})")
         if kind not in TYPES:
             raise InputError("it has a type that is not known: leave it out, or name its type in pass_through")
         return self._fields(item, TYPES[kind], own or kind in _OF_THE_MODEL, role or around)
@@ -147,7 +151,7 @@ class Messages:
         if "keys" not in self._passes and not all(
             _KEY.fullmatch(name) and not self._names(_WORD.findall(name)) for name in value
         ):
-            raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets them')
+            raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets it')
         return value
 
     def _number(self, value: int | float) -> int | float:
@@ -188,14 +192,14 @@ def parsed(text: str, entries: Callable[[list[tuple[str, Any]]], Any] = _once) -
         return None
 
 
-def dumped(value: Any) -> str:
+def dumped(value: Any, written: Callable[[Any], str] = _written) -> str:
     """Returns a value as JSON.
 
     Raises:
         InputError: It is not a value of JSON.
     """
     try:
-        return _written(value)
+        return written(value)
     except (TypeError, ValueError, RecursionError):
         raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from textveil.bundle.kept import LEDGER_ID
-from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
+from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError, called
 
 APPLICATION_ID, VERSION = LEDGER_ID, 1
 GONE = (
@@ -126,7 +126,8 @@ def create(path: Path) -> bool:
         except FileExistsError:
             return False
         except FileNotFoundError as error:
-            raise LedgerError("the ledger cannot be made: its folder does not exist: make it first") from error
+            folder = f"its folder {called(path.parent)}".rstrip()
+            raise LedgerError(f"the ledger cannot be made: {folder} does not exist: make it first") from error
         except OSError as error:
             raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
         return True

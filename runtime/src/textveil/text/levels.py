@@ -33,4 +33,4 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
         if wanted == label(bundle, level, mechanism)[0]:
             return level
     there_are = ", ".join(epsilon_text(label(bundle, level, mechanism)[0]) for level in bundle.levels)
-    raise UnknownLevel(f"no such level; {mechanism} has the epsilons {there_are}")
+    raise UnknownLevel.of(epsilon, f"{mechanism} has the epsilons {there_are}")

@@ -29,6 +29,7 @@ _APOSTROPHES = "'\u2019"
 _IN_NUMBERS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
 _BEGIN = 3
+_WORD = re.compile(r"[a-zA-Z0-9]{3}")
 
 
 class Index:
@@ -91,7 +92,8 @@ class Stream:
         done, parts = position, []
         while (match := _START.search(text, position)) is not None:
             place = match.start()
-            if not self._index.begins(folded(text[place])):  # most places
+            begin = text[place : place + _BEGIN]  # of one word it tells at most places; else its first character
+            if not self._index.begins(begin.lower() if _WORD.fullmatch(begin) else folded(text[place])):
                 position = place + 1
                 continue
             found = self._longest(text, place, final)
@@ -174,16 +176,17 @@ class Stream:
 def _stands_alone(text: str, place: int, end: int) -> bool:
     """Whether a form is not a part of a longer word or number."""
     first, last, number = text[place], text[end - 1], _NUMBER.fullmatch(text, place, end) is not None
+    mixed = not number and any(map(str.isdigit, text[place:end]))  # such as a key, which code may have after __
     before, after = text[max(0, place - 2) : place], text[end : end + 2]
     if first != "[" and before and _ESCAPE.fullmatch(text, max(0, place - 3), place) is None:
         if _is_inside(before[-1]) or (first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()):
             return False
         if number and before[-1] in _IN_NUMBERS and before[:-1].isdigit():
             return False
-        if before[-1] == "_" and after[:1] != "_":
+        if before[-1] == "_" and after[:1] != "_" and not mixed:
             return False
     if last != "]" and after:
-        if _is_inside(after[0]) or (after[0] == "_" and before[-1:] != "_"):
+        if _is_inside(after[0]) or (after[0] == "_" and before[-1:] != "_" and not mixed):
             return False
         if number and after[0] in _IN_NUMBERS and after[1:].isdigit():
             return False

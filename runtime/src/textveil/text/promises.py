@@ -39,6 +39,7 @@ _FLOATING_POINT = (
 #: What a text shows that shows no word and no mark.
 _ORDER = "the number and order of words"
 _WHOLE = "The text as a whole is not protected."
+_DISTANCE = "; d is the distance of two words"
 _FRESH = "repetition: every call and every mention of a word draws afresh, and is one more release of it"
 
 
@@ -136,16 +137,17 @@ class TokenPromise:
         return (*visible, _FRESH)
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.summary``; ``d`` stands for the scaled distance of two words."""
+        """Implements ``Promise.summary``."""
         charged = counted(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
-        distance = "" if self.epsilon_kind == PURE_LDP else " d"
+        distance, explained = ("", "") if self.epsilon_kind == PURE_LDP else (" d", _DISTANCE)
         document_extra = f" + {_rounded_up(tokens * self.constant, 1)}" if self.constant else ""
         kept = "; common words that are kept reveal themselves" if self.replacement_probability is not None else ""
         return (
             f"{terms.mechanism}: {self._loss} per token "
-            f"({self._kind(terms)}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
+            f"({self._kind(terms)}{explained}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} "
+            f"in all{kept}. {_WHOLE}"
         )
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
@@ -155,7 +157,7 @@ class TokenPromise:
         tokens_drawn = f"Shown: {', '.join(shown) or _ORDER}. {counted(tokens, 'token')} drawn"
         if self.epsilon == 0:
             return f"{tokens_drawn} uniformly, whatever the text says."
-        distance = "" if self.epsilon_kind == PURE_LDP else "; d is the distance of two words"
+        distance = "" if self.epsilon_kind == PURE_LDP else _DISTANCE
         return f"{tokens_drawn} at {self._loss}{_each(tokens)} ({self._kind(terms)}{distance}). {_WHOLE}"
 
     @property
@@ -236,7 +238,7 @@ class MentionPromise:
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
         """Implements ``Promise.not_protected``."""
         items = [
-            f"visible as they are: {', '.join(terms.visible_parts)}",
+            f"shown as they are: {', '.join(terms.visible_parts)}",
             "the bound is about one word, for someone who knows every other word; someone who only knows the language "
             "learns about a word from the words around it too",
             "the text as a whole: the sum over its drawn words bounds next to nothing",
@@ -252,12 +254,11 @@ class MentionPromise:
         """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
         return (
-            f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}. "
-            "A listed name or a number: nothing beyond its kind. "
-            "An unknown string: nothing beyond being unknown, and that only within "
-            f"the {nats} {unit}. Any other word, to someone who knows all the rest: odds times at most "
-            f"{self.largest_odds:,}. Whole text: {nats} x {counted(tokens, terms.unit)} = "
-            f"{_plain(whole)} {_nats(whole)}: no protection of the text as a whole."
+            f"{nats} {unit} per {terms.unit}: no output is more than {self.largest_odds:,} times as likely for one word "
+            "as for another, even for someone who knows all other words. All words outside the vocabulary count as the "
+            "same word. A listed name or a number is replaced by a random one: only its kind is told. "
+            f"Shown as they are: {', '.join(terms.visible_parts)}. "
+            f"{_WHOLE[:-1]} ({counted(tokens, terms.unit)}: {_plain(whole)} {_nats(whole)})."
         )
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:

@@ -6,7 +6,7 @@ has the text.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -116,6 +116,12 @@ class Restorer:
                     found[text] = other if same else None
         found.update((text, None) for pair in self._known[1].values() for text, way in forms(pair) if not way)
         return Index(found)
+
+    def with_originals(self, spelled: Callable[[str], str]) -> "Restorer":
+        """Returns the mapping with each original spelled in another way."""
+        found, (pairs, ambiguous) = Restorer(), self._known
+        found._known = {key: pair._replace(original=spelled(pair.original)) for key, pair in pairs.items()}, ambiguous
+        return found
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.distribution import Distribution
     from textveil.text.names.also import Detector
     from textveil.text.names.plan import NamesPlan, NamesPlans
+    from textveil.text.stand_ins import Swap
     from textveil.text.token_plans import TokenPlans
 
 _MAX_PLANS = 16
@@ -92,10 +94,10 @@ class Sanitizer:
         All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
-        documents, plan = texts_of(texts), self._plan(options)
+        terms, rows = self._rewrite(texts_of(texts), options)
         return [
-            Result(text=text, tokens=tokens, terms=plan.terms, mapping=mapping, drawn=sum(drawn))  # one count, or none
-            for (text,), tokens, mapping, *drawn in plan.rewriter().rewrite(documents)
+            Result(text=text, tokens=tokens, terms=terms, mapping=mapping, drawn=sum(drawn))  # one count, or none
+            for (text,), tokens, mapping, *drawn in rows
         ]
 
     def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
@@ -105,8 +107,8 @@ class Sanitizer:
         the texts are sanitized as ``sanitize_batch`` does, and a document is charged their sum. Arguments, errors and
         privacy are those of ``sanitize``.
         """
-        rewritten = self._plan(options).rewriter().rewrite(lists_of_texts(documents))
-        return [Document(texts, tokens, *drawn) for texts, tokens, _, *drawn in rewritten]
+        _, rows = self._rewrite(lists_of_texts(documents), options)
+        return [Document(texts, tokens, *drawn) for texts, tokens, _, *drawn in rows]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
         """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.
@@ -122,7 +124,11 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
-        return self._plan(options).preview(text)
+        plan, swap = self._plan(options), self._swap([[text]], options)
+        if swap is None:
+            return plan.preview(text)
+        found = self._plan(swap.options(options)).preview(swap.there(text))
+        return [(swap.back(piece), what) for piece, what in found]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn words that the vocabulary lacks; 0 without mentions.
@@ -168,6 +174,8 @@ class Sanitizer:
             OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
                 one token, or the staircase leaves it visible.
         """
+        if (swap := self._swap([[word]], options)) is not None:
+            options, word = swap.options(options), swap.there(word)
         return self._plan(options).distribution(word)
 
     def distance(self, first: str, second: str) -> float:
@@ -178,6 +186,23 @@ class Sanitizer:
             UnknownMechanism: The bundle has no SanText, and so no metric.
         """
         return self.bundle.metric.distance(self._symbol(first), self._symbol(second))
+
+    def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[Terms, Iterable[Any]]:
+        """What is promised, and what rewriters yield, read by the bundle's classes of characters."""
+        plan, swap = self._plan(options), self._swap(documents, options)
+        if swap is None:
+            return plan.terms, plan.rewriter().rewrite(documents)
+        found = self._plan(swap.options(options)).rewriter()
+        return plan.terms, swap.rows(found.rewrite([[*map(swap.there, texts)] for texts in documents]))
+
+    def _swap(self, documents: Sequence[Sequence[str]], options: Options) -> "Swap | None":
+        words = [found for found in (options.get("deny"), options.get("allow")) if found is not None]
+        texts = [*chain(*words, *documents)]
+        if all(map(str.isascii, texts)):
+            return None
+        from textveil.text.stand_ins import swap_of  # nothing of it for ASCII alone
+
+        return swap_of(self.bundle.characters_json, texts)
 
     def _plan(self, options: Options) -> "DrawPlan | NamesPlan":
         key = cache_key(options)
@@ -205,6 +230,10 @@ class Plans:
 
     def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
         self._bundle, self._also = bundle, also
+        if not bundle.is_builtin:
+            from textveil.text.stand_ins import require_settled
+
+            require_settled(bundle.characters_json)
         if bundle.staircase is not None and not bundle.is_builtin:  # what its lists hold is looked at once
             _ = self.staircase
 
@@ -232,11 +261,13 @@ class Plans:
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
-                not have; the message lists those it has, and does not repeat the value.
+                not have; the message lists those it has.
         """
         found = given(options)
-        if found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase":
-            return self.names.plan(found)
+        return self.names.plan(found) if _of_names(found) else self.drawn(found)
+
+    def drawn(self, found: dict[str, Any]) -> DrawPlan:
+        """Resolves options of every rung but names."""
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: only with protect names")
         if self._also is not None:
@@ -246,13 +277,17 @@ class Plans:
         return self.staircase.plan(found)
 
 
+def _of_names(found: dict[str, Any]) -> bool:
+    return found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase"
+
+
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:
     """Resolves options against a bundle, for whoever looks at draws: see ``Plans.make``.
 
     Raises:
         OptionError: Also for the rung names, which draws no symbols.
     """
-    plan = Plans(bundle).make(options)
-    if not isinstance(plan, DrawPlan):
+    found = given(options)
+    if _of_names(found):
         raise OptionError("the rung names has members of kinds, and no mechanism that draws symbols")
-    return plan
+    return Plans(bundle).drawn(found)

@@ -71,7 +71,7 @@ class StaircasePlans:
 
         Raises:
             UnknownLevel, OptionError: An option has a value that the bundle or the staircase does not have; the message
-                lists those it has, and does not repeat the value.
+                lists those it has.
         """
         foreign = sorted(set(given).intersection(_FOREIGN))
         if foreign:
@@ -115,9 +115,9 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     if type(cap) is not int or cap < 1:
         raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
     if consistent == "corpus":
-        raise OptionError("consistent corpus is for protect names")
+        raise OptionError("equal strings of a corpus become equal with protect names alone")
     if not consistent and ("consistent_cap" in given or split):
-        raise OptionError("a cap and a split belong to consistent draws")
+        raise OptionError("consistent_cap and split need consistent")
     return consistent, split, cap
 
 
@@ -134,4 +134,4 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> Sta
         if wanted == level.epsilon:
             return level
     there_are = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
-    raise UnknownLevel(f"no such level; epsilon is one of {there_are}")
+    raise UnknownLevel.of(epsilon, f"epsilon is one of {there_are}")

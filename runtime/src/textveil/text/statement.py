@@ -114,7 +114,7 @@ class Terms:
         parts = ["function words"] if self.protect == "words" else []
         parts += [] if self.sanitize_punctuation else ["punctuation and white space"]
         parts += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
-        parts += ["kinds"] if self.protect is not None else []
+        parts += ["kinds of names and numbers"] if self.protect is not None else []
         parts += ["the number and order of words"]
         parts += ["how many digits a short number has", "endings of words"] if self.protect == "names" else []
         parts += ["which words are equal"] if self.consistent else []

@@ -57,7 +57,7 @@ class TokenPlans:
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
-                not have; the message lists those it has, and does not repeat the value.
+                not have; the message lists those it has.
         """
         mechanism = given.get("mechanism", self.bundle.default_mechanism)
         self._check(mechanism, given)
@@ -75,7 +75,7 @@ class TokenPlans:
 
     def _check(self, mechanism: str, given: Mapping[str, Any]) -> None:
         if not mechanism and "mechanism" not in given:
-            raise UnknownMechanism("this bundle has lists of the rung names and no mechanism: say protect names")
+            raise UnknownMechanism("this bundle has lists of the rung names alone: say protect names")
         if mechanism not in self._makers:
             raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._makers)}")
         self.bundle.require(mechanism)

@@ -7,11 +7,10 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil_training.finetune.measure import predictions
     from textveil_training.finetune.network import read_model
-    from textveil_training.finetune.settings import Recipe, Runs, Settings, read_recipe
+    from textveil_training.finetune.settings import Recipe, Settings, read_recipe
 
 __all__ = [
     "Recipe",
-    "Runs",
     "Settings",
     "predictions",
     "read_model",

@@ -57,39 +57,20 @@ class Settings(RunSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
-    """Runs that a published result has: every data set, as every release, from every start, with every seed.
-
-    Attributes:
-        data: Names of data sets.
-        releases: Names in ``nlp-releases.toml``, or ``raw`` for raw text.
-        starts: Encoders to start from: ``minilm`` or names of pretraining recipes.
-        seeds: Number of seeds, 0, 1, ...; each trains on a sanitized copy of its own.
-    """
-
-    data: tuple[str, ...]
-    releases: tuple[str, ...]
-    starts: tuple[str, ...]
-    seeds: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One published result: settings of its fine-tunings, and what they run on.
+    """One published result: settings of its fine-tunings.
 
     Attributes:
         name: Name of the recipe, printable.
         kind: ``finetune``.
         note: Sentence that says what it is for.
-        training: Settings; encoder and seed are those of the first run.
-        runs: Runs of the result, in parts.
+        training: Settings; those of the first run.
     """
 
     name: str
     kind: str
     note: str
     training: Settings
-    runs: tuple[Runs, ...]
 
 
 def read_recipe(path: Path) -> Recipe:

@@ -49,19 +49,6 @@ class Settings(RunSettings):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """What a published pretraining reads.
-
-    Attributes:
-        data: Data sets as ``NAME:FORMAT:SPLITS``, where the name is a file or folder of published data.
-        release: Name in ``nlp-releases.toml``: it sanitizes, or where raw text is masked it measures.
-    """
-
-    data: tuple[str, ...]
-    release: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """One published pretraining.
@@ -72,7 +59,6 @@ class Recipe:
         note: Sentence that says what it is for.
         raw: Whether raw text is masked instead of sanitized text.
         training: Settings; ``start`` may be the name of another recipe, whose folder the command line names.
-        runs: What it reads.
     """
 
     name: str
@@ -80,7 +66,6 @@ class Recipe:
     note: str
     raw: bool
     training: Settings
-    runs: Runs
 
 
 def read_recipe(path: Path) -> Recipe:

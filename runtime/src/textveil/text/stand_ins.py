@@ -1,0 +1,116 @@
+"""Exchanges characters of which this Python or the library ``regex`` has other classes than a bundle.
+
+What reads text asks the two of them, which are quick; ``characters.json`` decides. Where they differ, on characters
+newer than one's Unicode, a call reads others of the same classes, and what comes out has the first ones again.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import regex
+
+from textveil.bundle.characters import read_characters
+from textveil.bundle.layout import CHARACTER_CLASSES
+from textveil.errors import EngineFailed
+from textveil.lazy import LatePattern
+
+#: The others have the classes of every Unicode in every bundle (docs/format.md). Most texts are of them alone.
+_MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0f\ufe6b\ufeff\uff20]")
+_PATTERNS = {name: LatePattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
+#: The last of ideographs that Unicode 15 has, and of characters without classes.
+_LAST, _LAST_PRIVATE = 0x2EBE0, 0xFFFFD
+
+
+class Swap:
+    """The characters of one call that others stand in for, by a mapping from each to what does."""
+
+    def __init__(self, there: Mapping[str, str]) -> None:
+        self._there, self._back = str.maketrans(dict(there)), str.maketrans({new: old for old, new in there.items()})
+
+    def there(self, text: str) -> str:
+        """Returns what is read in the place of a text."""
+        return text.translate(self._there)
+
+    def back(self, text: str) -> str:
+        """Returns a text with its own characters."""
+        return text.translate(self._back)
+
+    def options(self, options: Mapping[str, Any]) -> Any:
+        """Returns options with other lists of words."""
+        lists = {name: [*map(self.there, options[name])] for name in ("deny", "allow") if options.get(name) is not None}
+        return {**options, **lists}
+
+    def rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Yields what a rewriter yields, with the characters of the texts."""
+        for texts, tokens, mapping, *drawn in rows:
+            yield [*map(self.back, texts)], tokens, mapping and mapping.with_originals(self.back), *drawn
+
+
+NO_SWAP = Swap({})
+
+
+def swap_of(classes: bytes, texts: Iterable[str]) -> Swap | None:
+    """Returns what stands in for the characters of all texts and words of a call; ``None`` where nothing has to.
+
+    Raises:
+        EngineFailed: Of the classes that the bundle (its ``characters.json``) has for a character there is no other.
+    """
+    met: set[str] = set()
+    for text in texts:
+        if not text.isascii() and _MAY_DIFFER.search(text):
+            met.update(filter(_MAY_DIFFER.match, set(text)))  # a list of them all may be as long as the text
+    there: dict[str, str] = {}
+    free: dict[frozenset[str], Iterator[str]] = {}
+    for character in sorted(met):
+        if _differs(classes, character):
+            found = _of_bundle(classes, character)
+            others = free.setdefault(found, _free(classes, found))
+            there[character] = next((other for other in others if other not in met), "")
+            if not there[character]:
+                raise EngineFailed("this Python has no character of the classes that the bundle has for one of a text")
+    return Swap(there) if there else None
+
+
+def require_settled(classes: bytes) -> None:
+    """Raises ``EngineFailed`` unless a bundle has the classes of this Python for all that none may differ in."""
+    if any(_differs(classes, chr(place)) for place in range(0xFFFF) if not _MAY_DIFFER.match(chr(place))):
+        raise EngineFailed("the bundle's classes of characters that every Unicode has are not those of this Python")
+
+
+def _free(classes: bytes, found: frozenset[str]) -> Iterator[str]:
+    """Characters that all say these classes of, and that have no case and combine with no other."""
+    ranges = next((v for name, v in _ranges(classes).items() if name in found), (_LAST + 1, _LAST_PRIVATE))
+    for first, last in zip(ranges[-2::-2], ranges[::-2], strict=True):
+        for place in range(min(last, _LAST if found else _LAST_PRIVATE), first - 1, -1):
+            other = chr(place)
+            if _of_bundle(classes, other) == found == _of_engines(other) and _MAY_DIFFER.match(other):
+                same = {other.lower(), other.upper(), other.title(), unicodedata.normalize("NFKC", other)} == {other}
+                if same and not unicodedata.combining(other):
+                    yield other
+
+
+@lru_cache(1 << 16)
+def _differs(classes: bytes, character: str) -> bool:
+    return _of_engines(character) != _of_bundle(classes, character)
+
+
+@lru_cache(8)
+def _ranges(classes: bytes) -> dict[str, tuple[int, ...]]:
+    return read_characters(classes).ranges
+
+
+def _of_bundle(classes: bytes, character: str) -> frozenset[str]:
+    places = ((name, ranges, bisect_left(ranges, ord(character))) for name, ranges in _ranges(classes).items())
+    return frozenset(name for name, ranges, at in places if at % 2 or ranges[at : at + 1] == (ord(character),))
+
+
+@lru_cache(1 << 16)
+def _of_engines(character: str) -> frozenset[str] | None:
+    """The classes by ``regex``; ``None`` where Python says anything else."""
+    found = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
+    told = character.isalpha(), character.isdecimal(), character.isalnum()
+    return found if told == ("L" in found, "Nd" in found, not found.isdisjoint("LN")) else None
