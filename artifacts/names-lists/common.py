@@ -1,6 +1,7 @@
 """Chooses the common words, and says where each of them is shown."""
 
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import regex
@@ -11,11 +12,15 @@ FREQUENCY = 10e-9
 #: Smallest share of the lower-case spelling: words of english-3, others, words on a list of names (and in english-3).
 SHARE, SHARE_OTHER, SHARE_NAME = 0.3, 0.5, 0.6
 #: The same for a text that has no capital at all. There a word is a name with probability 1 - share.
-STRICT, STRICT_NAME = 0.62, 0.95
+STRICT, STRICT_RARE, STRICT_NAME = 0.62, 0.73, 0.95
+#: Words that no dictionary of this size has are the rarer ones.
+STRICT_SIZE = 20
 #: At the start of a sentence.
 SHARE_START = 0.72
 #: Words that no dictionary has need more: frequency, share and length.
 UNKNOWN_FREQUENCY, UNKNOWN_SHARE, UNKNOWN_LETTERS, UNKNOWN_UPPER = 10e-9, 0.6, 3, 0.5
+#: A public list of misspellings has so many that those are kept which people often make.
+TYPO_FREQUENCY = 25e-9
 #: Words of a dictionary of middle size are candidates if they are hardly ever written with a capital.
 FORM_SIZE, FORM_SHARE = 60, 0.8
 #: Largest ratio of ALL CAPS to lower case of a word that is shown in ALL CAPS, and its fewest letters.
@@ -61,7 +66,7 @@ class Common:
         self.obscene = src.sensitive()
         self.never = never | set(src.hand("not-common")[0])
         self.reserved: set[str] = set()
-        self.words = self._chosen()
+        self.words = self._chosen() | {word for word in src.misspelled() if self._is_common_typo(word)}
         rarer = {name for name in _rarer_names() if self.share(name) < SHARE_RARE}
         self.hidden = rarer - set(src.lists.by_hand("drop")[0])
         self.hidden |= {entry for kind in START_KINDS for entry in src.marked(kind)}
@@ -93,6 +98,10 @@ class Common:
         known = share >= UNKNOWN_SHARE and self.upper(word) < UNKNOWN_UPPER and not src.is_foreign(word)
         return known and word not in self.obscene and len(word) >= UNKNOWN_LETTERS and lower >= UNKNOWN_FREQUENCY
 
+    def _is_common_typo(self, word: str) -> bool:
+        names = word in self.listed or word in self.never or word in self.obscene or word in _census()
+        return not names and self.spelled.get(word, 0.0) >= TYPO_FREQUENCY and self.share(word) >= SHARE_START
+
     def _chosen(self) -> set[str]:
         by_hand = {w for w in (*self.openers, *self.pieces, *self.slang) if _ENTRY.fullmatch(w)}
         chosen = {word for word in self._candidates() if self._is_common(word)} | by_hand
@@ -115,7 +124,8 @@ class Common:
         for word in self.words:
             always = word in self.functions or word in self.openers or word in self.pieces or word in self.slang
             name = word in self.listed and word not in self.pieces and word not in self.slang
-            strict = always or self.share(word) >= (STRICT_NAME if name else STRICT)
+            least = STRICT if self.scowl.get(word, 99) <= STRICT_SIZE else STRICT_RARE
+            strict = always or self.share(word) >= (STRICT_NAME if name else least)
             opener = (always and word not in self.slang) and word not in NO_START
             loud = strict and not name and len(word) >= EMPHASIS_LETTERS and self.upper(word) < EMPHASIS_UPPER
             held = {
@@ -128,6 +138,11 @@ class Common:
             }
             found[word] = ",".join(mark for mark, holds in held.items() if holds)
         return found
+
+
+@cache
+def _census() -> dict[str, float]:
+    return src.lists.census("dist.all.last") | src.lists.census("dist.female.first", "dist.male.first")
 
 
 def _rarer_names() -> set[str]:

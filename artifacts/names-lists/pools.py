@@ -1,6 +1,6 @@
 """Makes the pools: what is drawn in place of a hidden word or run, in the spelling it is printed in, the best first.
 
-No pool reads a protected text. Made-up names belong to nobody, those of persons and cities are the most frequent ones.
+No pool reads a protected text. Bodies and places belong to nobody, persons and cities have the most frequent names.
 """
 
 from itertools import product
@@ -8,9 +8,9 @@ from itertools import product
 import common as words
 import sources as src
 
-GIVEN, FAMILY, CITIES, WORDS, MADE_UP = 300, 400, 240, 400, 240
+GIVEN, FAMILY, CITIES, WORDS, MADE_UP = 300, 400, 240, 200, 240
 #: Words that stand for unlisted ones are known to a dictionary of this size, and of this frequency.
-WORD_SIZE, LEAST, MOST = 55, 80e-9, 600e-9
+WORD_SIZE, LEAST, MOST = 55, 80e-9, 1500e-9
 #: So many of the most frequent words of wordfreq stay common.
 STAY = 20_000
 SENSITIVE = (
@@ -25,10 +25,6 @@ SENSITIVE = (
     "given_names",
     "surnames",
 )
-FIRM_ENDINGS = (
-    "Systems Group Partners Industries Solutions Associates Holdings Services Technologies Consulting Logistics Labs"
-).split()
-_VOWELS = frozenset("aeiouy")
 
 
 def _base_forms(word: str, ending: str) -> list[str]:
@@ -74,12 +70,12 @@ def _stems(kind: str) -> list[str]:
     lines = [line.partition(": ") for line in (src.HERE / "by_hand" / "stems.txt").read_text().splitlines()]
     parts = {name: rest.split() for name, _, rest in lines}
     pairs = product(parts[f"{kind}-first"], parts[f"{kind}-last"])
-    return [f"{a} {b}" if kind == "place" else f"{a}{b}".capitalize() for a, b in pairs]
+    return [f"{first} {last}" for first, last in pairs]
 
 
 def _spread(entries: list[str], most: int) -> list[str]:
     """Returns `most` entries in steps over the whole, so that first parts mix."""
-    step = 7 if len(entries) % 7 else 11
+    step = next(step for step in (7, 11, 13, 17) if len(entries) % step)
     return [entries[i * step % len(entries)] for i in range(len(entries))][:most]
 
 
@@ -111,16 +107,11 @@ def _cities(kinds: dict[str, dict[str, str]], spelled: dict[str, float]) -> list
     return mixed + single[len(two) :]
 
 
-def _acronyms(spelled: dict[str, float]) -> list[str]:
-    letters = "BDFGHJKLNPQRTVWXZ"
-    made = [a + b + c for a, b, c in product(letters, "VKQZJXW", letters) if len({a, b, c}) == 3]
-    return _spread([name for name in made if name not in spelled], MADE_UP)
-
-
 def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
     lands = [name for name, marks in src.marked("country").items() if not marks and kinds["country"].get(name) == ""]
     lands.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     peoples = [n for n, marks in src.marked("nationality").items() if not marks and kinds["group"].get(n) == ""]
+    peoples += src.hand("people")[0]
     peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     states = [str(state["name"]) for state in src.geonames("us_states.json")]
     return {
@@ -141,18 +132,13 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
 def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
     """Returns all pools but those of unlisted lower-case words."""
     known = {entry for marks in kinds.values() for entry in marks} | common.words
-
-    def free(kind: str) -> list[str]:
-        return [name for name in _stems(kind) if src.fold(name) not in known and src.fold(name) not in common.scowl]
-
-    firms = _spread(free("firm"), MADE_UP)
-    places = _spread([name for name in _stems("place") if src.fold(name) not in known], MADE_UP)
+    bodies, places = ([n for n in _stems(of) if src.fold(n) not in known] for of in ("organization", "place"))
     found = _persons(kinds) | _by_hand(common.spelled, kinds)
     found["street"] = [name for name in src.hand("street")[0] if not common.starts(src.fold(name))]
     found |= {
         "city": _cities(kinds, common.spelled),
-        "organization": [f"{firm} {FIRM_ENDINGS[i * 5 % len(FIRM_ENDINGS)]}" for i, firm in enumerate(firms)],
-        "place": places,
-        "acronym": _acronyms(common.spelled),
+        "organization": _spread(bodies, len(bodies)),
+        "place": _spread(places, MADE_UP),
+        "acronym": [name for name in src.hand("acronym")[0] if src.fold(name) not in known],
     }
     return {kind: list(dict.fromkeys(pool)) for kind, pool in found.items()}

@@ -86,6 +86,13 @@ def is_foreign(word: str) -> bool:
     return any(wordfreq_words(code, "large").get(word, 0.0) > 20 * here for code in OTHER_LANGUAGES)
 
 
+def misspelled() -> set[str]:
+    """Returns the wrong spellings of letters alone, four and more, on codespell's list."""
+    file = Path(importlib.import_module("codespell_lib").__file__ or "").parent / "data" / "dictionary.txt"
+    wrong = (line.partition("->")[0] for line in file.read_text("utf-8").splitlines())
+    return {word for word in wrong if regex.fullmatch("[a-z]{4,}", word)}
+
+
 def hand(name: str) -> tuple[list[str], list[str]]:
     """Reads a file of words of `by_hand`: those before and those after the line `# members only`."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")

@@ -1,10 +1,10 @@
-"""How surprising rewritten news are by the size of the pools of the rung ``names``, and which kinds surprise.
+"""How surprising rewritten news are by the size of the pools of the rung ``names``.
 
-    python benchmarks/names/pool_sizes.py GGUF [--data DIR] [--texts N] [--sizes N...] [--kinds KIND...]
+    python benchmarks/names/pool_sizes.py GGUF [--data DIR] [--texts N] [--sizes N...] [-o RECORD]
 
 The model and the ratio are those of readability.py, over the first N of its news. For each size every pool has its
-first members only, the most frequent ones; those of unlisted words stay as they are. For each kind all others are
-shown, so that the ratio is what the slots of that kind cost. Pools of the product are not changed by this.
+first members only, the most frequent ones; those of unlisted words stay as they are. Pools of the product are not
+changed by this.
 """
 
 import sys
@@ -19,7 +19,6 @@ if __name__ == "__main__":
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import readability
@@ -44,33 +43,25 @@ def with_pools_of(size: int) -> Sanitizer:
     return Sanitizer(replace(bundle, names=replace(names, contents=contents)))
 
 
-def ways(texts: list[str], sizes: list[int], kinds: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yields the texts as each way rewrites them."""
-    whole = Sanitizer.load()
-    every = {what for text in texts for _, what in whole.preview(text, protect="names")} - {"gap", "visible"}
-    yield "all", [result.text for result in whole.sanitize_batch(texts, protect="names")]
-    for size in sizes:
-        yield f"first {size}", [result.text for result in with_pools_of(size).sanitize_batch(texts, protect="names")]
-    for kind in kinds:
-        kept = tuple(every - {kind})
-        yield f"only {kind}", [result.text for result in whole.sanitize_batch(texts, protect="names", keep=kept)]
-
-
 def main() -> None:
-    """Parses the command line, measures and prints each figure."""
+    """Parses the command line, measures and writes each figure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("model", type=Path, metavar="GGUF")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--texts", type=int, default=readability.TEXTS)
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
-    parser.add_argument("--kinds", nargs="*", default=[])
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/pool_sizes.json")
     a = parser.parse_args()
     model = readability.Model(a.model)
     texts = readability.corpora(a.data)["ag"][: a.texts]
     raw, words = [model.surprise(text) for text in texts], [len(text.split()) for text in texts]
-    for name, rewritten in ways(texts, a.sizes, a.kinds):
-        found = readability.ratio(raw, [model.surprise(text) for text in rewritten], words)
-        print(json.dumps({name: found}), flush=True)
+    record = {}
+    for size in (*a.sizes, None):
+        sanitizer = Sanitizer.load() if size is None else with_pools_of(size)
+        results = sanitizer.sanitize_batch(texts, protect="names")
+        found = readability.ratio(raw, [model.surprise(result.text) for result in results], words)
+        record["whole" if size is None else f"the first {size}"] = found
+        a.output.write_text(json.dumps({"texts": a.texts, "sizes": record}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -191,6 +191,7 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
     "capitals": lambda _: Words("capitals", lambda word: word[0].isupper() or any(map(str.isdigit, word))),
     "patch": lambda _: _patch(),
     "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
+    "names-tags": lambda _: Pieces("names-tags", partial(Sanitizer.load().preview, protect="names", style="tag")),
     "presidio": lambda _: Presidio(),
     "spacy": lambda _: _Spacy(),
     "names-presidio": lambda _: Beside("names-presidio", Presidio()),

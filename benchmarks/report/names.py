@@ -13,10 +13,11 @@ from report.pages import table
 
 Record = dict[str, Any]
 TOOLS = ("names", "patch", "capitals", "presidio", "spacy", "rampart", "scrubadub", "philter")
-#: Of the two sets that lie here: a detector that reads what the rung draws, and hides more of it.
-BESIDE = ("names-presidio", "names-spacy")
+#: Of the two sets that lie here: tags, and a detector that reads what the rung draws, and hides more of it.
+BESIDE = ("names-tags", "names-presidio", "names-spacy")
 CALLED = {
     "names": "rung `names`",
+    "names-tags": "rung `names`, tags",
     "names-presidio": "rung `names`, then Presidio",
     "names-spacy": "rung `names`, then spaCy",
     "patch": "baseline: listed words in lower case shown",
@@ -27,6 +28,7 @@ CALLED = {
     "scrubadub": "scrubadub",
     "philter": "Philter",
 }
+_TYPES = ("person", "place", "firm", "group", "product", "work")
 SETS = ("made-up", "posts", "tweets", "web", "news", "wiki", "filings", "clinical", "court")
 VARIANTS = ("as is", "lower", "capitals", "errors")
 #: Columns of the tables of the two sets that lie here, with what they are called.
@@ -73,10 +75,12 @@ def tables(results: Path) -> dict[str, str]:
     return {
         "made-up": _of_set(beside, "made-up", MADE_UP),
         "posts": _of_set(beside, "posts", POSTS),
+        "types": _of_set(records, "posts", {f"stays: {kind}": f"{kind}s" for kind in _TYPES}),
         "variants": _variants(records),
         "sets": _sets(records),
         "utility": _utility(utility),
         "readability": readability.of_names(results),
+        "pools": readability.of_pools(results),
         "restored": _restored(restored),
         "speed": _speed(speed),
     }
@@ -209,11 +213,8 @@ def pictures(results: Path) -> dict[str, Figure]:
 
 
 def _percent(measures: Record, name: str) -> str:
-    return (
-        f"{100 * measures[name]['share']:.0f}"
-        if measures[name]["share"] >= 0.1
-        else f"{100 * measures[name]['share']:.1f}"
-    )
+    share = 100 * measures[name]["share"]
+    return f"{share:.{0 if share >= 10 else 1}f}"
 
 
 def _panel(axes: Any, records: dict[str, Record], which: tuple[str, str], measures: Sequence[str]) -> None:

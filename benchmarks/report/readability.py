@@ -40,6 +40,12 @@ def of_names(results: Path) -> str:
     return table(["rewriting", *_CORPORA.values()], rows)
 
 
+def of_pools(results: Path) -> str:
+    """The rung ``names`` with pools cut to their first members: ratios on news."""
+    record = json.loads((results / "names" / "pool_sizes.json").read_text("utf-8"))
+    return table(["members", f"{record['texts']} news"], [[name, _ratio(one)] for name, one in record["sizes"].items()])
+
+
 def of_all(results: Path) -> str:
     """Every row: ratios on news and whole sentences of reviews, and perplexities by the words that came out."""
     record, rows = _read(results), []
