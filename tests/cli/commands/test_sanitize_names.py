@@ -70,7 +70,7 @@ def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way
         said = json.loads(said)["note"]
     assert re.fullmatch(expected, said.rstrip("\n")), said
     assert not CANARY.search(ran.text + ran.message)
-    assert "Shown: common words of a public list" in ran.message
+    assert "Shown: common words from a public list" in ran.message
     assert ran.message.count("\n") == 1 + ("over half" in ran.message)
 
 
@@ -88,7 +88,7 @@ def test_statements(rewrite: Here) -> None:
     assert (statement["protect"], statement["keep"], statement["shown_words"]) == ("names", ["city"], 3)
     assert not {"epsilon", "epsilon_document", "tokens"} & statement.keys()
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
-    assert "Shown: common words of a public list, the kinds city, number. All others: replaced by random ones" in line
+    assert "Shown: common words from a public list, the kinds city, number. All others: replaced by random ones" in line
     assert "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
 
 
@@ -194,7 +194,7 @@ def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
         allowed.write_text(entries)
         ran = rewrite("--allow", allowed, "--text", "the doctor called zorblax in the morning")
         assert ran.text == "the doctor called zorblax in the morning\n"
-        assert "Shown: common words of a public list, allowed words." in ran.message
+        assert "Shown: common words from a public list, allowed words." in ran.message
         assert said in ran.message
         assert ("entries of --allow" in ran.message) == bool(said)
         assert not CANARY.search(ran.message)

@@ -14,8 +14,8 @@ NOTION = (
     "no bound on what is shown"
 )
 _LINE = (
-    "Shown: common words of a public list{more}. {drawn}All others: replaced by {others}. "
-    "What is shown can still tell whom the text is about."
+    "Shown: common words from a public list{more}. {drawn}All others: replaced by {others}. "
+    "What is shown can still reveal who the text is about."
 )
 _BEYOND = (
     " Numbered tags stand for names and identifiers beyond the first {:,} different ones of a document, and where a "
