@@ -47,7 +47,7 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert ran.err == b""
     assert "function words" not in statement["visible"]
     assert statement["protect"] == "all"
-    assert statement["summary"].startswith("8.5 nats per drawn word. ")
+    assert statement["summary"].startswith("8.5 nats per drawn word: ")
 
 
 REFUSED = [

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Kept
-from textveil.errors import LedgerError, OptionError, called
+from textveil.errors import LedgerError, OptionError
+from textveil.lazy import called
 from textveil.ledger import Ledger, key_path_of
 
 from textveil_cli.console import SETTINGS, Command, output_to, say

@@ -22,8 +22,8 @@ from textveil.errors import (
     IdentityMismatch,
     OptionError,
     WrongBundle,
-    called,
 )
+from textveil.lazy import called
 
 if TYPE_CHECKING:
     from textveil.bundle.index import IndexBundle
