@@ -191,6 +191,7 @@ function standsAlone(text: string, place: number, end: number): boolean {
   const first = charAt(text, place);
   const last = text.charAt(end - 1);
   const number = NUMBER.test(text.slice(place, end));
+  const mixed = !number && [...text.slice(place, end)].some(isDigit); // such as a key, which code may have after __
   const before = [...text.slice(Math.max(0, place - 4), place)].slice(-2);
   const after = [...text.slice(end, end + 4)].slice(0, 2);
   const [near = "", far = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
@@ -198,10 +199,10 @@ function standsAlone(text: string, place: number, end: number): boolean {
   if (first !== "[" && near !== "" && !ESCAPE.test(text.slice(Math.max(0, place - 3), place))) {
     if (INSIDE.test(near) || (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))) return false;
     if (number && IN_NUMBERS.includes(near) && isDigit(far)) return false;
-    if (near === "_" && next !== "_") return false;
+    if (near === "_" && next !== "_" && !mixed) return false;
   }
   if (last !== "]" && next !== "") {
-    if (INSIDE.test(next) || (next === "_" && near !== "_")) return false;
+    if (INSIDE.test(next) || (next === "_" && near !== "_" && !mixed)) return false;
     if (number && IN_NUMBERS.includes(next) && isDigit(further)) return false;
   }
   return true;
