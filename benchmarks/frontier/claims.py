@@ -35,10 +35,10 @@ from frontier.classify import STRENGTH, TfIdf, pearson
 from frontier.rows import Releases
 from report.frontier_rows import ROWS
 from textveil.text import segments
-from textveil_training.attacks.words import DRAWN, KIND, MARK, Reading, Release, read_vectors
+from textveil_training.attacks.words import DRAWN, KIND, MARK, SHOWN, Reading, Release, read_vectors
 
 LEVELS = ("8", "10", "12")
-TEXTS, SHOWN = 1_001, 3
+TEXTS, FIRST_WORDS = 1_001, 3
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt.gz"
 WIDTH = 66
 #: How a server may read what came out, beside as it is; of pairs of sentences it has no mean vectors.
@@ -121,18 +121,18 @@ def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     for level in LEVELS[:2]:
         release, shares = released(releases, level), []
         reading = release.read(cut)
-        places = first_drawn(reading, SHOWN, TEXTS)
+        places = first_drawn(reading, FIRST_WORDS, TEXTS)
         for _ in range(draws):
             out = symbols_of(release, release.draw(reading))
             score = sum(
                 np.log(likelihoods(release, reading.index[column], True, out[column]) + _TINY) for column in places.T
             )
             shares.append(float((np.argmax(score, axis=0) == np.arange(len(places))).mean()))
-        yield f"{level}: {spread(shares)} % of {len(places)} news are named from {SHOWN} drawn words"
+        yield f"{level}: {spread(shares)} % of {len(places)} news are named from {FIRST_WORDS} drawn words"
 
 
 def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields how often the right paraphrase is the likeliest."""
+    """Yields how often the right paraphrase is the likeliest, from drawn words alone and with visible ones."""
     pairs: dict[str, str] = {}
     for path in corpora.FILES["sick"]:
         with (data / path).open(encoding="utf-8", newline="") as file:
@@ -142,8 +142,11 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     chosen = {other: one for one, other in pairs.items()}  # each sentence once on each side
     sides = [[segments(text) for text in side] for side in (chosen.values(), chosen)]
     for level in LEVELS[:2]:
-        release, shares = released(releases, level), []
+        release, found = released(releases, level), []
         seen, had = (release.read(side) for side in sides)
+        of_shown, of_text = (_shown(reading, len(release.words.spelled)) for reading in (had, seen))
+        share = (of_shown / np.maximum(1, of_shown.sum(axis=1))).toarray()
+        visible = np.log(share / 2 + share.mean(axis=0) / 2 + _TINY) @ of_text.T
         mine, other = (np.flatnonzero((reading.role == DRAWN) & reading.lower) for reading in (seen, had))
         for _ in range(draws):
             out = symbols_of(release, release.draw(seen))[mine]
@@ -152,8 +155,17 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
             mean = member @ of_word / np.maximum(1, np.asarray(member.sum(axis=1)))
             score = np.log(mean / 2 + of_word.mean(axis=0) / 2 + _TINY)  # or any other word
             total = score @ sparse.csr_matrix((np.ones(len(mine)), (np.arange(len(mine)), seen.document[mine])))
-            shares.append(float((total.argmax(axis=0) == np.arange(total.shape[1])).mean()))
-        yield f"{level}: {spread(shares)} % of {len(chosen)} are named by who has a paraphrase"
+            found.append(
+                [(each.argmax(axis=0) == np.arange(total.shape[1])).mean() for each in (total, total + visible)]
+            )
+        drawn, both = map(spread, zip(*found, strict=True))
+        yield f"{level}: {drawn} % of {len(chosen)} are named by who has a paraphrase, {both} % with visible words"
+
+
+def _shown(reading: Reading, words: int) -> Any:
+    """Returns how often each visible word stands in each text."""
+    at = np.flatnonzero(reading.role == SHOWN)
+    return sparse.csr_matrix((np.ones(len(at)), (reading.document[at], reading.word[at])), (reading.documents, words))
 
 
 def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:

@@ -29,6 +29,7 @@ FILES = {
     "numbers.jsonl": b'{"note": 1}\n',
     "half.jsonl": b'{"note": "a"\n',
     "pretty.json": b'[\n{"note": "a"}\n]\n',
+    "latin.csv": b"id,note\n1,caf\xe9\n",
     "latin.txt": b"caf\xe9\n",
     "wide.txt": "hello".encode("utf-16"),
     "packed.txt.gz": b"not packed\n",

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from names_soup import BREAKS, around, broken, law, pairs
+from names_soup import BREAKS, LISTED, around, broken, comes_out, law, pairs
 from planted import planted
 from textveil import Sanitizer
 from textveil.text.names import chunks, rewrite
@@ -166,3 +166,17 @@ def test_a_number_of_digits_that_leaks(names: Path, monkeypatch: pytest.MonkeyPa
     wrong = planted(strings._of_number, ('return "account", ""', 'return "account", str(digits)'))
     monkeypatch.setattr(strings, "_of_number", wrong)
     assert is_caught(names)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("token.key in self._shown for", "True for"),
+        ('kind != "word" or " ".join(keys) in self._common', "True"),
+        ('return slot.before != TITLE_BEFORE and " ".join(keys) in self._shown', "return True"),
+    ],
+    ids=["person", "word", "place"],
+)
+def test_what_is_on_no_list_is_kept(names: Path, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Kinds, "_is_kept", planted(Kinds._is_kept, change))
+    assert comes_out(NamesPlans(Sanitizer.load(names).bundle).plan({"keep": LISTED}), 5, 300)

@@ -70,7 +70,9 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 def test_every_public_error_can_be_imported_from_the_library() -> None:
-    public = {name for name, found in vars(errors).items() if getattr(found, "__module__", "") == errors.__name__}
+    public = {
+        name for name, found in vars(errors).items() if isinstance(found, type) and found.__module__ == errors.__name__
+    }
     assert {"TextveilError", "BudgetError"} <= public
     assert public - {*textveil.__all__} == set()
     assert [name for name in public if getattr(textveil, name) is not getattr(errors, name)] == []

@@ -68,10 +68,12 @@ ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
 REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" case="drop"|protect="names" split=true
 protect="names" sanitize_punctuation=true|style="tag"|allow=["a"]|keep=["city"]|protect="names" style="x"
-protect="names" keep=["x"]|protect="names" keep=["city"] drop=["city"]|protect="names" keep=["city"] tag=["city"]
-case="x"|consistent_cap=5|split=true|consistent=true consistent_cap=0|consistent=true consistent_cap=1
-protect="names" consistent_cap=-1|epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""
-epsilon=true|deny="x"|deny=[5]""".replace("\n", "|")
+protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
+protect="names" keep=["city"] tag=["city"]|case="x"|consistent_cap=5|split=true
+consistent=true consistent_cap=0|consistent=true consistent_cap=1|protect="names" consistent_cap=-1
+epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|epsilon=true|deny="x"|deny=[5]""".replace(
+    "\n", "|"
+)
 
 
 def of_words() -> Iterator[dict[str, Any]]:
@@ -95,7 +97,8 @@ def of_names() -> Iterator[dict[str, Any]]:
     """Yields every set of options of the rung names."""
     kinds = (
         {},
-        {"keep": ["city", "number"]},
+        {"keep": ["city", "number", "organization"]},
+        {"keep": ["country", "word", "person"], "tag": ["city"]},
         {"tag": ["person", "organization"]},
         {"drop": ["email", "year", "country"]},
     )

@@ -215,12 +215,19 @@ export class NamesStatement extends Statement {
     return (tags ? NAMES_STATEMENT.tags : NAMES_STATEMENT.members) + (said.length > 0 ? ` (${said.join("; ")})` : "");
   }
 
+  /** The most different strings that have members of their own; `null` where there is no such cap. */
+  get #cap(): number | null {
+    const { style } = this.terms;
+    return style.consistent && !style.tags ? style.cap : null;
+  }
+
   override summary(): string {
-    return filled(NAMES_STATEMENT.summary, {
+    const summary = filled(NAMES_STATEMENT.summary, {
       line: this.line(),
       equal: this.terms.style.consistent ? NAMES_STATEMENT.equalToo : "",
       shown: counted(this.tokens, NAMES_STATEMENT.unit),
     });
+    return summary + (this.#cap === null ? "" : filled(NAMES_STATEMENT.beyond, { cap: thousands(this.#cap) }));
   }
 
   override toJSON(): Facts {
@@ -234,6 +241,7 @@ export class NamesStatement extends Statement {
       notion: NAMES_STATEMENT.notion,
       style: style.tags ? "tag" : "surrogate",
       consistent: style.consistent,
+      consistent_cap: this.#cap,
       keep: [...style.keep].sort(),
       tag: [...style.tag].sort(),
       drop: [...style.drop].sort(),

@@ -6,7 +6,6 @@ texts, or is one that an option names; a bundle or ledger, if it is called like 
 header, if what was typed is spelled nearly like it; a level, if it is a short number.
 """
 
-import os
 import re
 from typing import TYPE_CHECKING, ClassVar
 
@@ -58,12 +57,6 @@ __all__ = [
     "WorkerFailed",
     "WrongBundle",
 ]
-
-
-def called(path: "str | os.PathLike[str]") -> str:
-    """Returns the last part of a path as messages call it; nothing where it may be a text."""
-    name = os.path.basename(os.path.normpath(path))
-    return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""
 
 
 class TextveilError(Exception):
@@ -136,8 +129,8 @@ class UnknownLevel(OptionError, code="unknown-level"):
     @classmethod
     def of(cls, epsilon: object, there_are: str) -> "UnknownLevel":
         """Returns the error that says which levels there are, and which was asked for if that is a short number."""
-        named = f": {epsilon}" if re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon)) else ""
-        return cls(f"no such level{named}; {there_are}")
+        short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
+        return cls(f"no such level{f': {epsilon}' if short else ''}; {there_are}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):

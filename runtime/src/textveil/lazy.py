@@ -1,5 +1,7 @@
 """A start pays for what it uses: public names that are not imported at once, and patterns that are compiled late."""
 
+import os
+import re
 from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
@@ -45,3 +47,9 @@ def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find
+
+
+def called(path: "str | os.PathLike[str]") -> str:
+    """Returns the last part of a path as messages call it; nothing where it may be a text."""
+    name = os.path.basename(os.path.normpath(path))
+    return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""

@@ -25,7 +25,7 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, b"")
     found = rungs(ran.text)
     assert [*found] == ["names", "names, as tags", "words", "all"]
-    assert found["names"][0].startswith("Shown: common words of a public list. ")
+    assert found["names"][0].startswith("Shown: common words from a public list. ")
     assert found["names, as tags"][1].startswith("The doctor called [person 1] ")
     assert found["words"][0].endswith("The text as a whole is not protected.")
     assert found["words"][1].startswith("The ")

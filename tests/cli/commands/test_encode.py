@@ -76,14 +76,14 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--epsilon", "5"], "unknown-level", "has the levels (epsilon of the whole text) 1, 4, 8"),
+        (["--epsilon", "5"], "unknown-level", "has the levels (--epsilon of the whole text) 1, 4, 8"),
         (["--epsilon", "0"], "unknown-level", "1, 4, 8"),
         (["--epsilon=-4"], "unknown-level", "1, 4, 8"),
         (["--epsilon", "nan"], "unknown-level", "1, 4, 8"),
         (["--word-dropout", "1"], "option", "word dropout"),
         (["--word-dropout", "x"], "option", "word dropout"),
         (["--expect-id", "x"], "bundle-identity", "another identity"),
-        (["--bundle", "nowhere"], "bundle-not-found", "there is no folder of that name"),
+        (["--bundle", "nowhere"], "bundle-not-found", "there is no folder 'nowhere'"),
         (["--text", "x", "file"], "option", "exclude each other"),
         (["missing.txt"], "input", "missing.txt: cannot be read: No such file or directory"),
     ],

@@ -47,7 +47,7 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert ran.err == b""
     assert "function words" not in statement["visible"]
     assert statement["protect"] == "all"
-    assert statement["summary"].startswith("8.5 nats per drawn word. ")
+    assert statement["summary"].startswith("8.5 nats per drawn word: ")
 
 
 REFUSED = [
@@ -113,7 +113,7 @@ def test_restore_refuses_what_it_cannot_do(here: Callable[..., Any], tmp_path: P
     for arguments, message in (
         (["--text", "Zorblax"], "--mapping is needed"),
         (["--mapping", tmp_path / "none", "--text", "Zorblax"], "--mapping: no readable file there"),
-        (["--mapping", tmp_path, "--text", "Zorblax"], "--mapping: no readable file there"),
+        (["--mapping", tmp_path, "--text", "Zorblax"], f"--mapping: no readable file {tmp_path.name}"),
         (["--mapping", tmp_path, "--text", "Zorblax", "in.txt"], "exclude each other"),
     ):
         ran = here("restore", *arguments)

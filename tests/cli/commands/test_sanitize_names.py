@@ -70,7 +70,7 @@ def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way
         said = json.loads(said)["note"]
     assert re.fullmatch(expected, said.rstrip("\n")), said
     assert not CANARY.search(ran.text + ran.message)
-    assert "Shown: common words of a public list" in ran.message
+    assert "Shown: common words from a public list" in ran.message
     assert ran.message.count("\n") == 1 + ("over half" in ran.message)
 
 
@@ -88,10 +88,8 @@ def test_statements(rewrite: Here) -> None:
     assert (statement["protect"], statement["keep"], statement["shown_words"]) == ("names", ["city"], 3)
     assert not {"epsilon", "epsilon_document", "tokens"} & statement.keys()
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
-    assert "Shown: common words of a public list, the kinds city, number. All others: replaced by random ones" in line
-    assert (
-        "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
-    )
+    assert "Shown: common words from a public list, the kinds city, number. All others: replaced by random ones" in line
+    assert "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
 
 
 def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
@@ -168,9 +166,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     for option in (["--keep", "city"], ["--tag", "city"], ["--drop", "city"], ["--style", "tag"], ["--allow", listed]):
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith(
-            f"textveil: option: {option[0]}: only with --protect names (see "
-        )
+        assert ran.message.startswith(f"textveil: option: {option[0]}: only with --protect names (see ")
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
@@ -198,7 +194,7 @@ def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
         allowed.write_text(entries)
         ran = rewrite("--allow", allowed, "--text", "the doctor called zorblax in the morning")
         assert ran.text == "the doctor called zorblax in the morning\n"
-        assert "Shown: common words of a public list, allowed words." in ran.message
+        assert "Shown: common words from a public list, allowed words." in ran.message
         assert said in ran.message
         assert ("entries of --allow" in ran.message) == bool(said)
         assert not CANARY.search(ran.message)

@@ -89,13 +89,12 @@ def test_names_that_differ_in_their_case_only_do_not_share_an_output(tmp_path: P
         find_sources([str(path) for path in inputs], "lines", tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ["CON", "aux.csv", "deep/nul", "com1.tar.gz", "Lpt9 .txt", "prn.", "a./b.csv", "b.csv "])
+@pytest.mark.parametrize("name", ["CON", "aux.csv", "deep/nul", "com1.tar.gz", "Lpt9 .txt", "a./b.csv", "b.csv "])
 def test_names_that_windows_does_not_have(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not fits_windows(name)
     assert all(map(fits_windows, ("console.csv", "com0", "deep/com10.csv", "a.b/.c", "nulls.txt", "my aux.csv")))
     (tmp_path / "in" / "aux.csv").parent.mkdir()
     (tmp_path / "in" / "aux.csv").write_bytes(b"note\nill\n")
-    assert find_sources([str(tmp_path / "in")], "csv", tmp_path / "out").files
     monkeypatch.setattr("sys.platform", "win32")
     with pytest.raises(OutputError, match=r"^aux\.csv: Windows has no files of that name"):
         find_sources([str(tmp_path / "in")], "csv", tmp_path / "out")

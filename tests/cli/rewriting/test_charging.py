@@ -123,11 +123,14 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
         (["--ledger", "L", "--budget-delta", "0.1"], "--budget-delta goes with --budget"),
         (["--ledger", "L", "--budget", "secret"], "a budget is a number, at least 0"),
         (["--ledger", "L", "--budget", "1", "--budget-delta", "-1"], "the delta of a budget is a number, at least 0"),
-        (["--ledger", "L", "-o", "L"], "output: --output is also --ledger: name another file; nothing was written"),
+        (
+            ["--ledger", "L", "-o", "L"],
+            "--output is also --ledger ('L'): name another file; nothing was written",
+        ),
         (["--ledger", "L", "--receipt", "R"], "--receipt and --receipt-key go together"),
         (
             ["--ledger", "L", "--receipt", "R", "--receipt-key", "L"],
-            "--receipt-key is also --ledger: name another file; nothing was written",
+            "--receipt-key is also --ledger ('L'): name another file; nothing was written",
         ),
         (["--consistent", "--keep-mapping", "M", "--memo"], "a memo stores no mapping"),
         (["--ledger", "nowhere/L"], "ledger: the ledger cannot be made"),
@@ -190,7 +193,8 @@ def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HE
 def test_a_ledger_that_is_not_there_is_not_made(here: HERE, path: Path, command: str) -> None:
     options = {"rotate": ["--yes"], "delete": ["--outputs", "--yes"]}.get(command, [])
     ran = here("ledger", command, path, *options)
-    assert ran.message == "textveil: ledger: there is no ledger there: the first release with --ledger makes it\n"
+    said = f"there is no ledger {path.name!r}: the first release with --ledger makes it"
+    assert ran.message == f"textveil: ledger: {said}\n"
     assert list(path.parent.iterdir()) == []
 
 

@@ -141,9 +141,8 @@ def test_an_input_is_not_overwritten(cli: Callable, note: Path, tmp_path: Path) 
         for inputs in ([note], [other, note], [symlink], [hard_link, other]):
             ran = cli(*inputs, "-o", output)
             assert ran.code == 1
-            assert (
-                ran.message == "textveil: output: --output is also an input: name another file; nothing was written\n"
-            )
+            said = f"--output is also an input ({output.name!r}): name another file; nothing was written"
+            assert ran.message == f"textveil: output: {said}\n"
             assert note.read_bytes() == content
     assert symlink.is_symlink()
     ran = cli("--text", "x", "-o", other)

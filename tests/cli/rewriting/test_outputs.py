@@ -156,7 +156,7 @@ def test_links_of_both_kinds_are_seen_through(here: HERE, place: Path, named: bo
 def test_files_that_are_to_be_made_are_one_whatever_their_case(here: HERE, place: Path) -> None:
     """In a folder that ignores case they would be; which folders do is not known before one of them is there."""
     ran = refused(here, place, WAYS["receipt"], "OUT.TXT")
-    assert ran == "textveil: output: --receipt is also --output: name another file; nothing was written\n"
+    assert ran == "textveil: output: --receipt is also --output ('OUT.TXT'): name another file; nothing was written\n"
     assert "is also the key of the ledger" in refused(
         here, place, WAYS["text"], "books/NEW.KEY", "--ledger", "books/new"
     )
@@ -168,10 +168,10 @@ def test_inputs_bundles_and_other_outputs_stay(here: HERE, place: Path) -> None:
         ("text", "bundle/sub/../new.txt", "--output is in the folder of the bundle"),
         ("index", "index/new", "--output is in the folder of the bundle"),
         ("quarantine", "bundle/bad", "--quarantine is in the folder of the bundle"),
-        ("quarantine", "in.csv", "--quarantine is also an input: name another file"),
-        ("quarantine", "out.csv", "--quarantine is also --output: name another file"),
-        ("receipt", "in.txt", "--receipt is also an input: name another file"),
-        ("mapping", "./out.txt", "--keep-mapping is also --output: name another file"),
+        ("quarantine", "in.csv", "--quarantine is also an input ('in.csv'): name another file"),
+        ("quarantine", "out.csv", "--quarantine is also --output ('out.csv'): name another file"),
+        ("receipt", "in.txt", "--receipt is also an input ('in.txt'): name another file"),
+        ("mapping", "./out.txt", "--keep-mapping is also --output ('out.txt'): name another file"),
     ):
         (place / "bundle" / "sub").mkdir(exist_ok=True)
         assert refused(here, place, WAYS[way], target) == f"textveil: output: {role}; nothing was written\n"

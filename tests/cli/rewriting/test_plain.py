@@ -176,9 +176,9 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         (["-p", "1.1"], "option", "at most 1"),
         (["-p", ""], "option", "number"),
         (["--mechanism", "santext", "-p", "0.3"], "option", "santext+ alone"),
-        (["--deny", "canary.txt"], "input", "--deny"),
+        (["--deny", "canary"], "input", "--deny: no readable"),
         (["--expect-id", "canary"], "bundle-identity", "another identity: "),
-        (["--bundle", "canary"], "bundle-not-found", "there is no folder of that name"),
+        (["--bundle", "a canary"], "bundle-not-found", "there is no folder of that name"),
         (["--bundle", "canary" * 1000], "bundle-not-found", "there is no folder of that name"),
     ],
 )

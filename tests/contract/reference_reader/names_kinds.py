@@ -11,6 +11,14 @@ from .names_words import Token, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
+CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
+PEOPLE_TOO = set(
+    """adelaide al alberta alexandria america asia aurora austin black brittany brown candelaria carolina chad chanda
+chas christian cleveland columbus dakota dallas denver devon diego duke england florida francisco geneva georgia green
+guadalupe holland houston hull india israel jena jordan kent kenya kira lancaster lida lyon mariana milan modesto
+orlando paris raleigh rhodes rico rosario santa santiago sofia soledad sydney trinidad trujillo valencia valenzuela
+victoria virginia washington white york""".split()
+)
 #: The bit of common words that may start a sentence.
 AT_SENTENCE = "at-sentence"
 
@@ -39,21 +47,51 @@ class Named(NamedTuple):
 
 
 class Reader:
-    """Reads documents with the lists of a bundle."""
+    """Reads documents with the lists of a bundle, under the options of a request."""
 
-    def __init__(self, lists: dict[str, Any], allow: list[str], deny: list[str], draw: list[str]) -> None:
-        self.tokens, self.kinds = Tokens(lists, allow, deny, draw), lists["kinds"]
+    def __init__(self, lists: dict[str, Any], options: dict[str, Any]) -> None:
+        allow, deny, draw, keep = (options.get(name, []) for name in ("allow", "deny", "draw", "keep"))
+        self.tokens, self.kinds, self.keep = Tokens(lists, allow, deny, draw), lists["kinds"], set(keep)
         self.common = set(lists["common"]) - self.tokens.denied
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
         """What is shown and the slots of each text, in turn, and how many words are shown."""
         cut = [Text(list(self.tokens.read(text))) for text in texts]
         has_capital = any(word.case != "lower" for text in cut for word in text.words)
-        found = [
-            [entry if isinstance(entry, str) else self.named(entry, has_capital) for entry in text.read(has_capital)]
-            for text in cut
-        ]
-        return found, sum(text.shown for text in cut)
+        return [self.entries(text, has_capital) for text in cut], sum(text.shown for text in cut)
+
+    def entries(self, text: Text, has_capital: bool) -> list[Any]:
+        """What is shown and the slots of a text, in turn; a slot that is kept belongs to what is shown."""
+        found: list[Any] = [""]
+        for entry in text.read(has_capital):
+            named = entry if isinstance(entry, str) else self.named(entry, has_capital)
+            if isinstance(named, str) or self.is_kept(named):
+                found[-1] += named if isinstance(named, str) else named.slot.text
+            else:
+                found += [named, ""]
+        return found
+
+    def is_kept(self, named: Named) -> bool:
+        """Whether a slot is kept."""
+        words, called = named.slot.words, CALLED.get(named.kind, named.kind)
+        phrase = " ".join(word.key for word in words)
+        own = any(word.layout == "drawn" or word.key in self.tokens.denied for word in words)
+        if called not in self.keep or own:
+            return False
+        if called == "person":
+            return all(word.cls == "initial" or self.is_kept_name(word.key) for word in self.name_of(named.slot))
+        if named.kind not in WHOLE:
+            return named.kind != "word" or phrase in self.common
+        ends = [self.of_phrase(words[place].key) for place in (0, -1)]
+        persons = len(words) > 1 and ends[0] == "given" and ends[1] in ("given", "family")
+        hidden = named.slot.before == TITLE or (persons and "person" not in self.keep)
+        return not hidden and self.is_kept_name(phrase)
+
+    def is_kept_name(self, phrase: str) -> bool:
+        """Whether a phrase is on lists, all of them of kinds that are kept."""
+        kinds = {CALLED.get(kind, kind) for kind in WHOLE if phrase in self.kinds[kind]}
+        kinds |= {"person"} if phrase in self.kinds["particle"] or phrase in PEOPLE_TOO else set()
+        return bool(kinds) and kinds <= self.keep
 
     def named(self, slot: Slot, has_capital: bool) -> Named:
         """A slot with its kind."""

@@ -8,12 +8,11 @@ from typing import Any
 
 from .bundle import Bundle
 from .draws import draw_staircase, uniform_below
-from .names_kinds import Named, Part, Reader
+from .names_kinds import CALLED, Named, Part, Reader
 from .names_outputs import is_consistent, member, size
 from .staircase import find_level
 
 LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
-CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
 
 
 @dataclass(eq=False)
@@ -49,8 +48,6 @@ class Document:
             self.words.append(DrawnWord(named.parts[0].folded))
             return self.words[-1]
         called = CALLED.get(named.kind, named.kind)
-        if called in self.options.get("keep", ()):
-            return named.slot.text
         if called in self.options.get("drop", ()):
             return ""
         if self.options.get("style") != "tag" and called not in self.options.get("tag", ()):
@@ -175,7 +172,7 @@ def names_skeletons(bundle: Bundle, documents: list[list[str]], options: dict[st
 def reader_of(bundle: Bundle, options: dict[str, Any]) -> Reader:
     """What reads documents under the options of a request."""
     assert bundle.names is not None
-    return Reader(bundle.names, options.get("allow", []), options.get("deny", []), options.get("draw", []))
+    return Reader(bundle.names, options)
 
 
 def told(texts: list[list[str | Named]]) -> list[list[Any]]:

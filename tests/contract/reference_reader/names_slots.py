@@ -217,8 +217,9 @@ class Text:
 
     def run(self, start: int) -> Slot:
         """The slot of the run that begins at a word."""
-        end = self.member_end(start)
-        while (place := self.next_member(end, start)) is not None:
+        end, first = self.member_end(start), start
+        while (place := self.next_member(end, first)) is not None:
+            first = first if place == end else place
             end = self.member_end(place)
         words = self.words[start:end]
         upper = all(word.case == "UPPER" for word in words if word.cls == "capital" and word.kind != "particle")

@@ -64,9 +64,9 @@ def test_levels_are_found_exactly(tiny_encoder: Path) -> None:
     for other in (0, -1, -4, 3.999999, "4.0000000001", "nan", float("nan"), "inf", float("-inf"), "", "canary", "sNaN"):
         with pytest.raises(UnknownLevel) as caught:
             bundle.level(other)
-        assert str(caught.value) == (
-            "no such level; this encoder has the levels (epsilon of the whole text) 1, 4, 8"
-        )  # and not a character of what was asked for
+        named = ": 0" if other == 0 else ""  # a short number, and else not a character of what was asked for
+        there_are = "this encoder has the levels (epsilon of the whole text) 1, 4, 8"
+        assert str(caught.value) == f"no such level{named}; {there_are}"
 
 
 # --- what it may say of a release ----------------------------------------------------------------------------------

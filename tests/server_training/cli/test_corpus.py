@@ -104,7 +104,7 @@ def test_the_rung_names(write: Write, run: Run, canary: str, tmp_path: Path) -> 
     assert Path("out/train.tsv").read_text() == rows.replace("Olga", "[person 1]")
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["nats"], statement["keep"], statement["shown_words"]) == (None, ["city"], 5)
-    assert err.startswith("textveil-train: 1 copy. Shown: common words of a public list, the kind city.")
+    assert err.startswith("textveil-train: 1 copy. Shown: common words from a public list, the kind city.")
     code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0
     assert "textveil: entries of --allow: of several words: 1 (each is shown alone too)\n" in err

@@ -1,7 +1,7 @@
 /** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
 
 import type { NamesLists } from "../bundle/names.js";
-import { LAST, PLACE_BEFORE, TITLE_BEFORE, WHOLE } from "../generated.js";
+import { CALLED, LAST, PEOPLE_TOO, PLACE_BEFORE, TITLE_BEFORE, WHOLE } from "../generated.js";
 import { UPPER } from "../words.js";
 import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
 import { numberKind } from "./strings.js";
@@ -27,6 +27,11 @@ export interface Mention {
 const LONGEST_ACRONYM = 5;
 const SHORTEST_WORD = 4;
 const places: ReadonlySet<string> = new Set(PLACE_BEFORE);
+const peopleToo: ReadonlySet<string> = new Set(PEOPLE_TOO);
+const names = new Map<string, string>(Object.entries(CALLED));
+
+/** What a kind is called in options, tags and statements. */
+export const called = (kind: string): string => names.get(kind) ?? kind;
 
 /** What all parts of a mention have in common with those that are equal to it. */
 export const equalOf = (part: Part): string => `${part.kind}\0${part.layout}\0${part.folded}`;
@@ -36,7 +41,45 @@ export class Kinds {
   constructor(
     readonly lists: NamesLists,
     readonly denied: ReadonlySet<string>,
+    readonly keep: ReadonlySet<string>,
   ) {}
+
+  /** What is shown and mentions, in turn, with the mentions that are kept as a part of what is shown. */
+  kept(entries: readonly (string | Mention)[]): (string | Mention)[] {
+    const found: (string | Mention)[] = [];
+    let shown: string[] = [];
+    for (const entry of entries) {
+      if (typeof entry === "string") shown.push(entry);
+      else if (this.#isKept(entry)) shown.push(entry.slot.text);
+      else {
+        found.push(shown.join(""), entry);
+        shown = [];
+      }
+    }
+    return [...found, shown.join("")];
+  }
+
+  /** Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name. */
+  #isKept({ kind, slot }: Mention): boolean {
+    const { tokens } = slot;
+    const [phrase, name] = [keysFrom(slot, 0), called(kind)];
+    if (!this.keep.has(name) || tokens.some((word) => this.denied.has(word.key))) return false;
+    if (kind === "person" || kind === "given" || kind === "family") {
+      return tokens.slice(this.#name(slot)).every((word) => word.cls === INITIAL || this.#isKeptName(word.key));
+    }
+    if (!(WHOLE as readonly string[]).includes(kind)) return kind !== "word" || this.lists.common.has(phrase);
+    const [first, last] = [tokens[0], tokens[tokens.length - 1]].map((word) => this.#ofPhrase(word?.key ?? ""));
+    const persons = tokens.length > 1 && first === "given" && (last === "given" || last === "family");
+    if (slot.before === TITLE_BEFORE || (persons && !this.keep.has("person"))) return false;
+    return this.#isKeptName(phrase);
+  }
+
+  /** Whether a name is on lists, all of them of kinds that are kept. */
+  #isKeptName(phrase: string): boolean {
+    const kinds = WHOLE.filter((kind) => this.lists.kind(kind).has(phrase)).map(called);
+    if (this.lists.kind("particle").has(phrase) || peopleToo.has(phrase)) kinds.push("person");
+    return kinds.length > 0 && kinds.every((kind) => this.keep.has(kind));
+  }
 
   /** A slot with its kind; `capitals` says whether the document has a capital. */
   mention(slot: Slot, capitals: boolean): Mention {

@@ -317,7 +317,9 @@ export class Places {
   /** The slot of the run that begins at a place. */
   #run(start: number): Slot {
     let end = this.#memberEnd(start);
-    for (let after = this.#nextMember(end, start); after >= 0; after = this.#nextMember(end, start)) {
+    let first = start; // what stands together begins anew behind connectors
+    for (let after = this.#nextMember(end, first); after >= 0; after = this.#nextMember(end, first)) {
+      first = after === end ? first : after;
       end = this.#memberEnd(after);
     }
     const tokens = this.words.slice(start, end);

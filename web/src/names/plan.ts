@@ -4,19 +4,18 @@ import type { TextBundle } from "../bundle/text.js";
 import { L as LETTER, size } from "../characters.js";
 import { uniformBelowEach, type Words } from "../entropy.js";
 import { OptionError } from "../errors.js";
-import { CALLED, NAMES_BATCH } from "../generated.js";
+import { NAMES_BATCH, UNLISTED } from "../generated.js";
 import { capOf, type Given } from "../options.js";
 import { notATag } from "../restore.js";
 import type { Rewritten } from "../rewrite.js";
 import { NamesStatement, type Statement, type Style } from "../statement.js";
 import { LOWER } from "../words.js";
-import { equalOf, Kinds, type Mention, type Part } from "./kinds.js";
+import { called, equalOf, Kinds, type Mention, type Part } from "./kinds.js";
 import { Places } from "./places.js";
 import { Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
-const names = new Map<string, string>(Object.entries(CALLED));
-const called = (kind: string): string => names.get(kind) ?? kind;
+const unlisted: ReadonlySet<string> = new Set(UNLISTED);
 const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
 const BEGINS_WORD = /^[\p{L}\p{N}]/u;
 
@@ -75,7 +74,6 @@ class Document {
   #mention(mention: Mention): string | Draw[] {
     const { style } = this;
     const name = called(mention.kind);
-    if (style.keep.has(name)) return mention.slot.text;
     if (style.drop.has(name)) return "";
     if (!style.tags && !style.tag.has(name)) {
       const draws = mention.parts.map((part) => this.#draw(part));
@@ -179,6 +177,12 @@ export class NamesPlan {
     if (new Set([...keep, ...tag, ...drop]).size < keep.size + tag.size + drop.size) {
       throw new OptionError("a kind is kept, tagged or dropped: one of them");
     }
+    const never = [...keep].filter((kind) => unlisted.has(kind)).sort();
+    if (never.length > 0) {
+      throw new OptionError(
+        `kinds that are kept are told by a list or a shape, and ${never.join(", ")} is not: use allow`,
+      );
+    }
     this.style = {
       tags: given.style === "tag",
       consistent: given.consistent ?? true,
@@ -195,6 +199,10 @@ export class NamesPlan {
     return new NamesStatement({ bundle: this.#bundle.identity, style, allow, deny }, tokens);
   }
 
+  #kinds(): Kinds {
+    return new Kinds(this.#bundle.names, this.#denied, this.style.keep);
+  }
+
   #reader(): Reader {
     return new Reader(this.#bundle.names, this.#allowed, this.#denied);
   }
@@ -202,7 +210,7 @@ export class NamesPlan {
   /** Rewrites the documents of one call. */
   rewrite(documents: readonly (readonly string[])[], take: Words): Rewritten[] {
     const reader = this.#reader();
-    const kinds = new Kinds(this.#bundle.names, this.#denied);
+    const kinds = this.#kinds();
     const found: Rewritten[] = [];
     let batch: Document[] = [];
     let characters = 0;
@@ -251,16 +259,16 @@ export class NamesPlan {
       return new Places(words, gaps, isLetter);
     });
     return cut.map((places) => ({
-      entries: places
-        .entries(capitals)
-        .map((entry) => (typeof entry === "string" ? entry : kinds.mention(entry, capitals))),
+      entries: kinds.kept(
+        places.entries(capitals).map((entry) => (typeof entry === "string" ? entry : kinds.mention(entry, capitals))),
+      ),
       shown: places.shown,
     }));
   }
 
   /** The skeleton of each text, as golden vectors have it. */
   skeletons(texts: readonly string[]): unknown[][] {
-    const read = this.#read(texts, this.#reader(), new Kinds(this.#bundle.names, this.#denied));
+    const read = this.#read(texts, this.#reader(), this.#kinds());
     return read.map((text) =>
       text.entries.map((entry) =>
         typeof entry === "string"
@@ -280,11 +288,9 @@ export class NamesPlan {
   /** Each piece of a text with what becomes of it. */
   preview(text: string): [string, string][] {
     const found: [string, string][] = [];
-    for (const entry of this.#read([text], this.#reader(), new Kinds(this.#bundle.names, this.#denied))[0]?.entries ??
-      []) {
+    for (const entry of this.#read([text], this.#reader(), this.#kinds())[0]?.entries ?? []) {
       if (typeof entry !== "string") {
-        const kind = called(entry.kind);
-        found.push([entry.slot.text, this.style.keep.has(kind) ? "visible" : kind]);
+        found.push([entry.slot.text, called(entry.kind)]);
         continue;
       }
       for (const [piece] of entry.matchAll(PIECES)) found.push([piece, BEGINS_WORD.test(piece) ? "visible" : "gap"]);

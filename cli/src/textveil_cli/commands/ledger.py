@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Kept
-from textveil.errors import LedgerError, OptionError, called
-from textveil.ledger import Account, Ledger, key_path_of
+from textveil.errors import LedgerError, OptionError
+from textveil.lazy import called
+from textveil.ledger import Ledger, key_path_of
 
 from textveil_cli.console import SETTINGS, Command, output_to, say
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput
@@ -39,7 +40,10 @@ def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_ke
         return
     print(f"{'scope':<14}{'releases':>9}{'nats':>12}{'budget':>12}{'delta':>10}{'no bound':>10}")
     for account, releases in accounts:
-        print(_line(account, releases))
+        print(
+            f"{account.scope.hex()[:12]:<14}{releases:>9,}{account.spent:>12}{account.limit:>12}"
+            f"{account.spent_delta:>10}{account.unbounded:>10,}"
+        )
 
 
 @ledger.command(cls=Command)
@@ -59,7 +63,8 @@ def rotate(file: File, yes: Yes = False, ledger_key: LedgerKey = None) -> None:
     is.
     """
     _require_file(file, ledger_key)
-    _require(yes, "rotate forgets all accounts, budgets and stored outputs: say --yes")
+    if not yes:
+        raise OptionError("rotate forgets all accounts, budgets and stored outputs: say --yes")
     Ledger.rotate(file, key=ledger_key)
     say("textveil: a new key and an empty ledger")
 
@@ -76,7 +81,8 @@ def delete(
     if (scope is None) != outputs:
         raise OptionError("say what to delete: --scope NAME or --outputs")
     opened = _opened(file, ledger_key)
-    _require(yes, "what is deleted cannot be had back: say --yes")
+    if not yes:
+        raise OptionError("what is deleted cannot be had back: say --yes")
     if scope is not None:
         opened.delete(scope)
         say("textveil: the scope, its account and its budget are forgotten")
@@ -94,15 +100,3 @@ def _require_file(file: Path, ledger_key: Path | None) -> None:
     """Raises ``LedgerError`` where there is neither a ledger nor a key; what a key without a ledger means, it says."""
     if not file.is_file() and not key_path_of(file, ledger_key).exists():
         raise LedgerError(f"there is no ledger {called(file) or 'there'}: the first release with --ledger makes it")
-
-
-def _require(yes: bool, message: str) -> None:
-    if not yes:
-        raise OptionError(message)
-
-
-def _line(account: Account, releases: int) -> str:
-    return (
-        f"{account.scope.hex()[:12]:<14}{releases:>9,}{account.spent:>12}{account.limit:>12}"
-        f"{account.spent_delta:>10}{account.unbounded:>10,}"
-    )

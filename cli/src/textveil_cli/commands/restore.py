@@ -23,7 +23,8 @@ def restore(
 
     The reply is about a text that was sanitized with --keep-mapping, and with --consistent on the rungs words and all.
 
-    Only words whose outputs stand for one original are restored. The result is as private as the text was.
+    Only words whose outputs stand for one original are restored. Numbers and dates come back from tags alone: others in
+    the reply may be made up. The result is as private as the text was.
     """
     paths = inputs.paths
     if mapping is None:
@@ -33,8 +34,7 @@ def restore(
         with mapping.open("rb") as file:
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
-        name = file_name(mapping) and f"{file_name(mapping)}: "
-        raise InputError(f"--mapping: {name}no readable file there") from error
+        raise InputError(f"--mapping: no readable file {file_name(mapping) or 'there'}") from error
     with output_to(output, private=True) as write:
         if inputs.text is not None:
             write(restorer.restore(inputs.text) + "\n")

@@ -86,10 +86,7 @@ def file_name(path: str | Path) -> str:
 
 
 def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields inputs, each with what messages call it.
-
-    A text that was typed where a file belongs is told by its place alone.
-    """
+    """Yields inputs, each with what messages call it: a text that was typed where a file belongs by its place alone."""
     for number, path in enumerate(paths, 1):
         shown = file_name(path)
         place = "" if shown and len(paths) == 1 else f"input {number} of {len(paths)}"
@@ -149,8 +146,7 @@ def read_words(path: Path | None, option: str) -> list[str]:
         return []
     with suppress(OSError, UnicodeDecodeError):
         return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    name = file_name(path) and f"{file_name(path)}: "
-    raise InputError(f"{option}: {name}no readable UTF-8 file there (it has words, one per line)")
+    raise InputError(f"{option}: no readable UTF-8 file {file_name(path) or 'there'} (it has words, one per line)")
 
 
 def read_lines(descriptor: int, name: str) -> Iterator[Lines]:

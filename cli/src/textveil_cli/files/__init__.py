@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textveil_cli.files.rows import Bad, Layout, Row
     from textveil_cli.files.run import Finished, LayoutMaker, sanitize_files
     from textveil_cli.files.selection import Selection
-    from textveil_cli.files.sources import RECORD, Source, Sources, find_sources, fits_windows, format_of
+    from textveil_cli.files.sources import RECORD, Source, Sources, find_sources, format_of
     from textveil_cli.files.streams import Reading, packed_as, version_of
     from textveil_cli.files.workers import Drawer
 
@@ -38,7 +38,6 @@ __all__ = [
     "Source",
     "Sources",
     "find_sources",
-    "fits_windows",
     "format_of",
     "packed_as",
     "read_cells",

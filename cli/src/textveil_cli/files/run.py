@@ -259,7 +259,8 @@ def _refuse_bad(source: Source, block: Block | ParquetBlock) -> None:
     for bad in block.bad[:1]:
         line = f" (line {bad.line:,})" if bad.line else ""
         every = bad.reason.endswith("no budget covers it")  # of all rows: none would be left
-        more = "" if every else " (--quarantine FILE leaves bad rows out)"
+        other = "--encoding latin-1 or cp1252 may read it; " if bad.reason == "a cell is not utf-8" else ""
+        more = "" if every else f" ({other}--quarantine FILE leaves bad rows out)"
         raise bad.error(f"{source.name}, row {bad.number:,}{line}: {bad.reason}{more}")
 
 

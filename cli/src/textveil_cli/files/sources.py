@@ -98,7 +98,7 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
 
 
 def fits_windows(name: str) -> bool:
-    """Whether Windows writes a file of that name where it is told to."""
+    """Tells whether Windows writes a file of that name where it is told to."""
     return not any(_NOT_WINDOWS.fullmatch(part) for part in re.split(r"[/\\]", name))
 
 

@@ -162,7 +162,7 @@ class ShownOptions:
             "--keep",
             metavar="KIND",
             autocompletion=lambda: KINDS,
-            help=f"names: show this kind; repeatable. Kinds are {', '.join(KINDS[:-1])} and {KINDS[-1]}.",
+            help=f"names: show listed ones of this kind; repeatable. Kinds: {', '.join(KINDS[:-1])} and {KINDS[-1]}.",
         ),
     ] = None
     tag: Annotated[
@@ -234,7 +234,11 @@ class DrawOptions:
     ] = None
     consistent_cap: Annotated[
         int | None,
-        typer.Option(min=1, help="Most drawn words, names and numbers of a document with --consistent; 2,000."),
+        typer.Option(
+            min=1,
+            help="Most drawn words, names and numbers of a document with --consistent, 2,000; "
+            "names: most distinct ones, tags stand for others.",
+        ),
     ] = None
     split: Annotated[
         bool,

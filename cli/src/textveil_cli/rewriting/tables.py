@@ -21,7 +21,6 @@ from textveil_cli.files import (
     Selection,
     Sources,
     find_sources,
-    fits_windows,
     refuse_tables_by_name,
     refusing_tables,
     sanitize_files,
@@ -185,8 +184,5 @@ def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:
         said.append(f"{counted(finished.counts.quarantined, 'bad row')} in the quarantine, as private as the input")
     if sources.left_out:
         said.append(f"{counted(sources.left_out, 'file')} of other formats left out")
-    odd = 0 if sources.folder is None else sum(not fits_windows(source.name) for source in sources.files)
-    if odd:
-        said.append(f"{counted(odd, 'output')} with a name that Windows cannot have, such as aux.csv or a dot at its end")
     if said:
         say_unless(f"for this device only: {'; '.join(said)}", quiet)

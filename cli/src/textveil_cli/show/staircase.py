@@ -10,11 +10,11 @@ from textveil.text import NOTION, epsilon_text
 from textveil_cli.show.staircase_levels import StaircaseSummary, staircase_summaries
 
 _EXPLAINED = (
-    "nats: per drawn word. odds: no output is more than so many times as likely for one word as for another, even for",
-    "someone who knows all other words. guess: the most by which the chance of a right guess of one word grows on",
-    "average (C). near: how often a word is drawn from its neighborhood. kept: how often a word comes out as itself: the",
-    "5 % quantile of words, the median, the 95 % quantile, and the most of any word. Where words in lower case and with a",
-    "capital differ, the larger figure is given.",
+    "nats: per drawn word. odds: no output is more than so many times as likely for one word as for another, even for "
+    "someone who knows all other words. guess: the most by which the chance of a right guess of one word grows on "
+    "average (C). near: how often a word is drawn from its neighborhood. kept: how often a word comes out as itself: "
+    "the 5 % quantile of words, the median, the 95 % quantile, and the most of any word. Where words in lower case and "
+    "with a capital differ, the larger figure is given."
 )
 
 
@@ -36,22 +36,22 @@ def staircase_lines(bundle: TextBundle) -> list[str]:
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""
     return [
         f"staircase{default}; protect: {bundle.default_protect}",
-        f"{'nats':<5}{'odds':>12}{'guess':>10}{'near':>7}{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
+        f"{'nats':<5}{'odds':>9}{'guess':>9}{'near':>6}{'kept 5 %':>9}{'median':>7}{'95 %':>6}{'most':>6}",
         *map(_line, staircase_summaries(bundle)),
         "",
-        *_EXPLAINED,
+        *_lines(_EXPLAINED),
         *_lines(f"Of names and numbers only the kind is told, one of these: {kinds}."),
         *_lines(f"{NOTION[0].upper()}{NOTION[1:]}. No protection of the text as a whole."),
     ]
 
 
 def _lines(sentence: str) -> list[str]:
-    return textwrap.wrap(sentence, 118, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(sentence, 78, break_long_words=False, break_on_hyphens=False)
 
 
 def _line(level: StaircaseSummary) -> str:
     return (
-        f"{epsilon_text(level.epsilon):<5}{level.largest_odds:>12,}{level.guess_gain:>10,.1f}"
-        f"{level.near:>7.2f}{level.kept_low:>10.1%}{level.kept_median:>8.1%}{level.kept_high:>7.1%}"
-        f"{level.kept_most:>7.1%}{'   default' if level.default else ''}"
+        f"{epsilon_text(level.epsilon):<5}{level.largest_odds:>9,}{level.guess_gain:>9,.1f}"
+        f"{level.near:>6.2f}{level.kept_low:>9.1%}{level.kept_median:>7.1%}{level.kept_high:>6.1%}"
+        f"{level.kept_most:>6.1%}{'  default' if level.default else ''}"
     )

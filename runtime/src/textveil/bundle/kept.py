@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil.errors import OutputError, called
+from textveil.errors import OutputError
+from textveil.lazy import called
 
 #: "TVLG", in the header of a ledger.
 LEDGER_ID = 0x54564C47

@@ -22,8 +22,8 @@ from textveil.errors import (
     IdentityMismatch,
     OptionError,
     WrongBundle,
-    called,
 )
+from textveil.lazy import called
 
 if TYPE_CHECKING:
     from textveil.bundle.index import IndexBundle
@@ -108,7 +108,8 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError):  # a name too long, or with a NUL
         found = False
     if not found:
-        there = f"{path.name!r} is not a bundle" if os.path.exists(path) else f"there is no folder {called(path) or 'of that name'}"
+        is_there, name = os.path.exists(path), called(path) or "of that name"
+        there = f"{path.name!r} is not a bundle" if is_there else f"there is no folder {name}"
         raise BundleNotFound(f"{there}: a bundle is a folder with a manifest.json")
     content = read_file(path / MANIFEST, MAX_JSON_BYTES)
     manifest = parse_json(content, MANIFEST)

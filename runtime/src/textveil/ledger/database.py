@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from textveil.bundle.kept import LEDGER_ID
-from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError, called
+from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
+from textveil.lazy import called
 
 APPLICATION_ID, VERSION = LEDGER_ID, 1
 GONE = (

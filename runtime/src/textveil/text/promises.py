@@ -254,9 +254,9 @@ class MentionPromise:
         """Implements ``Promise.summary``: one paragraph."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
         return (
-            f"{nats} {unit} per {terms.unit}: no output is more than {self.largest_odds:,} times as likely for one word "
-            "as for another, even for someone who knows all other words. All words outside the vocabulary count as the "
-            "same word. A listed name or a number is replaced by a random one: only its kind is told. "
+            f"{nats} {unit} per {terms.unit}: no output is more than {self.largest_odds:,} times as likely for one "
+            "word as for another, even for someone who knows all other words. All words outside the vocabulary count "
+            "as the same word. A listed name or a number is replaced by a random one: only its kind is told. "
             f"Shown as they are: {', '.join(terms.visible_parts)}. "
             f"{_WHOLE[:-1]} ({counted(tokens, terms.unit)}: {_plain(whole)} {_nats(whole)})."
         )

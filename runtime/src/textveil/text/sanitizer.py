@@ -174,9 +174,10 @@ class Sanitizer:
             OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
                 one token, or the staircase leaves it visible.
         """
-        if (swap := self._swap([[word]], options)) is not None:
-            options, word = swap.options(options), swap.there(word)
-        return self._plan(options).distribution(word)
+        plan, swap = self._plan(options), self._swap([[word]], options)
+        if swap is not None:
+            plan, word = self._plan(swap.options(options)), swap.there(word)
+        return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
         """Returns the distance of two words in the metric of the guarantee; 1 is the median over pairs of words.

@@ -61,3 +61,11 @@ def test_a_text_whose_kind_is_known(kind: str, text: str, parts: list[tuple[str,
     mention = called(kind, text)
     assert [(part.kind, part.folded) for part in mention.parts] == parts
     assert mention.kind == (kind if len(parts) > 1 else parts[0][0])
+
+
+@pytest.mark.parametrize("options", [{"consistent_cap": 3}, {"consistent": False}, {"style": "tag"}], ids=str)
+def test_a_statement_says_where_tags_stand_for_surrogates(options: dict[str, Any]) -> None:
+    statement = Sanitizer.load().terms(protect="names", **options).statement(5)
+    cap = options.get("consistent_cap")
+    assert statement.to_dict()["consistent_cap"] == cap
+    assert ("beyond the first 3 different ones" in statement.summary()) == (cap is not None)

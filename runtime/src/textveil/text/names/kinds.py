@@ -4,7 +4,8 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from textveil.text.names.lexicon import ending
@@ -27,9 +28,25 @@ _PLACE_BEFORE = frozenset("in at from near".split())
 _LONGEST_ACRONYM = 5
 #: A shorter common word in capitals is taken for an acronym too, as in "WHO".
 _SHORTEST_WORD = 4
+#: Lists of the first and the last word of what is as likely a person.
+_PERSONS = frozenset((("given", "given"), ("given", "family")))
+#: Kinds that no list has a member of: what is on no list may be a name, so these are never kept.
+UNLISTED = frozenset(("acronym", "street"))
+#: Entries of lists of places, groups and firms that many people are called by; they are on one list only.
+PEOPLE_TOO = frozenset(
+    """
+adelaide al alberta alexandria america asia aurora austin black brittany brown candelaria carolina chad chanda chas
+christian cleveland columbus dakota dallas denver devon diego duke england florida francisco geneva georgia green
+guadalupe holland houston hull india israel jena jordan kent kenya kira lancaster lida lyon mariana milan modesto
+orlando paris raleigh rhodes rico rosario santa santiago sofia soledad sydney trinidad trujillo valencia valenzuela
+victoria virginia washington white york
+""".split()
+)
 _BETWEEN = re.compile(r"[^0-9]+")
 #: Kinds that somebody else may say a text is of.
 CALLED_BY_OTHERS = frozenset(("person", "city", "organization", "group", "word"))
+#: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
+CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
 
 
 class Part(NamedTuple):
@@ -81,13 +98,29 @@ class Kinds:
     Args:
         kinds: Members of every kind by list.
         common: Words of the public list that are not denied.
+        keep: What is called so is shown where a list has it.
+        denied: Words that are never shown.
     """
 
-    def __init__(self, kinds: Mapping[str, frozenset[str]], common: Collection[str]) -> None:
-        self._common = common
-        self._given = kinds["given"]
+    def __init__(
+        self,
+        kinds: Mapping[str, frozenset[str]],
+        common: Collection[str],
+        keep: Collection[str] = (),
+        denied: frozenset[str] = frozenset(),
+    ) -> None:
+        self._common, self._keep, self._denied = common, keep, denied
+        self._kinds, self._given = kinds, kinds["given"]
         self._of_whole = {entry: name for name in reversed(_WHOLE) for entry in kinds[name]}
         self._last = {entry: kind for name, kind in reversed(_LAST) for entry in kinds[name]}
+
+    @cached_property
+    def _shown(self) -> frozenset[str]:
+        """Names that are on lists of kinds that are kept alone."""
+        lists = [(CALLED.get(name, name) in self._keep, self._kinds[name]) for name in _WHOLE]
+        lists += [("person" in self._keep, self._kinds["particle"] | PEOPLE_TOO)]
+        shown, hidden = (frozenset[str]().union(*(of for kept, of in lists if kept == way)) for way in (True, False))
+        return shown - hidden
 
     def mention(self, slot: Slot, capitals: bool) -> Mention:
         """Returns a slot with its kind.
@@ -118,6 +151,38 @@ class Kinds:
         first = self._name(slot)
         parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, "given", first)]
         return Mention(kind, slot.case, tuple(parts), slot, _spelled(slot, first))
+
+    def kept(self, entries: Sequence[str | Mention]) -> Sequence[str | Mention]:
+        """Returns what is shown and mentions, in turn, with the mentions that are kept as a part of what is shown."""
+        if not self._keep:
+            return entries
+        found: list[str | Mention] = []
+        shown: list[str] = []
+        for entry in entries:
+            if isinstance(entry, str):
+                shown.append(entry)
+            elif self._is_kept(entry):
+                shown.append(entry.slot.text)
+            else:
+                found += ["".join(shown), entry]
+                shown = []
+        return [*found, "".join(shown)]
+
+    def _is_kept(self, mention: Mention) -> bool:
+        """Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name."""
+        kind, slot, keep = mention.kind, mention.slot, self._keep
+        keys = [token.key for token in slot.tokens]
+        drawn = mention.parts[0].layout == DRAWN
+        if CALLED.get(kind, kind) not in keep or drawn or not self._denied.isdisjoint(keys):
+            return False
+        if kind in ("person", "given", "family"):
+            return all(token.cls == INITIAL or token.key in self._shown for token in slot.tokens[self._name(slot) :])
+        if kind not in _WHOLE:
+            return kind != "word" or " ".join(keys) in self._common
+        ends = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
+        if "person" not in keep and ends in _PERSONS and len(keys) > 1:
+            return False
+        return slot.before != TITLE_BEFORE and " ".join(keys) in self._shown
 
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
         if folded is None:

@@ -156,11 +156,12 @@ class Places(Words):
 
     def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
         """Adds the slot of the run that begins at a place, and returns where it ends."""
-        place = self._member_end(start, end)
+        place, first = self._member_end(start, end), start
         while place < end:
-            after = self._after_join(start, place, end)
+            after = self._after_join(first, place, end)
             if after is None:
                 break
+            first = first if after == place else after  # what stands together begins anew behind connectors
             place = self._member_end(after, end)
         tokens, case = tuple(self._words[start:place]), UPPER
         for token in tokens:

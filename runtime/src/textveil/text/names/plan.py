@@ -17,11 +17,11 @@ from textveil.text import segmentation
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import Kinds
+from textveil.text.names.kinds import CALLED, UNLISTED, Kinds
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.promise import Drawing, NamesPromise
 from textveil.text.names.read import TextReader
-from textveil.text.names.rewrite import CALLED, NamesRewriter, Style
+from textveil.text.names.rewrite import NamesRewriter, Style
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
 from textveil.text.promises import guess_gain
@@ -83,7 +83,8 @@ class NamesPlan:
     @cached_property
     def _kinds(self) -> Kinds:
         common = self.lists.common
-        return Kinds(self.lists.kinds, common.keys() - self.denied if self.denied else common)
+        common = common.keys() - self.denied if self.denied else common
+        return Kinds(self.lists.kinds, common, self.style.keep, self.denied)
 
     @cached_property
     def _lexicon(self) -> Lexicon:
@@ -102,8 +103,8 @@ class NamesPlan:
         found = []
         for entry in self.reader().read([text])[0].entries:
             if not isinstance(entry, str):
-                kind = "drawn" if entry.parts[0].layout == DRAWN else CALLED.get(entry.kind, entry.kind)
-                found.append((entry.slot.text, "visible" if kind in self.style.keep else kind))
+                drawn = entry.parts[0].layout == DRAWN
+                found.append((entry.slot.text, "drawn" if drawn else CALLED.get(entry.kind, entry.kind)))
             else:
                 found += [(piece, "visible" if piece[0].isalnum() else "gap") for piece in _PIECES.findall(entry)]
         return found
@@ -190,6 +191,8 @@ class NamesPlans:
         kinds = {name: self._named(given.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(kinds[one] & kinds[other] for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))):
             raise OptionError("a kind is kept, tagged or dropped: one of them")
+        if never := ", ".join(sorted(kinds["keep"] & UNLISTED)):
+            raise OptionError(f"kinds that are kept are told by a list or a shape, and {never} is not: use allow")
         consistent, key = given.get("consistent", True), given.get("key")
         if (consistent == "corpus") != (key is not None):
             raise OptionError("consistent corpus and a key belong together")

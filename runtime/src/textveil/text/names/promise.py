@@ -14,12 +14,16 @@ NOTION = (
     "no bound on what is shown"
 )
 _LINE = (
-    "Shown: common words of a public list{more}. {drawn}All others: replaced by {others}. "
-    "What is shown can still tell whom the text is about."
+    "Shown: common words from a public list{more}. {drawn}All others: replaced by {others}. "
+    "What is shown can still reveal who the text is about."
+)
+_BEYOND = (
+    " Numbered tags stand for names and identifiers beyond the first {:,} different ones of a document, and where a "
+    "kind has no member left."
 )
 _SUMMARY = (
-    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits a "
-    "short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
+    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits "
+    "a short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
 )
 _EQUAL = ", which strings are equal"
 _MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
@@ -91,6 +95,7 @@ class NamesPromise:
             "notion": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
             "style": "tag" if self.style.tags else "surrogate",
             "consistent": "corpus" if self.style.linked else self.style.consistent,
+            "consistent_cap": self.style.limit,
             "keep": sorted(self.style.keep),
             "tag": sorted(self.style.tag),
             "drop": sorted(self.style.drop),
@@ -150,4 +155,5 @@ class NamesPromise:
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Implements ``Promise.summary``: one paragraph."""
         equal, shown = _EQUAL if self.style.consistent else "", counted(tokens, "shown word")
-        return _SUMMARY.format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown)
+        beyond = "" if self.style.limit is None else _BEYOND.format(self.style.limit)
+        return _SUMMARY.format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown) + beyond

@@ -30,7 +30,7 @@ class Read(NamedTuple):
         shown: How many words are shown.
     """
 
-    entries: list[str | Mention]
+    entries: Sequence[str | Mention]
     shown: int
 
     def skeleton(self) -> list[object]:
@@ -116,4 +116,4 @@ class TextReader:
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
         entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]
-        return Read(entries, places.shown)
+        return Read(self._kinds.kept(entries), places.shown)

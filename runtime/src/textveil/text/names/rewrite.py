@@ -15,7 +15,7 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.names.also import Detector, hide
 from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import Mention, Part
+from textveil.text.names.kinds import CALLED, Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
@@ -23,8 +23,6 @@ from textveil.text.restore import Restorer, not_a_tag
 
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 15
-#: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
-CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +32,7 @@ class Style:
     Attributes:
         tags: Whether all kinds are written as tags, ``[city 1]``.
         consistent: Whether equal strings of a document become equal.
-        keep: Kinds that are shown.
+        keep: Kinds that are shown where a list has the string, or its shape tells the kind.
         tag: Kinds that are written as tags, whatever the others are.
         drop: Kinds of which nothing is written.
         cap: The most distinct strings of a document that have surrogates of their own; tags stand for others.
@@ -48,6 +46,11 @@ class Style:
     drop: frozenset[str] = frozenset()
     cap: int = 2_000
     linked: bool = False
+
+    @property
+    def limit(self) -> int | None:
+        """The cap, where there is one."""
+        return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
 class _Deck:
@@ -98,8 +101,6 @@ class _Document:
             return None
         called = CALLED.get(mention.kind, mention.kind)
         style = self._style
-        if called in style.keep:
-            return mention.slot.text
         if called in style.drop:
             return ""
         if style.tags or called in style.tag:
