@@ -14,8 +14,8 @@ Here = Callable[..., Any]
 WORDS = strict_words(Sanitizer.load().bundle, 120)
 TEXT = f"Anna Novak saw the {WORDS[5]}, and {WORDS[6]}."
 LINE = (
-    "Shown: common words from a public list. 2 words of a public list of 120 drawn at 10 nats each. All others: replaced "
-    "by random ones of the same kind and form. What is shown can still reveal who the text is about."
+    "Shown: common words from a public list. 2 words of a public list of 120 drawn at 10 nats each. All others: "
+    "replaced by random ones of the same kind and form. What is shown can still reveal who the text is about."
 )
 
 
