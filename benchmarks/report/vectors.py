@@ -288,7 +288,7 @@ def codebook_sizes(found: Results, tasks: Sequence[str]) -> str:
 
 
 def recipes(results: Path) -> str:
-    """What int8 costs MiniLM: the bundle that ships, and the records of ``benchmarks/vectors/int8.py``."""
+    """What int8 costs MiniLM: the bundle that ships, and the records of a script that is gone."""
     figures = json.loads(SHIPPED.read_text("utf-8"))["provenance"]["int8"]
     rows = [["tuned, as `ag-minilm` ships", figures["recipe"], figures["model_bytes"], figures["sample_texts"]]]
     rows[0] += [figures["accuracy_float32"], figures["accuracy"], figures["agreement"]]
