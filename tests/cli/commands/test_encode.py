@@ -76,7 +76,7 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--epsilon", "5"], "unknown-level", "has the levels (--epsilon of the whole text) 1, 4, 8"),
+        (["--epsilon", "5"], "unknown-level", "has the levels (epsilon of the whole text) 1, 4, 8"),
         (["--epsilon", "0"], "unknown-level", "1, 4, 8"),
         (["--epsilon=-4"], "unknown-level", "1, 4, 8"),
         (["--epsilon", "nan"], "unknown-level", "1, 4, 8"),

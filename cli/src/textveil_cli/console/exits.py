@@ -28,8 +28,8 @@ _USAGE = {
 }
 #: Options as errors of the library spell them.
 _OPTION = re.compile(
-    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon|keep|key(?=[:,])|mechanism|protect|"
-    r"replacement_probability|sanitize_punctuation|split|style|tag)\b"
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
+    r"protect|replacement_probability|sanitize_punctuation|split|style|tag)\b"
 )
 #: What is typed as the name of an option, and hardly a text.
 _NAMED = re.compile(r"(?=.{3,40}$)--[a-z]+(-[a-z]+)*")
