@@ -65,7 +65,10 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
     [
         (["sanitze"], "unknown command: did you mean sanitize? (see textveil --help)"),
         (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
-        (["sanitize", "--colum", "secret"], "unknown option --colum: did you mean --column? (see textveil sanitize --help)"),
+        (
+            ["sanitize", "--colum", "secret"],
+            "unknown option --colum: did you mean --column? (see textveil sanitize --help)",
+        ),
         (["sanitize", "--zoom", "3"], "unknown option --zoom (see textveil sanitize --help)"),
         (["info", "--jsn"], "unknown option --jsn: did you mean --json? (see textveil info --help)"),
     ],
