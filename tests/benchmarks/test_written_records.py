@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import small_pretraining
 from bounds import grid
 from report.dpnr import LABELS, read_grid
 from report.fairness import read_lines
@@ -18,6 +19,7 @@ END = "=" * 20
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
+    small_pretraining.write_all(folder)
     rows = [f"{label}\t{text}\t{number % 2}" for number, (label, text, _) in enumerate(sentences())]
     (folder / "rows.txt").write_text("\n".join([*rows, END] * 3) + "\n")
     write_encoder(folder / "encoders")
@@ -46,8 +48,10 @@ FINETUNE = ("--encoder", "encoders/encoder", "--max-tokens", 32, "--threads", 1,
 
 
 def test_fairness_of_a_fine_tuning(place: Path, command: Command) -> None:
-    command("finetune", "rows.txt", "--format", "trustpilot", "-o", "tuned", "--frozen", *FINETUNE)
-    subject = ("rows.txt", "--format", "trustpilot", "--model", "tuned", "--minimum", 2, "--threads", 1)
+    options = ("-b", "bundle", "-m", "santext", "-q", "--workers", 1)
+    command("sanitize-corpus", "rows.txt", "--format", "trustpilot", "-o", "sanitized", *options)
+    command("finetune", "sanitized/rows.txt", "--format", "trustpilot", "-o", "tuned", "--frozen", *FINETUNE)
+    subject = ("sanitized/rows.txt", "--format", "trustpilot", "--model", "tuned", "--minimum", 2, "--threads", 1)
     command("fairness", *subject, "-o", "fairness.json")
     lines = read_lines(place / "fairness.json")
     assert len(lines) == 1

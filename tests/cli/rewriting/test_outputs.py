@@ -93,16 +93,17 @@ def refused(here: HERE, place: Path, command: list[str], target: str, *more: str
     return ran.message
 
 
-def also(way: str, role: str) -> str:
+def also(way: str, role: str, name: str) -> str:
     """What is said where an output of a way is something else too."""
-    return f"textveil: output: {OPTION.get(way, '--output')} is also {role}: name another file; nothing was written\n"
+    one = OPTION.get(way, "--output")
+    return f"textveil: output: {one} is also {role} ('{name}'): name another file; nothing was written\n"
 
 
 @pytest.mark.parametrize(("way", "target"), dict.fromkeys(EACH))
 def test_a_file_of_the_ledger_is_never_an_output(here: HERE, place: Path, way: str, target: str) -> None:
     said = refused(here, place, WAYS[way], f"books/{target}", "--ledger", "books/ledger")
     role = {"ledger": "--ledger", "ledger.key": "the key of the ledger"}.get(target, "the journal of the ledger")
-    assert said == also(way, role)
+    assert said == also(way, role, target)
     assert Ledger("books/ledger").account("scope").epsilon_units == 3
 
 
@@ -132,7 +133,7 @@ def test_keys_that_are_yet_to_be_made_are_no_outputs(here: HERE, place: Path, wa
                 continue
             more.append("--memo")
         said = refused(here, place, WAYS[way], "./books/../new.key", *more)
-        assert said == also(way, role)
+        assert said == also(way, role, "new.key")
     new = refused(here, place, WAYS[way], "books/new.key", "--ledger", "books/new")
     assert "is also the key of the ledger" in new
     assert not (place / "books" / "new").exists()
@@ -207,7 +208,7 @@ def test_no_file_of_an_output_folder_is_one_of_the_ledger(here: HERE, place: Pat
         *more,
     ]
     said = refused(here, place, command, "")
-    assert said == f"textveil: output: --output is also {role}: name another file; nothing was written\n"
+    assert said == also("table", role, name)
 
 
 def test_the_library_never_replaces_a_ledger_or_a_key(place: Path) -> None:

@@ -10,7 +10,7 @@ from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
 from textveil_cli.console import run
 from textveil_export import cli
 
-GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
+GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 OF_THE_BUNDLE = {"law.json", "manifest.json", "README.md"}
 
 

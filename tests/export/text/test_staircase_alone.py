@@ -10,7 +10,7 @@ from textveil.verify import verify_text
 from textveil_cli.console import run
 from textveil_export import cli
 
-GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
+GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()
 
 

@@ -116,9 +116,9 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
         ([], "--epsilon is needed with --mechanism fbdd, which has no default level"),
         (["-e", "canary"], "--epsilon is a number, such as 10"),
         (["-e", "nan"], "--epsilon is a number, such as 10"),
-        (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),
-        (["--epsilon=-3"], "fbdd needs an epsilon above 0 and at most 100000"),
-        (["-e", "1e99"], "fbdd needs an epsilon above 0 and at most 100000"),
+        (["-e", "0"], "fbdd needs an --epsilon above 0 and at most 100000"),
+        (["--epsilon=-3"], "fbdd needs an --epsilon above 0 and at most 100000"),
+        (["-e", "1e99"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["-e", "3", "-p", "0.5"], "a replacement probability and denied words belong to santext+ alone"),
     ],
 )

@@ -170,7 +170,7 @@ def test_bad_input(
         (["ROWS", "ROWS", "--format", "sst2"], "data-option: two inputs have the same name"),
         (["ROWS", "--format", "sst2", "--text-key", "quokkasecret"], "data-option: "),
         (["ROWS", "--format", "sst2", "--mechanism", "quokkasecret"], "usage: --mechanism takes "),
-        (["ROWS", "--format", "sst2", "--bundle", "quokkasecret"], "bundle-not-found: "),
+        (["ROWS", "--format", "sst2", "--bundle", "a quokkasecret"], "bundle-not-found: "),
         (["ROWS", "--format", "sst2", "-o", "ROWS"], "output: "),
         (["ROWS", "--format", "sst2", "-o", "ROWS/quokkasecret"], "output: "),
         (["ROWS", "--format", "sst2", "-o", ".."], "resume: the output folder is not empty"),

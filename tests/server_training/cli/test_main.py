@@ -36,7 +36,7 @@ def test_the_version(run: Run) -> None:
     [
         (["CANARY"], ""),
         (["attack", "CANARY"], ""),
-        ([COMMAND, "--CANARY"], ""),
+        ([COMMAND, "--CANARY of words"], ""),
         ([COMMAND, "-o", "out", "--format", "sst2"], "INPUT"),
         ([COMMAND, "CANARY", "-o", "out"], "--format"),
         ([COMMAND, "CANARY", "-o", "out", "--format", "CANARY"], "--format"),
