@@ -4,7 +4,7 @@
 
 ``kept``: drawn words that come out as they were, and all words. ``articles``: drawn words after *a* or *an*, and how
 often what comes out fits the article no longer. ``texts``: which of 1,001 news a release is, from three drawn words.
-``paraphrases``: which of the pairs of SICK that say the same, for an attacker with the other sentence, from drawn words alone.
+``paraphrases``: which of the pairs of SICK that say the same, by the other sentence and drawn words alone.
 ``spans``: marked names of which a word comes out, in made-up sentences and posts, also in lower case. ``server``: what
 it brings a classifier to read each name or number that came out as its kind, and mean vectors beside TF-IDF.
 """
