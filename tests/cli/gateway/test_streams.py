@@ -90,9 +90,9 @@ def test_any_stream_is_the_whole_reply(
 
 def plain(reply: Any) -> str:
     """A reply as a client sends it again: without what is empty."""
-    from textveil_cli.gateway.conversations import _plain
+    from textveil_cli.gateway.marks import plain as without
 
-    return json.dumps(_plain(reply), sort_keys=True)
+    return json.dumps(without(reply), sort_keys=True)
 
 
 def arguments(path: str, content: str) -> Any:
