@@ -53,15 +53,14 @@ def test_using_it_loads_no_network_and_no_framework() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rung", "most"), [("words", 60), ("names", 81)])
-def test_the_command_loads_what_it_runs_and_no_network(rung: str, most: int) -> None:
+def test_the_command_loads_no_network() -> None:
     """The command brings typer; with it comes the standard ``socket`` module (by way of ``email.utils``), unused.
 
     No client of any protocol comes, and the audits below see that no socket is opened.
     """
-    use = f"""
+    use = """
 import sys
-sys.argv = ["textveil", "sanitize", "--quiet", "--json", "--protect", "{rung}", "--text", "I am Anna of Boston."]
+sys.argv = ["textveil", "sanitize", "--quiet", "--json", "--text", ""]
 try:
     import runpy, io, contextlib
     with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
@@ -69,9 +68,8 @@ try:
 except SystemExit as end:
     assert end.code == 0, end.code
 """
-    allowed, modules = {"typer", "click", "rich", "socket", "_socket", "selectors"}, loaded(use)
-    assert {name for name in forbidden_among(modules) if name.split(".")[0] not in allowed} == set()
-    assert len([name for name in modules if name.startswith("textveil")]) <= most
+    allowed = {"typer", "click", "rich", "socket", "_socket", "selectors"}
+    assert {name for name in forbidden_among(loaded(use)) if name.split(".")[0] not in allowed} == set()
 
 
 def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
