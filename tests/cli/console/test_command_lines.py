@@ -111,12 +111,27 @@ def test_help_and_version_import_no_command() -> None:
         assert len(modules) <= 10
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_imports_no_other_command(command: str) -> None:
-    if command == "serve":
-        pytest.importorskip("uvicorn")
-    modules = {name for name in loaded(command, "--help") if name.startswith("textveil_cli.commands.")}
-    assert modules == {f"textveil_cli.commands.{command}"}
+#: Copies of one process that has imported the command line, each of which runs one command.
+_EACH = """
+import os, sys
+from textveil_cli.main import COMMANDS, main
+for command in COMMANDS:
+    if not os.fork():
+        sys.argv = ["textveil", command, "--help"]
+        try:
+            main()
+        except SystemExit:
+            pass
+        print(command, *(name for name in sys.modules if name.startswith("textveil_cli.commands.")), file=sys.stderr)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_a_command_imports_no_other_command() -> None:
+    pytest.importorskip("uvicorn")
+    done = subprocess.run([sys.executable, "-c", _EACH], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [f"{command} textveil_cli.commands.{command}" for command in COMMANDS]
 
 
 @pytest.mark.parametrize(
