@@ -11,8 +11,6 @@ from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, OptionError
-from textveil.mechanisms.distribution import Distribution
-from textveil.mechanisms.staircase import staircase_channel
 from textveil.text import segmentation
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
@@ -116,6 +114,9 @@ class NamesPlan:
             OptionError: It is any other: what a word becomes depends on where it stands.
         """
         if self.drawn is not None and word in self.drawn.ids:
+            from textveil.mechanisms.distribution import Distribution
+            from textveil.mechanisms.staircase import staircase_channel
+
             channel = staircase_channel(self.drawn.staircase)
             return Distribution.of(self.drawn.vocabulary, channel, self.drawn.ids[word])
         raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")
