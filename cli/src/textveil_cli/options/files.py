@@ -31,9 +31,10 @@ class InputOptions:
     """One text, or files of texts."""
 
     heading: ClassVar[str] = "Input"
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Text files; - is standard input.")] = (
-        None
-    )
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Files, for sanitize folders too; - or none is standard input."),
+    ] = None
     text: Annotated[str | None, typer.Option("--text", "-t", help="This text instead; one document.")] = None
 
     @property
@@ -97,11 +98,18 @@ class TableOptions:
         bool,
         typer.Option(
             "--header/--no-header",
+            show_default=False,
             help="CSV, TSV: the first row has the names (the default), or columns are numbers from 1.",
         ),
     ] = True
     delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: what is between cells, such as ';'.")] = None
-    encoding: Annotated[str, typer.Option(help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.")] = "utf-8"
+    encoding: Annotated[
+        str,
+        typer.Option(
+            autocompletion=lambda: ["utf-8", "latin-1", "cp1252"],
+            help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.",
+        ),
+    ] = "utf-8"
 
     @property
     def format(self) -> str | None:
@@ -126,7 +134,7 @@ class TableOptions:
             return self
         from textveil_cli.files import format_of
 
-        found = {format_of(path) for path in paths}
+        found = {format_of(path) for path in paths if os.path.exists(path)} or {format_of(path) for path in paths}
         if len(found) > 1:
             raise OptionError("the files are of several formats: name those of one, or say --plain")
         (format_name,) = found
