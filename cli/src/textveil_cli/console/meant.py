@@ -3,39 +3,29 @@
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-_KINDS = "kind kinds city cities date dates email emails name number numbers person persons"
-#: What is typed for an option of ours, with a value where that is meant; where a command has several, all may be meant.
+#: What is typed for options of ours, with a value where that is meant. Of several a command has one, or all are meant.
 _OTHER_NAMES = {
-    "--epsilon": "level levels strength privacy nats",
+    "--epsilon": "eps level levels strength privacy nats",
     "--protect names": "names",
     "--protect words": "words",
     "--protect all": "all everything",
     "--protect": "rung mode visible show hide",
     "--style tag": "tags mask redact placeholder placeholders",
-    "--style": "surrogates",
-    "--keep": _KINDS,
-    "--tag": _KINDS,
-    "--drop": _KINDS,
+    "--keep, --tag, --drop": "kind kinds city cities date dates email emails name number numbers person persons",
     "--mechanism": "method algorithm",
     "--allow": "allow-list allowlist whitelist",
-    "--deny": "blacklist block deny-list denylist stop-words stopwords",
-    "--column": "col cols field fields text-column",
-    "--key": "field fields",
-    "--label": "target",
+    "--deny": "blacklist deny-list denylist stop-words stopwords",
+    "--column": "col cols text-column",
+    "--column, --key": "field fields",
     "--delimiter": "sep separator",
-    "--encoding": "charset",
-    "--output": "dir folder out-file output-dir output-folder outdir outfile save to",
+    "--output": "dir folder out out-file output-dir output-folder outdir outfile save to",
     "--quiet": "no-statement silent",
     "--workers": "j jobs parallel processes threads w",
     "--resume": "continue",
-    "--skip-empty": "ignore-empty skip",
-    "--quarantine": "errors ignore ignore-errors skip skip-empty skip-errors",
+    "--skip-empty, --quarantine": "errors ignore ignore-errors skip skip-empty skip-errors",
     "--bundle": "dict dictionary model vocabulary",
-    "--mapping": "map",
-    "--keep-mapping": "map save-mapping",
+    "--mapping, --keep-mapping": "map save-mapping",
     "--budget": "limit",
-    "--upstream": "url base-url",
-    "--version": "v",
 }
 #: What is typed for what is not an option of ours: a name of what the command must have, then what is typed.
 _SENTENCES = {
@@ -46,7 +36,7 @@ _SENTENCES = {
     "--epsilon random-state seed": "draws are random, and none can be repeated",
     "--epsilon dry-run preview": "textveil preview shows what would stay visible",
     "--protect epsilon eps level levels nats": "nothing is drawn here, so there is no level",
-    "--protect as-text": "textveil encode has it",
+    "--label column columns text-column": "--text names the column of the texts, --label that of the labels",
     "--bundle lang language locale": "only English is built in, and --bundle names another",
     "--help o out outfile output": "what is printed goes to a file with > FILE",
     "--help version": "textveil --version shows it",
@@ -61,14 +51,14 @@ def meant(typed: str, options: Iterable[str]) -> str:
         typed: The option; nothing of it is in the answer.
         options: Those of the command.
     """
-    name, all_names = typed.lstrip("-").lower(), {*options}
-    known = sorted(each for each in all_names if each.startswith("--"))
-    found = [each for each, names in _OTHER_NAMES.items() if name in names.split() and each.split()[0] in known]
+    name, known = typed.lstrip("-").lower(), {*options}
+    named = [each for each, names in _OTHER_NAMES.items() if name in names.split()]
+    found = [option for each in named for option in each.split(", ") if option.split()[0] in known]
     if not found:
         for (needed, *names), said in ((words.split(), said) for words, said in _SENTENCES.items()):
-            if name in names and needed in all_names:
+            if name in names and needed in known:
                 return f": {said}"
-        found = _alike(name, known)
+        found = _alike(name, sorted(option for option in known if option.startswith("--")))
     if not found:
         return ""
     also = _LEVELS if found == ["--epsilon"] and name.startswith("level") else ""
