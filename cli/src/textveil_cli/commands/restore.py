@@ -8,7 +8,6 @@ import typer
 from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.release import counted
-from textveil.text.placing import Stream
 from textveil.text.restore import MOST_BYTES, Restorer
 
 from textveil_cli.console import file_name, lines_of, output_to, say_unless
@@ -44,7 +43,7 @@ def restore(
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError(f"--mapping: no readable file {file_name(mapping) or 'there'}") from error
-    stream, numbers = Stream(restorer.index), 0
+    stream, numbers = restorer.stream(), 0
     blocks = [([inputs.text], True, 0)] if inputs.text is not None else lines_of(paths)
     with output_to(output, private=True) as write:
         for lines, ended, _ in blocks:
@@ -52,15 +51,14 @@ def restore(
             numbers += len(_NUMBER.findall(text))
             write(stream.feed(text))
         write(stream.close())
-    say_unless(_said(restorer, stream, numbers), quiet)
-
-
-def _said(restorer: Restorer, stream: Stream, numbers: int) -> str:
-    """What came back and what did not, in numbers alone."""
-    found, words = len({pair.output for pair in stream.used}), len(restorer)
-    missing = f", {words - found:,} not found in the reply" if found < words else ""
-    uncertain = len(stream.unplaced) + len(stream.ambiguous)
     numbers -= sum(len(_NUMBER.findall(placed)) for placed in stream.placed)
+    found, uncertain = len({pair.output for pair in stream.used}), len(stream.unplaced) + len(stream.ambiguous)
+    say_unless(_said(len(restorer), found, uncertain, numbers), quiet)
+
+
+def _said(words: int, found: int, uncertain: int, numbers: int) -> str:
+    """What came back and what did not, in numbers alone."""
+    missing = f", {words - found:,} not found in the reply" if found < words else ""
     left = [counted(uncertain, "uncertain mention")] if uncertain else []
     left += [f"{counted(numbers, 'number')} that the mapping does not have"] if numbers else []
     stays = f"; left as they are: {', '.join(left)}" if left else ""
