@@ -178,9 +178,7 @@ def encoder(
     card: CardOptions,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the division and of training.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace an existing bundle, and an unfinished run of it.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a bundle, and an unfinished run of it.")] = False,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
