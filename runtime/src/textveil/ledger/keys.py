@@ -41,7 +41,8 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
             status = os.fstat(file.fileno())
             content = file.read(KEY_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
     except OSError as error:
-        raise KeyFileError(f"{what}: no readable file {called(named) or 'there'}") from error
+        there = path.exists() and called(named)  # what is not there may be a password
+        raise KeyFileError(f"{what}: no readable file {there or 'there'}") from error
     if len(content) != KEY_BYTES:
         raise KeyFileError(f"{what}: a key file has {KEY_BYTES} bytes")
     if os.name == "posix" and status.st_mode & 0o077:
