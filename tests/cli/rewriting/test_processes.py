@@ -141,7 +141,7 @@ def test_a_full_disk_under_standard_output(forked: Callable, arguments: list[str
     with open("/dev/full", "wb") as full:
         ran = forked(*arguments, stdout=full)
     assert ran.code == 1
-    assert ran.message == "textveil: output: standard output cannot be written\n"
+    assert ran.message == "textveil: output: standard output cannot be written: No space left on device\n"
 
 
 @pytest.mark.slow
