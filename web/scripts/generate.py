@@ -275,7 +275,7 @@ def constants() -> dict[str, object]:
         "FORMS": sorted(lexicon._FORMS),
         "NO_FORM": lexicon._NO_FORM,
         "NAME_LIKE": sorted(lexicon._NAME_LIKE),
-        "VERBS": sorted(lexicon._VERBS),
+        "VERBS": sorted(lexicon._VERBS - lexicon.REQUESTS),
         "REQUESTS": sorted(lexicon.REQUESTS),
         "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
