@@ -74,6 +74,21 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         (("AT_START and self", "AT_START and words[places[-1]].key < 'b' and self"),),
     ),
     "an opener behind a title is shown": (Words, "_opens", (('kind == "title"', 'kind == "office"'),)),
+    "a word behind a name in lower case is told by the name": (
+        Places,
+        "_line",
+        (("token.bits & NAMED and", "token.bits & NAMED and token.key < 'c' and"),),
+    ),
+    "a full stop belongs to some forms": (
+        Places,
+        "_take_stop",
+        (("if goes_on", "if self._words[place].key > 'j' and goes_on"),),
+    ),
+    "a postal code is told by its letters": (
+        Places,
+        "_line",
+        (("token.bits & OUTWARD and", "token.bits & OUTWARD and token.text < 'N' and"),),
+    ),
     "two first words of a place are read apart": (Words, "_address", (("after += 1", "break"),)),
     "digits beside each other are told by their values": (
         Places,

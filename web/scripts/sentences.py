@@ -99,7 +99,7 @@ def sentences() -> dict[str, object]:
     }
     lines = {
         f"{protect}{'Bare' * bare}": template(
-            mention(protect=protect, bare=bare).line(), ("31 other words", "{words}"), (" each (", "{each} (")
+            mention(protect=protect, bare=bare).line(), ("31 other words", "{words}"), (" each,", "{each},")
         )
         for protect in ("words", "all")
         for bare in (False, True)
