@@ -12,29 +12,8 @@ NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.tx
 MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
 #: Kinds of single words: a word is on one of their lists only.
 BY_LIST = load_script("artifacts/names-lists/kinds.py").ORDER
-CLOSED = {
-    "the-country",
-    "state",
-    "unit",
-    "particle",
-    "title",
-    "office",
-    "month",
-    "weekday",
-    "number-word",
-}
-SENTENCE = (
-    "given",
-    "family",
-    "city",
-    "country",
-    "state",
-    "group",
-    "organization",
-    "place",
-    "street",
-    "acronym",
-)
+CLOSED = set("the-country state unit particle title office month weekday number-word".split())
+SENTENCE = "given family city country state group organization place street acronym".split()
 KEPT_APART = ("word", *(f"word-{end}" for end in ("ing", "ed", "s", "ly")))
 
 

@@ -56,18 +56,7 @@ def held(place: Path) -> dict[str, bytes]:
 
 WAYS = {
     "text": ["sanitize", "-b", "bundle", "--text", "doctor", "-o", "{}"],
-    "mapping": [
-        "sanitize",
-        "-b",
-        "bundle",
-        "--text",
-        "doctor",
-        "--consistent",
-        "--keep-mapping",
-        "{}",
-        "-o",
-        "out.txt",
-    ],
+    "mapping": "sanitize -b bundle --text doctor --consistent --keep-mapping {} -o out.txt".split(),
     "receipt": ["sanitize", "-b", "bundle", "in.txt", "--receipt", "{}", "--receipt-key", "receiver", "-o", "out.txt"],
     "table": ["sanitize", "-b", "bundle", "--csv", "-c", "note", "in.csv", "-o", "{}"],
     "quarantine": ["sanitize", "-b", "bundle", "--csv", "-c", "note", "in.csv", "-o", "out.csv", "--quarantine", "{}"],
@@ -192,22 +181,8 @@ def test_no_file_of_an_output_folder_is_one_of_the_ledger(here: HERE, place: Pat
     (place / "in").mkdir()
     shutil.copy("in.txt", place / "in" / name)
     more = [] if role == "the key of the ledger" else ["--ledger-key", key]
-    command = [
-        "sanitize",
-        "-b",
-        "bundle",
-        "--plain",
-        f"in/{name}",
-        "in.txt",
-        "--workers",
-        "2",
-        "-o",
-        "out",
-        "--ledger",
-        ledger,
-        *more,
-    ]
-    said = refused(here, place, command, "")
+    command = f"sanitize -b bundle --plain in/{name} in.txt --workers 2 -o out --ledger {ledger}".split()
+    said = refused(here, place, [*command, *more], "")
     assert said == also("table", role, name)
 
 

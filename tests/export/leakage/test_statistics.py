@@ -205,21 +205,9 @@ class TestStatisticsInABundle:
         names = small_bundles.spellings(40)
         vectors.write_text("".join(f"{n} {' '.join(map(str, row))}\n" for n, row in zip(names, rows, strict=True)))
         chosen = [] if option == "--statistics" else [option]
-        arguments = [
-            "table",
-            "--vectors",
-            str(vectors),
-            "--lists",
-            "none",
-            "-k",
-            "4",
-            "--exponent",
-            "3",
-            "--mechanisms",
-            "santext",
-            *chosen,
-        ]
-        assert run(cli.app, "textveil-export", [*arguments, "-o", str(tmp_path / "b")]) == 0
+        arguments = "table --lists none -k 4 --exponent 3 --mechanisms santext".split()
+        places = ["--vectors", str(vectors), "-o", str(tmp_path / "b")]
+        assert run(cli.app, "textveil-export", [*arguments, *chosen, *places]) == 0
         bundle = open_bundle(tmp_path / "b", TextBundle)
         assert (bundle.statistics is not None) == (option == "--statistics")
         assert bundle.identity in capsys.readouterr().out

@@ -163,22 +163,8 @@ def dialed(tmp_path_factory):
     vectors = np.random.default_rng(0).standard_normal((120, 30)).astype(np.float32)
     words = small_bundles.spellings(120)
     path.write_text("".join(f"{w} {' '.join(map(str, v))}\n" for w, v in zip(words, vectors, strict=True)))
-    arguments = [
-        "table",
-        "--mechanisms",
-        "santext",
-        "--default-epsilon",
-        "9.50",
-        "--vectors",
-        str(path),
-        "-o",
-        str(folder / "b"),
-        "--lists",
-        "none",
-        "-k",
-        "8",
-    ]
-    arguments += ["--certified-epsilon", "6, 9.5,12"]
+    arguments = "table --mechanisms santext --default-epsilon 9.50 --lists none -k 8".split()
+    arguments += ["--vectors", str(path), "-o", str(folder / "b"), "--certified-epsilon", "6, 9.5,12"]
     assert run(cli.app, "textveil-export", arguments) == 0
     return Sanitizer.load(folder / "b").bundle
 

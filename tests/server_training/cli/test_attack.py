@@ -14,19 +14,7 @@ Write = Callable[..., Path]
 Refuses = Callable[..., DataError]
 Run = Callable[..., tuple[int, str, str]]
 
-ATTACK = (
-    "attack",
-    "attributes",
-    "rows.txt",
-    "--format",
-    "ag-entities",
-    "--num-epochs",
-    1,
-    "--draws",
-    1,
-    "--threads",
-    1,
-)
+ATTACK = "attack attributes rows.txt --format ag-entities --num-epochs 1 --draws 1 --threads 1".split()
 
 
 @pytest.fixture(scope="module")
