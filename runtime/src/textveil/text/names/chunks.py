@@ -5,16 +5,18 @@ single marks between them, cut there, or one string, replaced as a whole: no par
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from string import punctuation
 
 import regex
 
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.strings import string_kind, with_unit
+from textveil.text.names.strings import is_plain_number, string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
+_BEGINS_EMOTICONS = ":;=<^-\\oO"
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
 #: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
 _ENTITY = re.compile(
@@ -73,65 +75,77 @@ class Chunks:
         """Returns the tokens of a chunk, which joined are the chunk."""
         if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
             return self._lexicon.word(chunk)
-        return tuple(self._parts(chunk))
+        return self._parts(chunk)
 
-    def _parts(self, chunk: str) -> Iterator[Token]:
-        if _EMOTICON.fullmatch(chunk):
-            yield gap(chunk)
-            return
-        position = 0
-        if "&" in chunk or ";" in chunk:
-            if _BY_NUMBER.search(_ENTITY.sub("", chunk)):
-                yield Token(ALONE, chunk, key(chunk), LOWER, "key")
-                return
-            for entity in _ENTITY.finditer(chunk):
-                yield from self._solid(chunk[position : entity.start()])
-                yield gap(entity[0])
-                position = entity.end()
-            rest = chunk[position:]
-            if position and rest.rstrip(_PLAIN_MARKS).lower() in _CLITIC_PIECES:
-                end = len(rest.rstrip(_PLAIN_MARKS))
-                yield Token(SHOWN, rest[:end], rest[:end].lower())
-                yield from self._solid(rest[end:])
-                return
-        yield from self._solid(chunk[position:])
+    def _parts(self, chunk: str) -> Sequence[Token]:
+        if chunk[:1] in _BEGINS_EMOTICONS and _EMOTICON.fullmatch(chunk):
+            return (gap(chunk),)
+        if "&" not in chunk and ";" not in chunk:
+            return self._solid(chunk)
+        if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
+            return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
+        position, found = 0, list[Token]()
+        for entity in _ENTITY.finditer(chunk):
+            found += [*self._solid(chunk[position : entity.start()]), gap(entity[0])]
+            position = entity.end()
+        rest = chunk[position:]
+        end = len(rest.rstrip(_PLAIN_MARKS)) if position else 0
+        if rest[:end].lower() in _CLITIC_PIECES:
+            found.append(Token(SHOWN, rest[:end], rest[:end].lower()))
+            rest = rest[end:]
+        return [*found, *self._solid(rest)]
 
-    def _solid(self, chunk: str) -> Iterator[Token]:
+    def _solid(self, chunk: str) -> Sequence[Token]:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
-            return
+            return ()
         core = chunk.rstrip(_PLAIN_MARKS)
         if core.isalpha() and len(core) <= LONGEST_WORD:
-            yield from self._lexicon.word(core)
-            if len(core) < len(chunk):
-                yield gap(chunk[len(core) :])
-            return
-        # No mark is a letter or a digit.
-        lead = None if chunk[0].isalnum() else self._lexicon.marks.match(chunk)
-        start = 0 if lead is None else lead.end()
+            start, end = 0, len(core)
+            found = self._lexicon.word(core)
+        else:
+            start, end = self._marks(chunk)
+            if start == end:
+                return (gap(chunk),)
+            found = self._core(chunk[start:end])
+        if start or end < len(chunk):
+            found = [*found]
+            found[:0] = [gap(chunk[:start])] if start else []
+            found += [gap(chunk[end:])] if end < len(chunk) else []
+        return found
+
+    def _marks(self, chunk: str) -> tuple[int, int]:
+        """Where the marks before a core end, and those behind it begin: one place if all is marks."""
+        if chunk.isascii():  # there all punctuation is marks, and nothing else
+            start = len(chunk) - len(chunk.lstrip(punctuation))
+        else:
+            lead = None if chunk[0].isalnum() else self._lexicon.marks.match(chunk)  # no mark is a letter or a digit
+            start = 0 if lead is None else lead.end()
         if start == len(chunk):
-            yield gap(chunk)
-            return
-        start -= _prefix(chunk, start)
+            return start, start
+        start -= _prefix(chunk, start) if start else 0
+        if chunk.isascii():
+            return start, len(chunk.rstrip(punctuation))
         tail = None if chunk[-1].isalnum() else self._lexicon.marks_at_end.search(chunk, start)
-        end = len(chunk) if tail is None else tail.start()
-        if start:
-            yield gap(chunk[:start])
-        yield from self._core(chunk[start:end])
-        if end < len(chunk):
-            yield gap(chunk[end:])
+        return start, len(chunk) if tail is None else tail.start()
 
     def _core(self, core: str) -> Sequence[Token]:
         """The tokens of a chunk without the marks at its ends."""
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
-        if _LETTERS.fullmatch(core):
-            return self._lexicon.word(core)
-        if core.isdigit() and core.isascii():
+        is_ascii = core.isascii()
+        if is_ascii and is_plain_number(core):
             return (number(core),)
+        if core.replace("'", "").isalpha() and core[0] != "'" if is_ascii else _LETTERS.fullmatch(core):
+            return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
-            if core.isascii() and core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
-                return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
+            if is_ascii:
+                if core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
+                    return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
+                mark = "-" if "-" in core else "\\"
+                words = core.split(mark)
+                if all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
+                    return self._joined([piece for word in words for piece in (word, mark)][:-1])
             if "." in core and _INITIALS.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER),)
             if "&" in core and _AND.fullmatch(core):
