@@ -106,11 +106,17 @@ class Lexicon:
         """The same at the end of a chunk."""
         return regex.compile(rf"(?r)(?:{self.marks.pattern})\Z")
 
+    def plain(self, word: str) -> Token | None:
+        """Returns the token of a common word that is shown wherever it stands, as most are; ``None`` of any other."""
+        if self._common.get(word, 0) & (STRICT | FUNCTION) and word.isalpha() and word not in self._own:
+            return _token(Token, (SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0)))
+        return None
+
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
-        if self._common.get(word, 0) & (STRICT | FUNCTION) and word not in self._own and "'" not in word:
-            return (_token(Token, (SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0))),)  # most of all words
-        folded = key(word)
+        if (found := self.plain(word)) is not None:
+            return (found,)
+        folded = word.lower() if word.isascii() else key(word)
         if "'" in folded and not self._denies(folded):
             parts = split_clitic(folded)
             shown = folded in self._common or folded in self._allowed
@@ -163,16 +169,16 @@ class Lexicon:
         kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
-        return Token(CAPITAL, word, folded, case, bits=bits)
+        return _token(Token, (CAPITAL, word, folded, case, "", "", bits))
 
 
 def unknown(word: str, folded: str, case: int) -> Token:
     """Returns the token of a word that is replaced and of which its ending is shown."""
     if case != LOWER:
-        return Token(CAPITAL, word, folded, case)
+        return _token(Token, (CAPITAL, word, folded, case, "", "", 0))
     if len(word) == 1:
         return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
-    return Token(ALONE, word, folded, LOWER, "word", ending(folded))
+    return _token(Token, (ALONE, word, folded, LOWER, "word", ending(folded), 0))
 
 
 def ending(folded: str) -> str:
