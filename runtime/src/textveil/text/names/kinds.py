@@ -11,7 +11,7 @@ from typing import NamedTuple
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, new
 from textveil.text.segmentation import UPPER, case_pattern, key
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -187,7 +187,7 @@ class Kinds:
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
         if folded is None:
             folded = slot.tokens[0].key if len(slot.tokens) == 1 else slot.text.lower()
-        return Mention(kind, slot.case, (Part(kind, layout, folded, slot.text),), slot, slot.text)
+        return new(Mention, (kind, slot.case, (new(Part, (kind, layout, folded, slot.text)),), slot, slot.text))
 
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:

@@ -23,6 +23,7 @@ from textveil.text.names.tokens import (
     SHOWN,
     UNIT,
     Token,
+    new,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
 
@@ -37,7 +38,6 @@ _ENDINGS = ("ing", "ed", "ly", "s")
 #: Letters that are clitics where a blank was lost, as in ``it' s``.
 _CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
-_token = tuple.__new__  # a third of the time of ``Token``
 #: Short forms that begin names.
 _BEGIN_NAMES = frozenset(("st", "mt", "ft"))
 #: Function words that names are also, or that stand for places: never shown for where they stand.
@@ -109,7 +109,7 @@ class Lexicon:
     def plain(self, word: str) -> Token | None:
         """Returns the token of a common word that is shown wherever it stands, as most are; ``None`` of any other."""
         if self._common.get(word, 0) & (STRICT | FUNCTION) and word.isalpha() and word not in self._own:
-            return _token(Token, (SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0)))
+            return new(Token, (SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0)))
         return None
 
     def word(self, word: str) -> Sequence[Token]:
@@ -169,16 +169,16 @@ class Lexicon:
         kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
-        return _token(Token, (CAPITAL, word, folded, case, "", "", bits))
+        return new(Token, (CAPITAL, word, folded, case, "", "", bits))
 
 
 def unknown(word: str, folded: str, case: int) -> Token:
     """Returns the token of a word that is replaced and of which its ending is shown."""
     if case != LOWER:
-        return _token(Token, (CAPITAL, word, folded, case, "", "", 0))
+        return new(Token, (CAPITAL, word, folded, case, "", "", 0))
     if len(word) == 1:
         return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
-    return _token(Token, (ALONE, word, folded, LOWER, "word", ending(folded), 0))
+    return new(Token, (ALONE, word, folded, LOWER, "word", ending(folded), 0))
 
 
 def ending(folded: str) -> str:

@@ -19,6 +19,7 @@ from textveil.text.names.tokens import (
     SHOWN,
     UNIT,
     Token,
+    new,
 )
 from textveil.text.names.words import JOINS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -130,15 +131,19 @@ class Places(Words):
             return
         together = [capitals[0]]
         for place in capitals[1:]:
-            if not self._joined(together[0], together[-1], place, end):
+            last = together[-1]
+            apart = last + 1 < place and self._gaps[last + 1] != "-"  # as most are
+            if apart or not self._joined(together[0], last, place, end):
                 self._hide_together(together, end)
                 together = []
             together.append(place)
         self._hide_together(together, end)
 
     def _hide_member(self, place: int, end: int) -> None:
-        for at in range(place, self._member_end(place, end)):
-            self._hidden[at] = True
+        self._hidden[place] = True
+        if self._gaps[place + 1] == "-":
+            for at in range(place + 1, self._member_end(place, end)):
+                self._hidden[at] = True
 
     def _hide_together(self, places: Sequence[int], end: int) -> None:
         """Marks what is not shown of words with a capital that stand together, inside a line that is not a headline.
@@ -177,7 +182,7 @@ class Places(Words):
         elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
             before = TITLE_BEFORE
         text = "".join(self._spelled[2 * start + 1 : 2 * place])
-        found.append(Slot(kind, case, layout, tokens, text, before, titles))
+        found.append(new(Slot, (kind, case, layout, tokens, text, before, titles)))
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
@@ -232,7 +237,7 @@ class Places(Words):
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
         text = "".join(self._spelled[2 * start + 1 : 2 * end])
-        return Slot(kind, case, layout, tuple(self._words[start:end]), text)
+        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
 
 
 def _is_title(token: Token) -> bool:

@@ -99,14 +99,17 @@ class _Document:
         if mention.parts[0].layout == DRAWN:
             self.words.append(mention.parts[0].folded)
             return None
-        called = CALLED.get(mention.kind, mention.kind)
         style = self._style
-        if called in style.drop:
-            return ""
-        if style.tags or called in style.tag:
-            return self._tag(called, mention.equal)
-        draws = [self._draw(part) for part in mention.parts]
-        return self._tag(called, mention.equal) if None in draws else cast("list[int]", draws)
+        if style.tags or style.tag or style.drop:
+            called = CALLED.get(mention.kind, mention.kind)
+            if called in style.drop:
+                return ""
+            if style.tags or called in style.tag:
+                return self._tag(called, mention.equal)
+        draws = [*map(self._draw, mention.parts)]
+        if None in draws:
+            return self._tag(CALLED.get(mention.kind, mention.kind), mention.equal)
+        return cast("list[int]", draws)
 
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
         found = self._tags.get((called, equal))
@@ -155,7 +158,7 @@ class _Document:
         for text, draws in zip(self._read, self._draws, strict=True):
             rest, parts, last = iter(draws), [], 0
             for entry in text.entries:
-                if isinstance(entry, str):
+                if type(entry) is str:
                     parts.append(entry)
                     continue
                 draw = next(rest)
@@ -175,11 +178,12 @@ class _Document:
             if draws.startswith("["):
                 pairs[draws, mention.named] = None
             return draws
-        spelled = ""
-        for part, draw in zip(mention.parts, draws, strict=True):
+        spelled, case, parts = "", mention.case, mention.parts
+        for part, draw in zip(parts, draws, strict=True):
             member = members[draw] if draw >= 0 else -1 - draw
-            found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
-            spelled += found if part is mention.parts[-1] else f"{found}. " if part.kind == "initial" else f"{found} "
+            kind, layout, _, _ = part
+            found = self._surrogates.spelled(kind, layout, member, case)
+            spelled += found if part is parts[-1] else f"{found}. " if kind == "initial" else f"{found} "
             if draw >= 0 and self._from[draw] is not None:
                 pairs[found, part.text] = None
         return spelled

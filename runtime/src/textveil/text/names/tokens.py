@@ -27,6 +27,10 @@ NO_TITLE = 128
 DRAWN = "drawn"
 
 
+#: Makes a named tuple of a class and its values in a third of the time that a call of the class takes.
+new = tuple.__new__
+
+
 class Token(NamedTuple):
     """One token.
 
