@@ -135,10 +135,12 @@ class Kinds:
         if slot.kind == LONE_INITIAL:
             return self._one(slot, "initial", "")
         tokens = slot.tokens
+        if slot.kind != RUN and (capitals or slot.kind != "word"):
+            return self._one(slot, slot.kind, slot.layout)
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         kind = self._of_whole.get(folded)
         if slot.kind != RUN:
-            listed = slot.kind == "word" and not capitals and all(token.layout != DRAWN for token in tokens)
+            listed = all(token.layout != DRAWN for token in tokens)
             if kind is not None and listed:
                 return self._one(slot, kind, "")
             return self._one(slot, slot.kind, slot.layout)

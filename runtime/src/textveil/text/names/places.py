@@ -85,8 +85,10 @@ class Places(Words):
         if capitals:
             self._hide(capitals, has_lower, end)
         for place in special:
+            if place < self._begin:
+                continue
             token = words[place]
-            if place < self._begin or (not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end)):
+            if not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end):
                 continue
             found.append("".join(self._spelled[2 * self._begin : 2 * place + 1]))
             if token.cls == SHOWN:
@@ -151,7 +153,9 @@ class Places(Words):
         All that are hidden are one slot. So which they are decides nothing but whether any of them is shown.
         """
         words, first = self._words, places[0]
-        if words[first].bits & AT_START and self._opens(first):
+        if not words[first].bits:
+            pass
+        elif words[first].bits & AT_START and self._opens(first):
             places = places[1:]
         elif words[first].bits & AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
             places = () if all(map(self._is_loud, places[1:])) else places
@@ -161,7 +165,7 @@ class Places(Words):
 
     def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
         """Adds the slot of the run that begins at a place, and returns where it ends."""
-        place, first = self._member_end(start, end), start
+        place, first = start + 1 if self._gaps[start + 1] != "-" else self._member_end(start, end), start
         while place < end:
             after = self._after_join(first, place, end)
             if after is None:
@@ -181,19 +185,17 @@ class Places(Words):
             before = self._words[start - 1].key
         elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
             before = TITLE_BEFORE
-        text = "".join(self._spelled[2 * start + 1 : 2 * place])
+        text = tokens[0].text if len(tokens) == 1 else "".join(self._spelled[2 * start + 1 : 2 * place])
         found.append(new(Slot, (kind, case, layout, tokens, text, before, titles)))
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
         """The next member of a run whose last member ends at a place, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
-        if not self._joins(start, place):
-            return None
+        if gaps[place] != " ":
+            return place if hidden[place] and self._joins(start, place) else None
         if hidden[place]:
             return place
-        if gaps[place] != " ":
-            return None
         after = place
         while (
             after < end
@@ -236,8 +238,9 @@ class Places(Words):
         return last
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
-        text = "".join(self._spelled[2 * start + 1 : 2 * end])
-        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
+        tokens = tuple(self._words[start:end])
+        text = tokens[0].text if len(tokens) == 1 else "".join(self._spelled[2 * start + 1 : 2 * end])
+        return new(Slot, (kind, case, layout, tokens, text, "", 0))
 
 
 def _is_title(token: Token) -> bool:

@@ -19,8 +19,8 @@ _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 _MOST_PIECES = 1 << 17
 _FIRST = (0,)
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
-#: piece that is one plainly shown word the word alone: fewer objects to collect.
-_Piece = Token | tuple[Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
+#: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
+_Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
 
 
 class Read(NamedTuple):
@@ -76,6 +76,14 @@ class TextReader:
                 before = " "
                 continue
             tokens, lead, rest, odd, tail = found
+            if type(tokens) is Token:
+                if odd:
+                    special.append(len(words))
+                words.append(tokens)
+                spelled.append(before + lead)
+                spelled.append(tokens.text)
+                before = tail
+                continue
             if not tokens:
                 before += tail
                 continue
@@ -95,7 +103,7 @@ class TextReader:
             return plain
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
-            return tokens, lead, (tokens[0].text,), () if is_plain(tokens[0]) else _FIRST, f"{tail} "
+            return tokens[0], lead, (), () if is_plain(tokens[0]) else _FIRST, f"{tail} "
         words, spelled = list[Token](), [lead]
         for token in tokens:
             if token.cls == GAP:
@@ -118,5 +126,5 @@ class TextReader:
         breaks = _LINE_BREAK.search(text) is not None
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
-        entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]
+        entries = [entry if type(entry) is str else mention(entry, capitals) for entry in places.entries()]
         return Read(self._kinds.kept(entries), places.shown)

@@ -5,7 +5,7 @@ equal decide how (docs/proofs/names.md).
 """
 
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,7 +22,7 @@ from textveil.text.names.tokens import DRAWN
 from textveil.text.restore import Restorer, not_a_tag
 
 #: Documents are drawn together up to so many characters.
-_BATCH = 1 << 15
+_BATCH = 1 << 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +145,7 @@ class _Document:
         self._from.append(deck)
         return len(self.totals) - 1
 
-    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[tuple[str, str]]]:
         """Returns the texts with what was drawn, and pairs of what came out and what stood there.
 
         Args:
@@ -169,7 +169,7 @@ class _Document:
             if last:
                 parts[last:] = [not_a_tag("".join(parts[last:]))]
             texts.append("".join(parts))
-        return texts, list(pairs)
+        return texts, pairs
 
     def _spelled(
         self, mention: Mention, draws: str | list[int], members: Sequence[int], pairs: dict[tuple[str, str], None]
