@@ -129,17 +129,17 @@ class Kinds:
             slot: The slot.
             capitals: Whether the document has a capital. Where none is, names are written as words are.
         """
-        if slot.kind == GROUP:
+        sort, tokens = slot.kind, slot.tokens
+        if sort == GROUP:
             kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
             return self._one(slot, kind, layout)
-        if slot.kind == LONE_INITIAL:
+        if sort == LONE_INITIAL:
             return self._one(slot, "initial", "")
-        tokens = slot.tokens
-        if slot.kind != RUN and (capitals or slot.kind != "word"):
-            return self._one(slot, slot.kind, slot.layout)
+        if sort != RUN and (capitals or sort != "word"):
+            return self._one(slot, sort, slot.layout)
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         kind = self._of_whole.get(folded)
-        if slot.kind != RUN:
+        if sort != RUN:
             listed = all(token.layout != DRAWN for token in tokens)
             if kind is not None and listed:
                 return self._one(slot, kind, "")
@@ -189,7 +189,8 @@ class Kinds:
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
         if folded is None:
             folded = slot.tokens[0].key if len(slot.tokens) == 1 else slot.text.lower()
-        return new(Mention, (kind, slot.case, (new(Part, (kind, layout, folded, slot.text)),), slot, slot.text))
+        text = slot.text
+        return new(Mention, (kind, slot.case, (new(Part, (kind, layout, folded, text)),), slot, text))
 
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:

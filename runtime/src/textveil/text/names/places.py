@@ -113,7 +113,7 @@ class Places(Words):
         words, found = self._words, []
         for place in reversed(special):
             token = words[place]
-            if token.kind == "particle" and token.cls == ALONE:
+            if token.cls == ALONE and token.kind == "particle":
                 after = place + 1
                 leads = after < end and words[after].cls >= CAPITAL and self._gaps[after] in JOINS
                 token = words[place] = token._replace(cls=CAPITAL) if leads else token._replace(kind="word")
@@ -175,10 +175,10 @@ class Places(Words):
         tokens, case = tuple(self._words[start:place]), UPPER
         for token in tokens:
             # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
-            if token.cls == CAPITAL and token.case != UPPER and token.kind != "particle":
+            if token.case != UPPER and token.cls == CAPITAL and token.kind != "particle":
                 case = TITLE
-        kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
         layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
+        kind = LONE_INITIAL if layout and len(tokens) == 1 else RUN
         titles = 0 if has_lower else sum(map(_is_title, tokens))
         before, gap = "", self._gaps[start]
         if gap == " " and start > self._begin and self._words[start - 1].cls == SHOWN:

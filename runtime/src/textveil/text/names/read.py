@@ -123,7 +123,7 @@ class TextReader:
         return [token for part in parts for token in ((gap(part),) if _BLANK.match(part) else self._chunks.read(part))]
 
     def _read(self, text: str, words: list[Token], spelled: list[str], special: list[int], capitals: bool) -> Read:
-        breaks = _LINE_BREAK.search(text) is not None
+        breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
         entries = [entry if type(entry) is str else mention(entry, capitals) for entry in places.entries()]
