@@ -25,7 +25,7 @@ from textveil.text.names.tokens import (
     Token,
     new,
 )
-from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
+from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key, split_clitic
 
 #: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
 #: has it. Those in the second line are told in lower case only: with a capital they are as any part of a name. Those in
@@ -82,7 +82,8 @@ class Lexicon:
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
-        self._own = self._capitals | self._allowed | self._listed
+        #: Words that are looked at one by one, whatever marks they have.
+        self._apart = self._capitals | self._allowed | self._listed | self._begins.keys()
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
@@ -107,14 +108,19 @@ class Lexicon:
         return regex.compile(rf"(?r)(?:{self.marks.pattern})\Z")
 
     def plain(self, word: str) -> Token | None:
-        """Returns the token of a common word that is shown wherever it stands, as most are; ``None`` of any other."""
-        if self._common.get(word, 0) & (STRICT | FUNCTION) and word.isalpha() and word not in self._own:
-            return new(Token, (SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0)))
+        """Returns the token of a common word that is plainly shown (``is_plain``), as most are; ``None`` of any other."""
+        if (
+            self._common.get(word, 0) & (STRICT | FUNCTION)
+            and word.isalpha()
+            and word not in self._apart
+            and len(word) <= LONGEST_WORD
+        ):
+            return new(Token, (SHOWN, word, word, LOWER, "", "", 0))
         return None
 
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
-        if (found := self.plain(word)) is not None:
+        if word.islower() and (found := self.plain(word)) is not None:
             return (found,)
         folded = word.lower() if word.isascii() else key(word)
         if "'" in folded and not self._denies(folded):

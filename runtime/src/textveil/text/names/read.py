@@ -10,7 +10,7 @@ from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
 from textveil.text.names.tokens import GAP, Token, is_plain
-from textveil.text.segmentation import LONGEST_WORD, LOWER
+from textveil.text.segmentation import LOWER
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BLANK = regex.compile(r"\p{White_Space}")
@@ -65,10 +65,10 @@ class TextReader:
         before, known = "", self._known
         if len(known) > _MOST_PIECES:
             known.clear()
-        for piece in text.split(" "):
-            found = known.get(piece)
+        pieces, plain = text.split(" "), self._chunks.plain
+        for piece, found in zip(pieces, map(known.get, pieces), strict=True):
             if found is None:
-                found = known[piece] = self._piece(piece)
+                found = known[piece] = plain(piece) or self._piece(piece)
             if type(found) is Token:
                 words.append(found)
                 spelled.append(before)
@@ -98,9 +98,6 @@ class TextReader:
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
-        plain = self._chunks.plain(piece)
-        if plain is not None and not plain.bits and len(piece) <= LONGEST_WORD:
-            return plain
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
             return tokens[0], lead, (), () if is_plain(tokens[0]) else _FIRST, f"{tail} "
