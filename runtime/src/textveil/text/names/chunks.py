@@ -11,7 +11,7 @@ from string import punctuation
 import regex
 
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.strings import is_plain_number, string_kind, with_unit
+from textveil.text.names.strings import PLAIN_NUMBER, string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
@@ -108,33 +108,27 @@ class Chunks:
             if start == end:
                 return (gap(chunk),)
             found = self._core(chunk[start:end])
-        if start or end < len(chunk):
-            found = [*found]
-            found[:0] = [gap(chunk[:start])] if start else []
-            found += [gap(chunk[end:])] if end < len(chunk) else []
-        return found
+        return [*map(gap, chunk[:start] and (chunk[:start],)), *found, *map(gap, chunk[end:] and (chunk[end:],))]
 
     def _marks(self, chunk: str) -> tuple[int, int]:
         """Where the marks before a core end, and those behind it begin: one place if all is marks."""
         if chunk.isascii():  # there all punctuation is marks, and nothing else
-            start = len(chunk) - len(chunk.lstrip(punctuation))
-        else:
-            lead = None if chunk[0].isalnum() else self._lexicon.marks.match(chunk)  # no mark is a letter or a digit
-            start = 0 if lead is None else lead.end()
+            start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
+            return (start - _prefix(chunk, start), end) if end else (start, start)
+        lead = self._lexicon.marks.match(chunk)
+        start = lead.end() if lead else 0
         if start == len(chunk):
             return start, start
-        start -= _prefix(chunk, start) if start else 0
-        if chunk.isascii():
-            return start, len(chunk.rstrip(punctuation))
-        tail = None if chunk[-1].isalnum() else self._lexicon.marks_at_end.search(chunk, start)
-        return start, len(chunk) if tail is None else tail.start()
+        start -= _prefix(chunk, start)
+        tail = self._lexicon.marks_at_end.search(chunk, start)
+        return start, tail.start() if tail else len(chunk)
 
     def _core(self, core: str) -> Sequence[Token]:
         """The tokens of a chunk without the marks at its ends."""
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
         is_ascii = core.isascii()
-        if is_ascii and is_plain_number(core):
+        if PLAIN_NUMBER.fullmatch(core):
             return (number(core),)
         if core.replace("'", "").isalpha() and core[0] != "'" if is_ascii else _LETTERS.fullmatch(core):
             return self._lexicon.word(core)

@@ -108,13 +108,9 @@ class Lexicon:
         return regex.compile(rf"(?r)(?:{self.marks.pattern})\Z")
 
     def plain(self, word: str) -> Token | None:
-        """Returns the token of a common word that is plainly shown (``is_plain``), as most are; ``None`` of any other."""
-        if (
-            self._common.get(word, 0) & (STRICT | FUNCTION)
-            and word.isalpha()
-            and word not in self._apart
-            and len(word) <= LONGEST_WORD
-        ):
+        """Returns the token of a common word that is plainly shown, as most are (``is_plain``); ``None`` of others."""
+        shown = self._common.get(word, 0) & (STRICT | FUNCTION) and word.isalpha() and word not in self._apart
+        if shown and len(word) <= LONGEST_WORD:
             return new(Token, (SHOWN, word, word, LOWER, "", "", 0))
         return None
 

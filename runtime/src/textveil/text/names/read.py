@@ -76,20 +76,15 @@ class TextReader:
                 before = " "
                 continue
             tokens, lead, rest, odd, tail = found
-            if type(tokens) is Token:
-                if odd:
-                    special.append(len(words))
-                words.append(tokens)
-                spelled.append(before + lead)
-                spelled.append(tokens.text)
-                before = tail
-                continue
             if not tokens:
                 before += tail
                 continue
             for place in odd:
                 special.append(len(words) + place)
-            words += tokens
+            if type(tokens) is Token:
+                words.append(tokens)
+            else:
+                words += tokens
             spelled.append(before + lead)
             spelled += rest
             before = tail
@@ -100,7 +95,7 @@ class TextReader:
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
-            return tokens[0], lead, (), () if is_plain(tokens[0]) else _FIRST, f"{tail} "
+            return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else _FIRST, f"{tail} "
         words, spelled = list[Token](), [lead]
         for token in tokens:
             if token.cls == GAP:

@@ -99,17 +99,14 @@ class _Document:
         if mention.parts[0].layout == DRAWN:
             self.words.append(mention.parts[0].folded)
             return None
+        called = CALLED.get(mention.kind, mention.kind)
         style = self._style
-        if style.tags or style.tag or style.drop:
-            called = CALLED.get(mention.kind, mention.kind)
-            if called in style.drop:
-                return ""
-            if style.tags or called in style.tag:
-                return self._tag(called, mention.equal)
+        if called in style.drop:
+            return ""
+        if style.tags or called in style.tag:
+            return self._tag(called, mention.equal)
         draws = [*map(self._draw, mention.parts)]
-        if None in draws:
-            return self._tag(CALLED.get(mention.kind, mention.kind), mention.equal)
-        return cast("list[int]", draws)
+        return self._tag(called, mention.equal) if None in draws else cast("list[int]", draws)
 
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
         found = self._tags.get((called, equal))

@@ -37,7 +37,7 @@ _TIME, _DATE = strings.time(r"(?:\.\d\d)?"), strings.date("-/.\u2010-\u2013")
 _DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
 #: Numbers that every other pattern leaves to ``number_kind``.
-_PLAIN_NUMBER = re.compile(r"[0-9]+(?:[-./,][0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+PLAIN_NUMBER = re.compile(r"[0-9]+(?:[-./,][0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _DIGITS = re.compile(rf"\d+(?:(?:[./]|{_DASH})\d+)*")
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,30}")
@@ -65,7 +65,7 @@ def string_kind(string: str) -> tuple[str, str]:
     """
     if not string.isascii():
         return _beyond_ascii(string)
-    if is_plain_number(string):
+    if PLAIN_NUMBER.fullmatch(string):
         return number_kind(string)
     if "@" in string:
         return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""
@@ -92,17 +92,10 @@ def string_kind(string: str) -> tuple[str, str]:
     return _identifier(string), ""
 
 
-def is_plain_number(string: str) -> bool:
-    """Tells whether a string of ASCII is a number that is known without a look at any other kind."""
-    return string.isdigit() or _PLAIN_NUMBER.fullmatch(string) is not None
-
-
 def number_kind(string: str) -> tuple[str, str]:
     """Returns the kind and layout of digits with marks between them, or of several such groups with blanks between."""
     if strings.YEAR.fullmatch(string):
         return "year", ""
-    if string.isdigit():
-        return _of_number(string, None, None)
     number = _NUMBER.fullmatch(string)
     if number is not None:
         return _of_number(number["whole"], number["mark"], number["decimals"])
