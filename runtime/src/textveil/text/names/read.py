@@ -118,5 +118,5 @@ class TextReader:
         breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
-        entries = [entry if type(entry) is str else mention(entry, capitals) for entry in places.entries()]
+        entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]
         return Read(self._kinds.kept(entries), places.shown)

@@ -155,7 +155,7 @@ class _Document:
         for text, draws in zip(self._read, self._draws, strict=True):
             rest, parts, last = iter(draws), [], 0
             for entry in text.entries:
-                if type(entry) is str:
+                if isinstance(entry, str):
                     parts.append(entry)
                     continue
                 draw = next(rest)

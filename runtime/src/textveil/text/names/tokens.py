@@ -4,7 +4,7 @@ Pass 1 gives a token its class from its own string and the options. Pass 2 (``pl
 gaps, and of what is shown its key. So whatever pass 2 decides is the same for all strings of a class.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 from textveil.text.segmentation import LOWER
 
@@ -31,6 +31,7 @@ DRAWN = "drawn"
 new = tuple.__new__
 
 
+@final
 class Token(NamedTuple):
     """One token.
 
