@@ -22,7 +22,7 @@ from textveil.text.names.tokens import DRAWN
 from textveil.text.restore import Restorer, not_a_tag
 
 #: Documents are drawn together up to so many characters.
-_BATCH = 1 << 12
+_BATCH = 1 << 15
 
 
 @dataclass(frozen=True, kw_only=True)
