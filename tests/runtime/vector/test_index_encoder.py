@@ -110,8 +110,8 @@ def test_the_odds_of_any_sentence_change_by_the_epsilon_at_most(speaker: IndexEn
 
 def test_what_a_statement_of_a_sentence_says(speaker: IndexEncoder, encoder: IndexEncoder) -> None:
     statement = speaker.statement(as_text=True)
-    promise = "epsilon 4 for the whole text, whatever it says (odds up to 55 to 1)"
-    assert statement.summary() == f"one of 6 public sentences, not the author's words, channel counts: {promise}"
+    promise = "epsilon 4 for the whole text, whatever it says; odds between two texts shift at most 55-fold"
+    assert statement.summary() == f"one of 6 public sentences, not the author's words (channel counts): {promise}"
     assert "none is a paraphrase" in str(statement)
     assert statement.charge == speaker.statement().charge
     assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "kind_of_text"}
