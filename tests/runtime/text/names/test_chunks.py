@@ -54,10 +54,8 @@ def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
 def differences() -> Iterator[str]:
     """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
     chunks, never = read(), re.compile("(?!)")
-    short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=5))]
+    short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=4))]
     for chunk in filter(str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's"]):
-        if module._EMOTICON.fullmatch(chunk) and chunks.read(chunk) != (module.gap(chunk),):
-            yield chunk
         lead, tail = chunks._lexicon.marks.match(chunk), chunks._lexicon.marks_at_end.search(chunk)
         start, end = chunks._marks(chunk)
         begins = lead.end() if lead else 0
@@ -81,10 +79,9 @@ def differences() -> Iterator[str]:
 
 def test_short_ways_say_what_the_patterns_say(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*differences()] == []
-    for name, wrong in (("_BEGINS_EMOTICONS", ":;=<^oO"), ("punctuation", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~")):
-        with monkeypatch.context() as patch:
-            patch.setattr(module, name, wrong)
-            assert [*differences()] != []
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "punctuation", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~")
+        assert [*differences()] != []
     for place in (strings, module):
         monkeypatch.setattr(place, "PLAIN_NUMBER", re.compile("[0-9]+(?:[-./,][0-9]+)*"))
     assert [*differences()] != []

@@ -16,7 +16,6 @@ from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, LO
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
-_BEGINS_EMOTICONS = ":;=<^-\\oO"
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
 #: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
 _ENTITY = re.compile(
@@ -78,14 +77,12 @@ class Chunks:
         return self._parts(chunk)
 
     def _parts(self, chunk: str) -> Sequence[Token]:
-        if chunk[:1] in _BEGINS_EMOTICONS and _EMOTICON.fullmatch(chunk):
+        if _EMOTICON.fullmatch(chunk):
             return (gap(chunk),)
-        if "&" not in chunk and ";" not in chunk:
-            return self._solid(chunk)
         if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
             return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
         position, found = 0, list[Token]()
-        for entity in _ENTITY.finditer(chunk):
+        for entity in _ENTITY.finditer(chunk) if ";" in chunk else ():
             found += [*self._solid(chunk[position : entity.start()]), gap(entity[0])]
             position = entity.end()
         rest = chunk[position:]
@@ -127,19 +124,16 @@ class Chunks:
         """The tokens of a chunk without the marks at its ends."""
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
-        is_ascii = core.isascii()
         if PLAIN_NUMBER.fullmatch(core):
             return (number(core),)
-        if core.replace("'", "").isalpha() and core[0] != "'" if is_ascii else _LETTERS.fullmatch(core):
+        if core.replace("'", "").isalpha() and core[0] != "'" if core.isascii() else _LETTERS.fullmatch(core):
             return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
-            if is_ascii:
-                if core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
-                    return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
-                mark = "-" if "-" in core else "\\"
-                words = core.split(mark)
-                if all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
-                    return self._joined([piece for word in words for piece in (word, mark)][:-1])
+            if core.isascii() and core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
+                return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
+            words = core.split(mark := "-" if "-" in core else "\\")
+            if core.isascii() and all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
+                return self._joined([piece for word in words for piece in (word, mark)][:-1])
             if "." in core and _INITIALS.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER),)
             if "&" in core and _AND.fullmatch(core):

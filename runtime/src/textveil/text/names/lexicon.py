@@ -93,7 +93,6 @@ class Lexicon:
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
-        #: Words that are looked at one by one, whatever marks they have.
         self._apart = self._capitals | self._allowed | self._listed | self._begins.keys()
 
     def is_denied(self, folded: str) -> bool:
@@ -121,8 +120,7 @@ class Lexicon:
     def plain(self, word: str) -> Token | None:
         """Returns the token of a common word that is plainly shown, as most are (``is_plain``); ``None`` of others."""
         marks = self._common.get(word, 0)
-        shown = marks & (STRICT | FUNCTION) and word.isalpha() and word not in self._apart
-        if shown and len(word) <= LONGEST_WORD:
+        if marks & (STRICT | FUNCTION) and word.isalpha() and word not in self._apart and len(word) <= LONGEST_WORD:
             return new(Token, (SHOWN, word, word, LOWER, self._noun(word, marks), "", 0))
         return None
 
@@ -210,14 +208,9 @@ def unknown(word: str, folded: str, case: int) -> Token:
 
 def ending(folded: str) -> str:
     """Returns the ending of a word that the skeleton shows; nothing where it has none."""
-    if (
-        not folded.endswith(_ENDINGS)
-        or len(folded) < _SHORTEST_WITH_ENDING
-        or not folded.isascii()
-        or folded.endswith("ss")
-    ):
+    if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith("ss"):
         return ""
-    return next((end for end in _ENDINGS if folded.endswith(end)), "")
+    return next((end for end in _ENDINGS if folded.endswith(end)), "") if folded.endswith(_ENDINGS) else ""
 
 
 def _kind_of(kinds: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:

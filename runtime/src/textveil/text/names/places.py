@@ -159,19 +159,15 @@ class Places(Words):
             return
         together = [capitals[0]]
         for place in capitals[1:]:
-            last = together[-1]
-            apart = last + 1 < place and self._gaps[last + 1] != "-"  # as most are
-            if apart or not self._joined(together[0], last, place, end):
+            if not self._joined(together[0], together[-1], place, end):
                 self._hide_together(together, end)
                 together = []
             together.append(place)
         self._hide_together(together, end)
 
     def _hide_member(self, place: int, end: int) -> None:
-        self._hidden[place] = True
-        if self._gaps[place + 1] == "-":
-            for at in range(place + 1, self._member_end(place, end)):
-                self._hidden[at] = True
+        for at in range(place, self._member_end(place, end)):
+            self._hidden[at] = True
 
     def _hide_together(self, places: Sequence[int], end: int) -> None:
         """Marks what is not shown of words with a capital that stand together, inside a line that is not a headline.
@@ -179,9 +175,7 @@ class Places(Words):
         All that are hidden are one slot. So which they are decides nothing but whether any of them is shown.
         """
         words, first = self._words, places[0]
-        if not words[first].bits:
-            pass
-        elif words[first].bits & AT_START and self._opens(first):
+        if words[first].bits & AT_START and self._opens(first):
             places = places[1:]
         elif words[first].bits & AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
             places = () if all(map(self._is_loud, places[1:])) else places
@@ -264,9 +258,8 @@ class Places(Words):
         return last
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
-        tokens = tuple(self._words[start:end])
-        text = tokens[0].text if len(tokens) == 1 else "".join(self._spelled[2 * start + 1 : 2 * end])
-        return new(Slot, (kind, case, layout, tokens, text, "", 0))
+        text = "".join(self._spelled[2 * start + 1 : 2 * end])
+        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
 
 
 def _is_title(token: Token) -> bool:

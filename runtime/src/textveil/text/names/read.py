@@ -17,7 +17,6 @@ _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
-_FIRST = (0,)
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
 #: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
 _Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
@@ -95,7 +94,7 @@ class TextReader:
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
-            return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else _FIRST, f"{tail} "
+            return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else (0,), f"{tail} "
         words, spelled = list[Token](), [lead]
         for token in tokens:
             if token.cls == GAP:

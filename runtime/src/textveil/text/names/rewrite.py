@@ -175,12 +175,11 @@ class _Document:
             if draws.startswith("["):
                 pairs[draws, mention.named] = None
             return draws
-        spelled, case, parts = "", mention.case, mention.parts
-        for part, draw in zip(parts, draws, strict=True):
+        spelled = ""
+        for part, draw in zip(mention.parts, draws, strict=True):
             member = members[draw] if draw >= 0 else -1 - draw
-            kind, layout, _, _ = part
-            found = self._surrogates.spelled(kind, layout, member, case)
-            spelled += found if part is parts[-1] else f"{found}. " if kind == "initial" else f"{found} "
+            found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
+            spelled += found if part is mention.parts[-1] else f"{found}. " if part.kind == "initial" else f"{found} "
             if draw >= 0 and self._from[draw] is not None:
                 pairs[found, part.text] = None
         return spelled

@@ -33,10 +33,7 @@ NAMED = 2048
 NOUN, NAME = "noun", "name"
 #: The layout of a word that is drawn, which to all around it is like any unlisted word.
 DRAWN = "drawn"
-
-
-#: Makes a named tuple of a class and its values in a third of the time that a call of the class takes.
-new = tuple.__new__
+new = tuple.__new__  # makes a named tuple in a third of the time that a call of its class takes
 
 
 @final
