@@ -57,7 +57,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         "_lower",
         (
             (
-                "return unknown(word, folded, LOWER) if kind is None",
+                "return found if kind is None",
                 "return Token(SHOWN if len(word) == 7 else ALONE, word, folded, kind='word') if kind is None",
             ),
         ),

@@ -58,9 +58,7 @@ class TextReader:
 
     def _tokens(self, text: str) -> tuple[list[Token], list[str], list[int]]:
         """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""
-        words: list[Token] = []
-        spelled: list[str] = []
-        special: list[int] = []
+        words, spelled, special = list[Token](), list[str](), list[int]()
         before, known = "", self._known
         if len(known) > _MOST_PIECES:
             known.clear()
