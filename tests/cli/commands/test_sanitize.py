@@ -38,8 +38,7 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert ran.text.endswith(".\n")
     assert "zorblax" not in ran.text + ran.message
     assert (
-        "other words drawn at 8.5 nats each, possibly unchanged. The text as a whole is not protected."
-        in ran.message
+        "other words drawn at 8.5 nats each, possibly unchanged. The text as a whole is not protected." in ran.message
     )
     ran = here("sanitize", "-b", bundle, "--statement", file)
     assert "8.5 nats per drawn word" in ran.message
