@@ -25,26 +25,6 @@ def test_a_folder_in_the_place_of_a_file(copy: Path, name: str) -> None:
     refused(copy, BundleNotFound if name == "manifest.json" else BundleDamaged)
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("change", ["empty", "half", "one byte less", "one byte more", "doubled", "line ends"])
-def test_a_file_of_another_size(copy: Path, tiny_path: Path, name: str, change: str) -> None:
-    content = (copy / name).read_bytes()
-    changed = {
-        "empty": b"",
-        "half": content[: len(content) // 2],
-        "one byte less": content[:-1],
-        "one byte more": content + b"\0",
-        "doubled": content * 2,
-        "line ends": content.replace(b"\n", b"\r\n"),
-    }[change]
-    (copy / name).write_bytes(changed)
-    if name == "manifest.json" and change in ("one byte less", "line ends"):
-        assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))  # white space in JSON
-        assert open_bundle(copy, TextBundle).identity != open_bundle(tiny_path, TextBundle).identity
-        return
-    refused(copy)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES[1:])
 def test_every_single_byte_counts(copy: Path, name: str) -> None:
