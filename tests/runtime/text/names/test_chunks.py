@@ -55,7 +55,9 @@ def differences() -> Iterator[str]:
     """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
     chunks, never = read(), re.compile("(?!)")
     short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=4))]
-    for chunk in filter(str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's", "1-2-12", "1.2.1.2"]):
+    for chunk in filter(
+        str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's", "1-2-12", "1.2.1.2"]
+    ):
         lead, tail = chunks._lexicon.marks.match(chunk), chunks._lexicon.marks_at_end.search(chunk)
         start, end = chunks._marks(chunk)
         begins = lead.end() if lead else 0
