@@ -199,7 +199,7 @@ def test_the_default_bundle(bundle: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
     place = tmp_path / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
     monkeypatch.setattr(defaults, "__file__", str(place))
-    with pytest.raises(BundleNotFound, match=r"give the folder of a bundle \(--bundle; .*artifacts/ag-static"):
+    with pytest.raises(BundleNotFound, match=r"pip install -e \./runtime\), .*\(--bundle; .*artifacts/ag-static"):
         IndexEncoder.load()
     target = tmp_path / "artifacts" / defaults.DEFAULT_ENCODER
     target.parent.mkdir()

@@ -25,8 +25,8 @@ def artifact(name: str) -> Path:
     path = repository / "artifacts" / name
     if not path.is_dir():
         raise BundleNotFound(
-            f"{name} is not part of this package: give the folder of a bundle (--bundle; "
-            f"the repository has artifacts/{name})"
+            f"{name} is not part of this package: install from a clone (pip install -e ./runtime), or give the folder "
+            f"of a bundle (--bundle; the repository has artifacts/{name})"
         )
     return path
 
