@@ -21,7 +21,7 @@ lines:
 quick:
 	$(PYTEST) --hypothesis-profile quick -m "not full and not slow and not statistical"
 
-# The default run: the README's second command, without the installation; at most nine minutes of processor time.
+# The default run: the README's second command, without the installation; about a quarter of an hour of processor time.
 test:
 	$(PYTEST)
 
