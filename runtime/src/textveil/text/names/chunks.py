@@ -12,7 +12,7 @@ import regex
 
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
-from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, LOOSE, SHOWN, Token, new
+from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -155,9 +155,6 @@ class Chunks:
                 found.append(gap(piece))
             else:
                 found += self._lexicon.word(piece)
-        if pieces[1::2] == ["-"] and (found[0].cls, found[2].cls, found[2].case) == (LOOSE, SHOWN, LOWER):
-            # What may be a name takes the other word along, as in spider-man.
-            found[::2] = [self._lexicon.unlisted(token.text, token.key) for token in found[::2]]
         return found
 
     def _separated(self, core: str) -> Sequence[Token]:
