@@ -133,7 +133,7 @@ class Releases:
             return [result.text for result in self.staircase.sanitize_batch(texts, **self._names(row))]
         if row.name not in (*_CONSTANT, "santext-textbook"):
             documents = Rewriter(self.plan(row)).rewrite([[text] for text in texts])
-            return [released for (released,), _, _ in documents]
+            return [released for (released,), *_ in documents]
         made = self.of(row)
         reading = made.read([segments(text) for text in texts])
         outputs = made.draw(reading)
