@@ -34,6 +34,8 @@ START_PEOPLE = 50_000
 
 NAME_KINDS = ("given-name", "family-name", "city", "country", "nationality", "organization")
 START_KINDS = (*NAME_KINDS, "street-word", "unit-word", "place-word", "institution-word", "organization-word")
+#: A word that is rarer is shown at a start in ALL CAPS alone.
+START_FREQUENCY = 500e-9
 #: Function words that at the start of a sentence may be a name, a month or a country.
 NO_START = frozenset(["may", "us", "will"])
 
@@ -128,12 +130,14 @@ class Common:
             strict = always or self.share(word) >= (STRICT_NAME if name else least)
             opener = (always and word not in self.slang) and word not in NO_START
             loud = strict and not name and len(word) >= EMPHASIS_LETTERS and self.upper(word) < EMPHASIS_UPPER
+            start = opener or (self.starts(word) and word not in no_start)
             held = {
                 "emphasis": loud,
                 "function": word in self.functions,
                 "name": name,
                 "opener": opener,
-                "start": opener or (self.starts(word) and word not in no_start),
+                "rare": start and self.spelled.get(word, 0.0) < START_FREQUENCY and not always,
+                "start": start,
                 "strict": strict,
             }
             found[word] = ",".join(mark for mark, holds in held.items() if holds)

@@ -38,14 +38,18 @@ _FORMS = (
     "inc incorporated corp corporation co ltd limited plc ag se sa nv n.v s.a spa s.p.a asa ab oyj a/s kgaa reit p.l.c"
     " holding holdings group the company adr"
 ).split()
+#: A form that stands without a name is that of a firm.
+_ALONE = ("inc", "ltd", "corp", "llc", "llp", "plc", "gmbh")
+#: Firms that are as likely persons: `&` is not a part of a key.
+_AS_PERSONS = frozenset(["alexander & baldwin"])
 _FORM = regex.compile(rf"[ ,]+(?:{'|'.join(map(regex.escape, _FORMS))}|class [abc])\.?$")
 _PLAIN = regex.compile(r"\p{Ll}+(?:'\p{Ll}+)*")
-_PHRASE = regex.compile(r"[\p{Ll}']+(?: [\p{Ll}'&]+)+")
+_PHRASE = regex.compile(r"[\p{Ll}']+(?: [\p{Ll}']+)+")
 
 
 def phrase(name: str) -> str:
-    """Returns a name of several words as a key: folded words joined by single blanks, without dots and accents."""
-    plain = src.fold(name).replace(".", "").replace("-", " ").translate(src.STROKES)
+    """Returns a name of several words as a key: folded words joined by single blanks, without dots, accents and &."""
+    plain = src.fold(name).replace(".", "").replace("-", " ").replace("&", " ").translate(src.STROKES)
     plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     return " ".join(plain.split())
 
@@ -67,7 +71,8 @@ def _firm_phrases() -> set[str]:
         name = src.fold(stock["name"])
         while (short := _FORM.sub("", name)) != name:
             name = short
-        names.add(name)
+        if name not in _AS_PERSONS:
+            names.add(name)
     return _several(names)
 
 
@@ -105,7 +110,7 @@ def by_list(common: set[str]) -> dict[str, Marks]:
         "given": set(src.marked("given-name")),
         "family": set(src.marked("family-name")),
         "city": set(src.marked("city")) | _city_phrases(),
-        "organization": set(src.marked("organization"))
+        "organization": {*src.marked("organization"), *_ALONE}
         | _firm_phrases()
         | _several(src.phrases("phrases-organization")[0]),
     }

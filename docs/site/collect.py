@@ -7,13 +7,17 @@ its path, since the site has no address for it. Links that lead nowhere stay, so
 
 It prints the version, whose pages go to ``.site/html/VERSION``. Versions that are there already stay, and
 ``versions.json`` lists them. If the page to try has been built (``web/demo/dist``), it is a part of the site.
+
+mkdocs calls the two functions ``on_...``, which are its hooks.
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / ".site" / "pages"
@@ -23,6 +27,14 @@ DEMO = ROOT / "web" / "demo" / "dist"
 ASSETS = {Path("docs/site/site.css"), Path("docs/site/iframe-worker.js")}
 #: Pages for those that change the code: linked, but not searched.
 UNSEARCHED = (Path("docs/decisions"), Path("benchmarks"))
+#: What git calls a place on the web: without the name and the key of whoever fetches from it.
+_ORIGIN = re.compile(r"(?:https://(?:[^/@]*@)?|ssh://git@|git@)([\w.-]+)[:/](.+?)(?:\.git)?/?")
+#: In the page for what is not there: where the site is, told from the address that was asked for.
+_BASE = """<base href="/VERSION/"><script>document.querySelector("base").href =
+location.pathname.replace(/^(.*?\\/)(?:\\d+\\.\\d[^/]*\\/.*|[^/]*)$/, "$1") + "VERSION/"</script>"""
+_CONFIG = """<script>{ const config = document.getElementById("__config"), found = JSON.parse(config.textContent)
+const of = (path) => new URL(path, document.baseURI).href
+config.textContent = JSON.stringify({ ...found, base: of("."), search: of(found.search) }) }</script>"""
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<to>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -59,6 +71,38 @@ def with_demo(home: str) -> str:
     """Returns the first page with a link to the page to try, above its first section."""
     link = "**[Try it in your browser](demo/index.html):** what you type does not leave it."
     return home.replace("\n## ", f"\n{link}\n\n## ", 1)
+
+
+def on_config(config: Any) -> None:
+    """Links the pages to the repository: where ``TEXTVEIL_REPOSITORY`` is not set, to what the clone is of."""
+    if "TEXTVEIL_REPOSITORY" not in os.environ:
+        asked = subprocess.run(["git", "remote", "get-url", "origin"], cwd=ROOT, capture_output=True, text=True)
+        config["repo_url"] = address_of(asked.stdout.strip())
+    config["repo_name"] = "Repository"
+
+
+def address_of(origin: str) -> str:
+    """Returns where people read the repository that a clone is of; nothing for one that is not on the web."""
+    found = _ORIGIN.fullmatch(origin)
+    return f"https://{found[1]}/{found[2]}" if found else ""
+
+
+def on_post_build(config: Any) -> None:
+    """Makes the page for what is not there find its parts, however deep the address is that was asked for."""
+    page = Path(config["site_dir"]) / "404.html"
+    text = anywhere(page.read_text("utf-8"), page.parent.name)
+    for place in (page, page.parent.with_name("404.html")):  # a host may look at its top alone
+        place.write_text(text, "utf-8")
+
+
+def anywhere(page: str, version: str) -> str:
+    """Returns a page whose addresses begin at the top of the host, as one that finds the version it is of."""
+    page = re.sub(r'(href|src)="/(?!/)\.?', r'\1="', page).replace('new URL("/",location)', "new URL(document.baseURI)")
+    page = page.replace("<head>", f"<head>{_BASE.replace('VERSION', version)}", 1)
+    page = page.replace('"search": "/', '"search": "', 1).replace('href=""', 'href="index.html"')
+    page = re.sub(r'(<script id="__config".*?</script>)', lambda found: found[1] + _CONFIG, page, count=1, flags=re.S)
+    said = f'<p>textveil {version} has no such page. Begin at the <a href="index.html">overview</a>, or search.</p>'
+    return page.replace("<h1>404 - Not found</h1>", f"<h1>Not found</h1>{said}", 1)
 
 
 def list_versions(new: str, folder: Path = HTML) -> str:

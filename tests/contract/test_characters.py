@@ -123,3 +123,16 @@ def test_nothing_is_read_where_nothing_can_stand_in(tmp_path: Path) -> None:
     assert [what for _, what in sanitizer.preview("a\ue004b")] == ["visible", "gap", "unknown"]
     with pytest.raises(EngineFailed):
         sanitizer.sanitize("a\ue004b\u1680")  # the one blank that could
+
+
+def test_each_of_many_characters_has_another_in_its_place_and_so_has_one_of_no_class(tmp_path: Path) -> None:
+    """More than there are ranges of letters; and one that an engine knows as a letter and the bundle does not."""
+    copytree(GOLDEN / "staircase", tmp_path, dirs_exist_ok=True)
+    letters = "".join(map(chr, range(0xE000, 0xE3E0)))
+    move_classes(tmp_path, {**dict.fromkeys(letters, "é"), "あ": "\uf8ff"})
+    reference_reader.open_bundle(tmp_path)
+    known = find_segments(f"{letters} あ. あa")
+    reference_reader.open_bundle(GOLDEN / "words")
+    pieces = Sanitizer.load(tmp_path).preview(f"{letters} あ. あa")
+    assert [piece for piece, _ in pieces] == [segment for _, segment in known]
+    assert [kind for kind, _ in known] == ["word", "gap", "string", "gap", "string"]

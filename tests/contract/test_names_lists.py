@@ -9,7 +9,7 @@ from scripts import ROOT, load_script
 
 LISTS = ROOT / "artifacts" / "english-v4"
 NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.txt"
-MARKS = {"strict", "start", "emphasis", "opener", "name", "function"}
+MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
 #: Kinds of single words: a word is on one of their lists only.
 BY_LIST = load_script("artifacts/names-lists/kinds.py").ORDER
 CLOSED = {
@@ -60,7 +60,7 @@ POOLS = sorted(file.name[11:-4] for file in LISTS.glob("names.pool.*.txt"))
 def test_entries_are_folded_and_in_order(name: str) -> None:
     entries = [line.partition("\t")[0] for line in (LISTS / f"{name}.txt").read_text("utf-8").splitlines()]
     assert entries == sorted(set(entries))
-    assert all(fold(entry) == entry and regex.fullmatch(r"[\p{L}'&]+(?: [\p{L}'&]+)*", entry) for entry in entries)
+    assert all(fold(entry) == entry and regex.fullmatch(r"[\p{L}']+(?: [\p{L}']+)*", entry) for entry in entries)
 
 
 def test_common_words_have_known_marks() -> None:
@@ -69,6 +69,7 @@ def test_common_words_have_known_marks() -> None:
     functions = (ROOT / "artifacts" / "lists" / "function-words.txt").read_text("utf-8").splitlines()
     assert {line.partition("\t")[0] for line in functions} == {w for w, marks in COMMON.items() if "function" in marks}
     assert all("start" in marks for marks in COMMON.values() if "opener" in marks)
+    assert all("start" in marks for marks in COMMON.values() if "rare" in marks)
     assert all("strict" in marks and "name" not in marks for marks in COMMON.values() if "emphasis" in marks)
 
 

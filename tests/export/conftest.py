@@ -97,6 +97,20 @@ def encoder_bundle(checkpoint_folder, encoder_data, tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def refused(checkpoint_folder, encoder_data, tmp_path, capsys):
+    """Exports with options, by default the checkpoint; it must be refused and leave nothing. Returns what it said."""
+    from small_checkpoints import export
+
+    def said(*options, checkpoint=checkpoint_folder):
+        (place := tmp_path / "place").mkdir(exist_ok=True)
+        assert export(checkpoint, place / "out", encoder_data, *options) == 1
+        assert not any(place.iterdir())
+        return capsys.readouterr().err
+
+    return said
+
+
 @pytest.fixture(autouse=True)
 def two_recipes(request, monkeypatch):
     """Two int8 recipes are enough, except where a test asks for all of them."""

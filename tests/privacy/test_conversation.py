@@ -82,10 +82,8 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, changes = FAULTS[fault]
-    wrong, found = planted(getattr(Running, name), *changes), False
-    with monkeypatch.context() as patch:
-        patch.setattr(Running, name, wrong)
-        for texts, others in conversations(sanitizer, 6):
-            first = said(sanitizer, texts, pytest.MonkeyPatch())
-            found |= first != said(sanitizer, others, pytest.MonkeyPatch())
-    assert found
+    monkeypatch.setattr(Running, name, planted(getattr(Running, name), *changes))
+    assert any(
+        said(sanitizer, texts, pytest.MonkeyPatch()) != said(sanitizer, others, pytest.MonkeyPatch())
+        for texts, others in conversations(sanitizer, 6)
+    )

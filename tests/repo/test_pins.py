@@ -4,10 +4,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
+from command_trees import APPS, commands
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from scripts import ROOT
@@ -23,15 +22,11 @@ from textveil_cli import console
 from textveil_cli.collector import IndexServer, VectorClassifier
 from textveil_cli.files import Selection
 from textveil_cli.integrations.rewriter import Rewriter
-from textveil_cli.main import app as textveil
-from textveil_export.cli.main import app as export
 from textveil_export.sign import sign_bundle
-from textveil_training.cli.main import app as training
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 from textveil_training.text_channel import TextChannel
 
-APPS = {"textveil": textveil, "textveil-export": export, "textveil-train": training}
 WRONG = {
     "bundle-identity": ("expect-id", "0" * 64),
     "bundle-maker": ("maker", "0" * 64),
@@ -66,16 +61,13 @@ COMMANDS = {
 
 def openers() -> Iterator[tuple[str, str, set[str]]]:
     """Commands with a parameter for a bundle, what it is called, and all options of the command."""
-    for name, app in APPS.items():
-        waiting: list[tuple[str, Any]] = [(name, typer.main.get_command(app))]
-        while waiting:
-            words, command = waiting.pop()
+    for name in APPS:
+        for words, command in commands(name):
             options = {option for parameter in command.params for option in parameter.opts}
             for parameter in command.params:
                 said = getattr(parameter, "help", None) or ""
                 if parameter.name in ("bundle", "folder") or re.match("Folder of an? .*bundle", said):
-                    yield words, str(parameter.name), options
-            waiting += [(f"{words} {word}", below) for word, below in getattr(command, "commands", {}).items()]
+                    yield " ".join([name, *words]), str(parameter.name), options
 
 
 def test_every_command_that_opens_a_bundle_takes_all_pins() -> None:

@@ -4,22 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
+from command_trees import APPS, commands
 from textveil_cli import console
-from textveil_cli.main import app as textveil
-from textveil_export.cli.main import app as export
-from textveil_training.cli.main import app as training
-
-APPS = {"textveil": textveil, "textveil-export": export, "textveil-train": training}
 
 
 def options(name: str) -> Iterator[tuple[list[str], Any]]:
     """Every option of an application, with the words of the command it belongs to."""
-    waiting: list[tuple[list[str], Any]] = [([], typer.main.get_command(APPS[name]))]
-    while waiting:
-        words, command = waiting.pop()
+    for words, command in commands(name):
         yield from ((words, option) for option in command.params if option.param_type_name == "option")
-        waiting += [([*words, word], below) for word, below in getattr(command, "commands", {}).items()]
 
 
 def twice(option: Any, spellings: list[str]) -> list[str]:
@@ -64,8 +56,8 @@ def test_a_repeated_option_is_found_wherever_it_stands(capsys: pytest.CaptureFix
         ["--text=secret", "-tsecret"],
         ["--header", "-t", "secret", "--no-header"],
     ):
-        assert console.run(textveil, "textveil", ["sanitize", *arguments]) == 2
+        assert console.run(APPS["textveil"], "textveil", ["sanitize", *arguments]) == 2
         said = capsys.readouterr().err
         assert "given more than once" in said
         assert "secret" not in said
-    assert console.run(textveil, "textveil", ["sanitize", "-q", "--quiet", "-t", "the -t -t"]) == 0
+    assert console.run(APPS["textveil"], "textveil", ["sanitize", "-q", "--quiet", "-t", "the -t -t"]) == 0

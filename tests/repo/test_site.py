@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 import collect  # noqa: E402
+import pytest  # noqa: E402
 import textveil  # noqa: E402
 from textveil import errors  # noqa: E402
 
@@ -53,6 +54,34 @@ def test_versions_stay_beside_each_other(tmp_path: Path) -> None:
     assert [each["version"] for each in listed] == ["0.10.0", "0.9.0", "0.2.0"]
     assert 'href="0.2.0/index.html"' in (tmp_path / "index.html").read_text()
     assert collect.version() == textveil.__version__
+
+
+def test_the_page_for_what_is_not_there_has_no_address_from_the_top_of_the_host() -> None:
+    page = (
+        '<head><link href="/assets/a.css"><script>x=new URL("/",location)</script></head><a href="/.">'
+        '<h1>404 - Not found</h1><script id="__config">{"base": "/", "search": "/assets/w.js"}</script>'
+    )
+    found = collect.anywhere(page, "0.2.0")
+    assert re.findall(r'(?:href|src|search)"?[=:] ?"/[^"]*"', found) == ['href="/0.2.0/"']
+    assert found.startswith('<head><base href="/0.2.0/"><script>document.querySelector("base").href')
+    assert "new URL(document.baseURI)" in found
+    assert 'Begin at the <a href="index.html">' in found
+    assert found.index('id="__config"') < found.index("JSON.stringify")
+
+
+@pytest.mark.parametrize(
+    ("origin", "address"),
+    [
+        ("https://example.org/a/textveil.git", "https://example.org/a/textveil"),
+        ("https://me:key@example.org/a/textveil", "https://example.org/a/textveil"),
+        ("git@example.org:a/textveil.git", "https://example.org/a/textveil"),
+        ("ssh://git@example.org/a/textveil", "https://example.org/a/textveil"),
+        ("/srv/textveil", ""),
+        ("", ""),
+    ],
+)
+def test_the_repository_is_linked_where_it_is_on_the_web(origin: str, address: str) -> None:
+    assert collect.address_of(origin) == address
 
 
 def test_the_page_to_try_is_linked_above_the_first_section() -> None:

@@ -16,14 +16,15 @@ def test_generated_files_are_those_of_this_package() -> None:
 
 def test_a_changed_sentence_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "web"
-    for name in ("scripts/generate.py", "src/generated.ts", "src/errors.ts"):
+    for name in ("scripts/generate.py", "scripts/sentences.py", "src/generated.ts", "src/errors.ts"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         content = (WEB / name).read_text(encoding="utf-8")
-        (folder / name).write_text(content.replace("no protection", "protection"), encoding="utf-8")
+        (folder / name).write_text(content.replace("is not protected", "is protected"), encoding="utf-8")
+    (tmp_path / "docs").symlink_to(WEB.parent / "docs")
     command = [sys.executable, folder / "scripts" / "generate.py", "--check"]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 1
-    assert "generated.ts" in run.stderr
+    assert run.stderr.startswith("web/src/generated.ts differs")
 
 
 def test_the_package_needs_nothing_and_its_lock_names_no_host() -> None:

@@ -1,28 +1,25 @@
 """Writes what both languages say and look up into ``src/generated.ts``: the Python package is the one source.
 
-    python web/scripts/generate.py            writes the file
-    python web/scripts/generate.py --check    fails if it differs
-
-Sentences of statements are taken from what a promise says, with names in the place of its figures.
+python web/scripts/generate.py            writes the file
+python web/scripts/generate.py --check    fails if it differs
 """
 
 import json
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable
-from decimal import Decimal
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-from textveil import Sanitizer, errors, release
+from sentences import refusals, sentences, sentences_of_index, sentences_of_names
+from textveil import errors
 from textveil.bundle import defaults, files, index, layout, lists, names_files, opened, parts
 from textveil.lazy import LatePattern
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
-from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
-from textveil.text import forms, options, placing, promises, staircase_plans, statement
-from textveil.text.names import chunks, kinds, lexicon, places, plan, promise, rewrite, surrogates, tokens, words
+from textveil.mechanisms.staircase.index import MAX_CODES
+from textveil.text import forms, options, placing, staircase_plans
+from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, surrogates, tokens, words
 from textveil.text.names import strings as names_strings
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import characters, strings
@@ -31,172 +28,12 @@ from textveil.text.skeleton import kinds as shapes
 from textveil.text.skeleton import rule
 from textveil.vector import static
 from textveil.vector.index_encoder import IDENTITY_DIGITS
-from textveil.vector.index_statement import IndexStatement
 
 SOURCE = Path(__file__).parents[1] / "src"
-GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
 IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
 InputError DocumentTooLong EntropyFailed""".split()
-_EPSILON, _TOKENS = Decimal("7.25"), 31
-_FIGURES = {"224.75": "{document}", "7.25": "{nats}", f"{release.largest_odds(_EPSILON):,}": "{odds}"}
-
-
-def mention(*, protect: str = "words", bare: bool = False, consistent: bool = False) -> statement.PrivacyStatement:
-    """Returns a statement of the staircase whose figures are easily told."""
-    made = promises.MentionPromise(epsilon=_EPSILON, share="1/2", near=0.5, guess_gain=1.5)
-    return statement.Terms(
-        mechanism="staircase",
-        level="7.25",
-        promise=made,
-        protect=protect,
-        consistent=consistent,
-        case="carry",
-        sanitize_punctuation=bare,
-        bundle="",
-    ).statement(_TOKENS)
-
-
-def of_names(**style: object) -> statement.PrivacyStatement:
-    """Returns a statement of the rung names."""
-    allow = bool(style.pop("allow", False))
-    made = promise.NamesPromise(style=rewrite.Style(**style), allow=allow)  # pyright: ignore[reportArgumentType]
-    return statement.Terms(
-        mechanism="names",
-        level=None,
-        promise=made,
-        protect="names",
-        case="carry",
-        sanitize_punctuation=False,
-        bundle="",
-    ).statement(_TOKENS)
-
-
-def template(said: str, *more: tuple[str, str]) -> str:
-    """Returns a sentence with names in the place of figures."""
-    for figure, name in (*more, *_FIGURES.items()):
-        said = said.replace(figure, name)
-    return said
-
-
-def refusals() -> dict[str, str]:
-    """Returns what is said of calls that both languages refuse in the same words."""
-    names, staircase_alone = Sanitizer.load(GOLDEN / "names"), Sanitizer.load(GOLDEN / "staircase")
-    calls: dict[str, Callable[[], object]] = {
-        "noMechanism": lambda: names.preview(""),
-        "noNames": lambda: staircase_alone.preview("", protect="names"),
-        "namesOnly": lambda: staircase_alone.preview("", style="tag"),
-        "notOfNames": lambda: names.preview("", protect="names", split=True),
-        "noTexts": lambda: names.sanitize_batch(5),  # pyright: ignore[reportArgumentType]
-        "noDocument": lambda: staircase_alone.sanitize_documents([5]),  # pyright: ignore[reportArgumentType]
-        "noDocuments": lambda: staircase_alone.sanitize_documents(5),  # pyright: ignore[reportArgumentType]
-    }
-    said_of: dict[str, str] = {}
-    for name, call in calls.items():
-        try:
-            call()
-        except errors.TextveilError as error:
-            said_of[name] = re.sub(r"\b(style|split)\b", "{options}", str(error))
-    return {name: said_of[name] for name in calls}
-
-
-def added(more: Iterable[str], fewer: Iterable[str]) -> str:
-    """Returns the one sentence that an option adds."""
-    known = set(fewer)
-    (one,) = (item for item in more if item not in known)
-    return one
-
-
-def sentences() -> dict[str, object]:
-    """Returns what statements say."""
-    every = mention(protect="all")
-    visible = mention(consistent=True).terms.visible_parts
-    parts_of = {
-        "functionWords": visible[0],
-        "gaps": visible[1],
-        "case": visible[2],
-        "kinds": visible[3],
-        "order": visible[4],
-        "equal": visible[5],
-    }
-    lines = {
-        f"{protect}{'Bare' * bare}": template(
-            mention(protect=protect, bare=bare).line(), ("31 other words", "{words}"), (" each (", "{each} (")
-        )
-        for protect in ("words", "all")
-        for bare in (False, True)
-    }
-    found: dict[str, object] = {
-        "visible": parts_of,
-        "pure": statement.PURE_LDP,
-        "notion": promises.NOTION,
-        "consistentNotion": promises.CONSISTENT_NOTION,
-        "unit": every.terms.unit,
-        "consistentUnit": mention(consistent=True).terms.unit,
-        "notProtected": [
-            template(item, (", ".join(every.terms.visible_parts), "{visible}")) for item in every.not_protected
-        ],
-        "habits": added(mention().not_protected, [*every.not_protected, mention().not_protected[0]]),
-        "cipher": added(
-            mention(protect="all", consistent=True).not_protected,
-            [*every.not_protected, mention(protect="all", consistent=True).not_protected[0]],
-        ),
-        "summary": template(
-            every.summary(),
-            (", ".join(every.terms.visible_parts), "{visible}"),
-            ("31 drawn words", "{mentions}"),
-            ("per drawn word", "per {unit}"),
-        ),
-        "lines": lines,
-        "other": "other word",
-        "otherDistinct": "other distinct word",
-    }
-    assert str(found["other"]) in mention().line()
-    assert str(found["otherDistinct"]) in mention(consistent=True).line()
-    return found
-
-
-def sentences_of_names() -> dict[str, object]:
-    """Returns what statements of the rung names say."""
-    plain, kept = of_names(consistent=False), of_names(consistent=False, keep=frozenset({"city"}))
-    return {
-        "kind": plain.terms.promise.epsilon_kind,
-        "notion": promise.NOTION,
-        "unit": plain.terms.unit,
-        "line": promise._LINE,
-        "members": promise._MEMBERS,
-        "tags": promise._TAGS,
-        "keptKind": kept.line().partition("list")[2].partition("city")[0],
-        "keptKinds": of_names(keep=frozenset({"city", "country"})).line().partition("list")[2].partition("city")[0],
-        "allowedMore": of_names(allow=True).line().partition("list")[2].partition(".")[0],
-        "summary": promise._SUMMARY,
-        "equalToo": promise._EQUAL,
-        "beyond": promise._BEYOND.replace("{:,}", "{cap}"),
-        "notProtected": list(plain.not_protected),
-        "kept": added(kept.not_protected, plain.not_protected).replace("city", "{kinds}"),
-        "allowed": added(of_names(consistent=False, allow=True).not_protected, plain.not_protected),
-        "equal": added(of_names().not_protected, plain.not_protected),
-    }
-
-
-def sentences_of_index() -> dict[str, object]:
-    """Returns what statements of an index say."""
-    base = np.ones(2, dtype=np.int64)
-    level = IndexStaircase.certified("counts", _EPSILON, base, np.eye(2, dtype=np.int64))
-    plain, text = IndexStatement(level, ""), IndexStatement(level, "", 31)
-    return {
-        "kindOfText": text.kind_of_text.replace("31", "{sentences}"),
-        "summary": plain.summary()
-        .replace("one of 2 indices", "{released}")
-        .replace("counts", "{channel}")
-        .replace(str(_EPSILON), "{epsilon}")
-        .replace(f"{release.largest_odds(_EPSILON):,}", "{odds}"),
-        "indices": "one of {indices} indices",
-        "guess": plain._details()[0].replace(str(plain.guess_gain), "{gain}"),
-        "fixed": text._details()[1],
-        "notProtected": list(plain.not_protected),
-    }
 
 
 def pattern(found: "re.Pattern[str] | LatePattern") -> str:
@@ -272,7 +109,10 @@ def constants() -> dict[str, object]:
         "ENDINGS": list(lexicon._ENDINGS),
         "LETTER_CLITICS": "".join(sorted(lexicon._CLITICS)),
         "BEGIN_NAMES": sorted(lexicon._BEGIN_NAMES),
+        "FORMS": sorted(lexicon._FORMS),
+        "NO_FORM": lexicon._NO_FORM,
         "NAME_LIKE": sorted(lexicon._NAME_LIKE),
+        "VERBS": sorted(lexicon._VERBS - lexicon.REQUESTS),
         "REQUESTS": sorted(lexicon.REQUESTS),
         "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
@@ -285,6 +125,7 @@ def constants() -> dict[str, object]:
         "SUFFIXES": sorted(words._SUFFIXES),
         "JOINS": sorted(words.JOINS),
         "JOINS_INITIALS": sorted(words.JOINS_INITIALS),
+        "JOINS_FORMS": sorted(words._JOINS_FORMS),
         "ABBREVIATIONS": sorted(words._ABBREVIATIONS),
         "YEARS": sorted(words._YEARS),
         "LONG_HEADLINE": places._LONG_HEADLINE,
@@ -297,6 +138,7 @@ def constants() -> dict[str, object]:
         "PLACE_BEFORE": sorted(kinds._PLACE_BEFORE),
         "UNLISTED": sorted(kinds.UNLISTED),
         "PEOPLE_TOO": sorted(kinds.PEOPLE_TOO),
+        "SMALL_KINDS": kinds._SMALL,
         "TITLE_BEFORE": "<title>",
         "TLD": names_strings._TLD,
         "MAC": pattern(names_strings._MAC),
@@ -311,6 +153,8 @@ def constants() -> dict[str, object]:
         "NUMBER": pattern(names_strings._NUMBER),
         "DIGIT_GROUPS": pattern(names_strings._DIGITS),
         "IBAN": pattern(names_strings._IBAN),
+        "OUTWARD": pattern(names_strings._OUTWARD),
+        "INWARD": pattern(names_strings._INWARD),
         "UUID": pattern(names_strings._UUID),
         "HASH": pattern(names_strings._HASH),
         "SSN": pattern(names_strings._SSN),
@@ -321,6 +165,7 @@ def constants() -> dict[str, object]:
         "SMALLEST_CONSISTENT": surrogates.SMALLEST_CONSISTENT,
         "INITIALS": surrogates._INITIALS,
         "LETTERS": surrogates._LETTERS,
+        "CODE": surrogates._CODE,
         "WRITTEN_SMALL": sorted(surrogates._WRITTEN_SMALL),
         "NETS": list(surrogates._NETS),
         "DOMAINS": list(surrogates._DOMAINS),

@@ -1,5 +1,5 @@
 // Written by web/scripts/generate.py from the Python package. Do not edit: change it there.
-export const DEFAULT_BUNDLE_ID = "4c31ecd61c1d47ab4737d929f7a6c7bf4d718dbd7d6485e2df444dca857f0a35";
+export const DEFAULT_BUNDLE_ID = "f4b46d41cce8fd47f44c4f325fae1685d50061d0f41fba1373b64c262aa36624";
 export const DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {

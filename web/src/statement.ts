@@ -121,7 +121,6 @@ export class MentionStatement extends Statement {
     return filled(withUnit(lines[protect + (bare ? "Bare" : "")] ?? "", epsilon, "nats"), {
       words: counted(this.tokens, consistent ? STATEMENT.otherDistinct : STATEMENT.other),
       each: this.tokens === 1 ? "" : " each",
-      odds: thousands(largestOdds(epsilon)),
     });
   }
 

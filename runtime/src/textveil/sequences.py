@@ -43,7 +43,7 @@ def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
     return list(given)
 
 
-def texts_of(texts: Iterable[str]) -> list[list[str]]:
+def texts_of(texts: Iterable[str]) -> list[tuple[str]]:
     """Returns texts as documents of one text each.
 
     Raises:
@@ -53,7 +53,7 @@ def texts_of(texts: Iterable[str]) -> list[list[str]]:
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
             raise InputError(f"text {number} of {len(found)} is not a string")
-    return [[text] for text in found]
+    return list(zip(found, strict=True))
 
 
 def lists_of_texts(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textveil.text.restore import Restorer
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5.\n"
 
@@ -37,8 +38,7 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert ran.text.endswith(".\n")
     assert "zorblax" not in ran.text + ran.message
     assert (
-        "other words drawn at 8.5 nats each (odds up to 4,915 to 1). The text as a whole is not protected."
-        in ran.message
+        "other words drawn at 8.5 nats each, possibly unchanged. The text as a whole is not protected." in ran.message
     )
     ran = here("sanitize", "-b", bundle, "--statement", file)
     assert "8.5 nats per drawn word" in ran.message
@@ -107,6 +107,45 @@ def test_a_mapping_that_is_not_ours_is_refused(here: Callable[..., Any], tmp_pat
     ran = here("restore", "--mapping", path, "--text", "Zorblax")
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message == "textveil: input: the mapping is not one that textveil has written\n"
+
+
+SAID = "textveil: {} of 3 words of the mapping put back{}\n"
+MORE = "; left as they are: {} (see textveil restore --help)"
+
+
+@pytest.mark.parametrize(
+    ("reply", "restored", "message"),
+    [
+        ("Zed, Mo and [city 1].", "Zorblax, Anna and Oslo.", SAID.format(3, "")),
+        ("Zed or ZED.", "Zorblax or ZORBLAX.", SAID.format(1, ", 2 not found in the reply")),
+        (
+            "mo has 12 of 3,000 from [city 1]",
+            "mo has 12 of 3,000 from Oslo",
+            SAID.format(1, ", 2 not found in the reply")[:-1]
+            + MORE.format("1 uncertain mention, 2 numbers that the mapping does not have")
+            + "\n",
+        ),
+        ("", "", SAID.format(0, ", 3 not found in the reply (is it the mapping of another text?)")),
+    ],
+)
+def test_restore_says_what_came_back(
+    here: Callable[..., Any], tmp_path: Path, reply: str, restored: str, message: str
+) -> None:
+    mapping, file = tmp_path / "m.json", tmp_path / "reply.txt"
+    mapping.write_text(Restorer([("Zed", "Zorblax"), ("Mo", "Anna"), ("[city 1]", "Oslo")]).to_json())
+    file.write_text(reply + "\n")
+    for given in (["--text", reply], [file]):
+        ran = here("restore", "--mapping", mapping, *given)
+        assert (ran.code, ran.text, ran.message) == (0, restored + "\n", message)
+    assert here("restore", "--mapping", mapping, "-q", file).message == ""
+
+
+def test_a_mention_over_two_blocks_is_found(here: Callable[..., Any], tmp_path: Path) -> None:
+    """A reply is read in blocks of a mebibyte that end with a line."""
+    mapping, file = tmp_path / "m.json", tmp_path / "reply.txt"
+    mapping.write_text(Restorer([("Mo Zed", "Anna Zorblax")]).to_json())
+    file.write_text("a" * ((1 << 20) - 4) + " Mo\nZed came.\n")
+    assert here("restore", "--mapping", mapping, file).text.endswith("a Anna\nZorblax came.\n")
 
 
 def test_restore_refuses_what_it_cannot_do(here: Callable[..., Any], tmp_path: Path) -> None:

@@ -48,8 +48,13 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.slow] * ("two" in way)) for way in WAYS])
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(
+    ("way", "options"),
+    [
+        *((way, options) for way in WAYS for options in OPTIONS if "two" not in way),
+        *(pytest.param("two workers", options, marks=pytest.mark.slow) for options in ("tags", "not consistent")),
+    ],
+)
 def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way: str, options: str) -> None:
     name, arguments = WAYS[way]
     given, expected = OPTIONS[options]

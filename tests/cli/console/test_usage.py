@@ -77,9 +77,18 @@ def test_suggestions_for_what_is_mistyped(arguments: list[str], expected: str) -
     assert usage(*arguments) == (2, "", f"textveil: usage: {expected}\n")
 
 
+def test_ctrl_c_while_a_command_is_imported_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("textveil_cli.console.command.import_module", interrupted)
+    assert usage("info") == (130, "", "textveil: interrupted\n")
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")]
+    + [("textveil sanitize --protect na", "names"), ("textveil encode --channel c", "counts")]
     + [(f"textveil sanitize --{option} cit", "city") for option in ("keep", "tag", "drop")],
 )
 def test_a_shell_completes_words(forked: Callable, words: str, expected: str) -> None:

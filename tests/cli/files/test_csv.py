@@ -268,7 +268,7 @@ def test_a_bad_row_is_an_error_or_goes_to_the_quarantine(cli: Callable, tmp_path
     if os.name == "posix":
         assert kept.stat().st_mode & 0o777 == 0o600
     assert cli("--csv", "-c", "note", table, "-o", out, "--quarantine", kept).message == (
-        "textveil: output: --quarantine: there is a file already\n"
+        "textveil: output: --quarantine: there is a file already: name another (or --resume that run)\n"
     )
 
 

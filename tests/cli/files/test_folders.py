@@ -133,7 +133,7 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", RECORD]
     (folder / "deep" / "er" / "d.csv").write_bytes(TABLE)
     assert tables(folder, "-o", out).message == (
-        "textveil: resume: the output folder is not empty: --resume goes on with a run that was interrupted\n"
+        "textveil: resume: the output folder is not empty: name a new one, or a file (--resume goes on with a run)\n"
     )
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.csv")}
     ran = tables(folder, "-o", out, "--resume")

@@ -41,9 +41,9 @@ def conversations(sanitizer: Sanitizer, clock: Any = None, **keeping: Any) -> Co
 
 def begun(found: Conversations, client: bytes, said: Any = REPLY, named: str | None = None) -> Any:
     """A conversation with one reply."""
-    kept, _ = found.find(client, named, found.marks(client, [USER]), (), 10)
+    kept, _ = found.find(client, named, found.marks.of(client, [USER]), (), 10)
     exchange = found.opened(kept).exchange()
-    found.remember(kept, exchange, client=client, marks=found.marks(client, [USER]), said=[[said]], names=["r1"])
+    found.remember(kept, exchange, client=client, marks=found.marks.of(client, [USER]), said=[[said]], names=["r1"])
     return kept
 
 
@@ -63,21 +63,21 @@ def test_a_beginning_with_a_reply_tells_a_conversation(sanitizer: Sanitizer) -> 
         [USER, {**REPLY, "refusal": None, "tool_calls": []}],
         [USER, parts],
     ):
-        assert found.find(client, None, found.marks(client, messages), (), 1)[0] is kept
+        assert found.find(client, None, found.marks.of(client, messages), (), 1)[0] is kept
     for messages in ([USER], [USER, later], [REPLY, USER], [USER, {**REPLY, "role": "user"}], [later, REPLY], []):
-        assert found.find(client, None, found.marks(client, messages), (), 1)[0] is not kept
-    assert found.find(b"other", None, found.marks(b"other", [USER, REPLY]), (), 1)[0] is not kept
-    assert found.find(client, "named", found.marks(client, [USER, REPLY]), (), 1)[0] is not kept
+        assert found.find(client, None, found.marks.of(client, messages), (), 1)[0] is not kept
+    assert found.find(b"other", None, found.marks.of(b"other", [USER, REPLY]), (), 1)[0] is not kept
+    assert found.find(client, "named", found.marks.of(client, [USER, REPLY]), (), 1)[0] is not kept
 
 
 def test_the_name_of_a_reply_tells_one_too(sanitizer: Sanitizer) -> None:
     found, client = conversations(sanitizer), b"client"
     kept = begun(found, client)
-    assert found.find(client, None, found.marks(client, [USER]), ["r0", "r1"], 1)[0] is kept
-    assert found.find(client, None, found.marks(client, [USER]), ["r0", "r1"], 1)[1] is not None
-    assert found.find(client, None, found.marks(client, [USER]), ["r2"], 1)[0] is not kept
-    assert found.find(b"other", None, found.marks(b"other", [USER]), ["r0", "r1"], 1)[0] is not kept
-    assert found.find(client, "named", found.marks(client, [USER]), ["r0", "r1"], 1)[1] is None
+    assert found.find(client, None, found.marks.of(client, [USER]), ["r0", "r1"], 1)[0] is kept
+    assert found.find(client, None, found.marks.of(client, [USER]), ["r0", "r1"], 1)[1] is not None
+    assert found.find(client, None, found.marks.of(client, [USER]), ["r2"], 1)[0] is not kept
+    assert found.find(b"other", None, found.marks.of(b"other", [USER]), ["r0", "r1"], 1)[0] is not kept
+    assert found.find(client, "named", found.marks.of(client, [USER]), ["r0", "r1"], 1)[1] is None
 
 
 def test_tool_calls_and_thoughts_between(sanitizer: Sanitizer) -> None:
@@ -91,22 +91,22 @@ def test_tool_calls_and_thoughts_between(sanitizer: Sanitizer) -> None:
         "status": "completed",
     }
     thought = {"type": "reasoning", "id": "r", "summary": []}
-    kept, _ = found.find(client, None, found.marks(client, [USER]), (), 10)
+    kept, _ = found.find(client, None, found.marks.of(client, [USER]), (), 10)
     found.remember(
         kept,
         Conversation(sanitizer),
         client=client,
-        marks=found.marks(client, [USER]),
+        marks=found.marks.of(client, [USER]),
         said=[[thought, call]],
         names=[],
     )
     without = {name: value for name, value in call.items() if name not in ("id", "status")}
     assert (
-        found.find(client, None, found.marks(client, [USER, without, {"type": "function_call_output"}]), (), 1)[0]
+        found.find(client, None, found.marks.of(client, [USER, without, {"type": "function_call_output"}]), (), 1)[0]
         is kept
     )
-    assert found.find(client, None, found.marks(client, [USER, thought, call]), (), 1)[0] is kept
-    assert found.find(client, None, found.marks(client, [USER, {**call, "name": "other"}]), (), 1)[0] is not kept
+    assert found.find(client, None, found.marks.of(client, [USER, thought, call]), (), 1)[0] is kept
+    assert found.find(client, None, found.marks.of(client, [USER, {**call, "name": "other"}]), (), 1)[0] is not kept
 
 
 def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
@@ -114,7 +114,7 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
     found = conversations(sanitizer, clock, seconds=100)
     kept = begun(found, b"client")
     clock.now = 99
-    assert found.find(b"client", None, found.marks(b"client", [USER, REPLY]), (), 1)[0] is kept
+    assert found.find(b"client", None, found.marks.of(b"client", [USER, REPLY]), (), 1)[0] is kept
     clock.now = 199
     found.expire()
     assert len(found) == 1
@@ -122,7 +122,7 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
     found.sweep()
     assert len(found) == 0
     assert found._known == {}
-    assert found.find(b"client", None, found.marks(b"client", [USER, REPLY]), (), 1)[0] is not kept
+    assert found.find(b"client", None, found.marks.of(b"client", [USER, REPLY]), (), 1)[0] is not kept
 
 
 @pytest.mark.parametrize("keeping", [{"conversations": 3}, {"bytes": 5_500}])
@@ -130,17 +130,17 @@ def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[
     found = conversations(sanitizer, **keeping)
     kept = [begun(found, b"client", {**REPLY, "content": f"reply {number}"}) for number in range(3)]
     assert (
-        found.find(b"client", None, found.marks(b"client", [USER, {**REPLY, "content": "reply 0"}]), (), 0)[0]
+        found.find(b"client", None, found.marks.of(b"client", [USER, {**REPLY, "content": "reply 0"}]), (), 0)[0]
         is kept[0]
     )
     begun(found, b"client", {**REPLY, "content": "reply 3"})
     assert len(found) == 3
     assert (
-        found.find(b"client", None, found.marks(b"client", [USER, {**REPLY, "content": "reply 0"}]), (), 0)[0]
+        found.find(b"client", None, found.marks.of(b"client", [USER, {**REPLY, "content": "reply 0"}]), (), 0)[0]
         is kept[0]
     )
     assert (
-        found.find(b"client", None, found.marks(b"client", [USER, {**REPLY, "content": "reply 1"}]), (), 0)[0]
+        found.find(b"client", None, found.marks.of(b"client", [USER, {**REPLY, "content": "reply 1"}]), (), 0)[0]
         is not kept[1]
     )
 
@@ -154,14 +154,14 @@ def asks(found: Conversations, number: int, messages: list[Any], size: int = 10,
 
     async def asking() -> Any:
         kept, earlier = found.find(
-            b"client", None if after else f"c{number}", found.marks(b"client", messages), [after], size
+            b"client", None if after else f"c{number}", found.marks.of(b"client", messages), [after], size
         )
         async with found.request(kept, at_once):
             exchange = found.opened(kept).exchange(earlier)
             sent = exchange.outgoing(messages)
             assert kept.conversation is not None  # also where others come meanwhile
             said = exchange.incoming(sent[0]["content"]).reply
-            reply: Any = {"marks": found.marks(b"client", messages), "said": [], "names": [f"r{number}"]}
+            reply: Any = {"marks": found.marks.of(b"client", messages), "said": [], "names": [f"r{number}"]}
             found.remember(kept, exchange, client=b"client", **reply)
             return kept, sent, said, exchange
 
@@ -198,7 +198,7 @@ def test_one_that_is_asked_is_not_packed_or_remembered_when_it_is_gone(sanitizer
     found = conversations(sanitizer)
 
     async def asking() -> None:
-        kept, _ = found.find(b"client", "one", found.marks(b"client", [USER]), (), 1 << 20)
+        kept, _ = found.find(b"client", "one", found.marks.of(b"client", [USER]), (), 1 << 20)
         async with found.request(kept, at_once):
             exchange = found.opened(kept).exchange()
             async with found.request(kept, at_once):
@@ -206,7 +206,7 @@ def test_one_that_is_asked_is_not_packed_or_remembered_when_it_is_gone(sanitizer
             assert kept.conversation is not None
             found.delete(b"client", "one")
             found.remember(
-                kept, exchange, client=b"client", marks=found.marks(b"client", [USER]), said=[[REPLY]], names=["r"]
+                kept, exchange, client=b"client", marks=found.marks.of(b"client", [USER]), said=[[REPLY]], names=["r"]
             )
         assert (found._size, found._known, found._rested, len(found)) == (0, {}, {}, 0)
 
@@ -215,7 +215,7 @@ def test_one_that_is_asked_is_not_packed_or_remembered_when_it_is_gone(sanitizer
 
 def test_nothing_raw_is_kept_to_tell_them(sanitizer: Sanitizer) -> None:
     found = conversations(sanitizer)
-    client = found.client([b"authorization the-clients-key"])
+    client = found.marks.client([b"authorization the-clients-key"])
     begun(found, client, named="Novak")
     assert all(isinstance(mark, bytes) and len(mark) == 32 for mark in found._known)
     assert b"the-clients-key" not in client

@@ -14,7 +14,8 @@ from textveil import Conversation, Sanitizer
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.replies import REPLIES
 from textveil_cli.serve.access import Refusal
-from upstreams import Upstream, events, whole
+from upstream_replies import events, whole
+from upstreams import Upstream
 
 TEXT = "Anna Novak paid $4,718 for order 88213 on 12 March 2024, to anna.novak@zqxw.org in Boston."
 #: What a model may write of it; {} is what went out.
@@ -90,9 +91,9 @@ def test_any_stream_is_the_whole_reply(
 
 def plain(reply: Any) -> str:
     """A reply as a client sends it again: without what is empty."""
-    from textveil_cli.gateway.conversations import _plain
+    from textveil_cli.gateway.marks import plain as without
 
-    return json.dumps(_plain(reply), sort_keys=True)
+    return json.dumps(without(reply), sort_keys=True)
 
 
 def arguments(path: str, content: str) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from memory_of_lines import MOST, shrink, times_its_bytes
 from signs import run_of
 from textveil import Sanitizer
-from textveil_cli.files import delimited, json_lines, rows
+from textveil_cli.files import delimited, json_keys, rows
 
 UNITS = {
     "English": "The doctor in Boston said the scan was clean, and Mary agreed. ",
@@ -138,7 +138,7 @@ def test_no_cell_of_any_mark_costs_more(row: str, sign: str, tmp_path: Path) -> 
 def test_too_many_cells_are_refused_before_they_cost_more(
     row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module in (delimited, json_lines):
+    for module in (delimited, json_keys):
         monkeypatch.setattr(module, "MAX_CELLS", 1 << 8)
     assert times(tmp_path, "a", *MANY[row], ends=1) <= MOST
     what = "values" if row.startswith("JSON") else "cells"
@@ -148,7 +148,7 @@ def test_too_many_cells_are_refused_before_they_cost_more(
 
 @pytest.mark.slow
 def test_cells_within_texts_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (delimited, json_lines):
+    for module in (delimited, json_keys):
         monkeypatch.setattr(module, "MAX_CELLS", 3)
     for table, options in ((one_cell, CSV), (one_value, JSON)):
         assert times(tmp_path, 'a,"', table, options) <= MOST

@@ -7,7 +7,7 @@ import regex
 
 from .files import check
 
-MARKS = {"strict", "start", "emphasis", "opener", "name", "function"}
+MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
 CLOSED = ("weekday", "month", "title", "group")
 NO_SYMBOL = regex.compile(r"[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\U0001F1E6-\U0001F1FF\U0001F3FB-\U0001F3FF]")
 

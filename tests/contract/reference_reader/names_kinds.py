@@ -12,6 +12,8 @@ from .names_words import Token, ending_of
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
 CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
+#: What a body and a place become in a document without a capital.
+SMALL = {"organization": "acronym", "place": "city"}
 PEOPLE_TOO = set(
     """adelaide al alberta alexandria america asia aurora austin black brittany brown candelaria carolina chad chanda
 chas christian cleveland columbus dakota dallas denver devon diego duke england florida francisco geneva georgia green
@@ -101,7 +103,8 @@ class Reader:
         if slot.kind == "several":
             kind, layout = number_kind(re.sub("[^0-9]+", "-", slot.text.strip("+(")))
         elif slot.kind:
-            kind, layout = (listed, "") if listed else (slot.kind, slot.layout)
+            read = listed if listed in self.keep else SMALL.get(listed, listed)
+            kind, layout = (read, "") if listed else (slot.kind, slot.layout)
         else:
             kind = self.of_run(slot, phrase)
             layout = ending_of(phrase) if kind == "word" else ""

@@ -8,9 +8,10 @@ WHOLES = {"0": 1, "1": 9, "2": 90, "3": 900, "4": 7900, "5": 90_000, "7": 9 * 10
 FIXED = {
     "year": 80, "day": 28, "age": 72, "time": 144, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
     "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
-    "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000, "symbol": 1,
-    "other": 1,
+    "postcode": 99_000, "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000,
+    "symbol": 1, "other": 1,
 }  # fmt: skip
+CODE = "ABDEJQUWXZ"
 NEVER_CONSISTENT = set("number digits year day age time date ordinal decade initial letter title".split())
 
 
@@ -130,6 +131,7 @@ MADE: dict[str, Any] = {
     "ssn": lambda i: f"000-{1 + i // 9999:02}-{1 + i % 9999:04}",
     "account": lambda i: f"00{i:08}",
     "iban": lambda i: f"XX00TEST{i:010}",
+    "postcode": lambda i: f"XX{1 + i // 1000} {i // 100 % 10}{CODE[i // 10 % 10]}{CODE[i % 10]}",
     "ip": lambda i: f"{('192.0.2', '198.51.100', '203.0.113')[i // 254]}.{1 + i % 254}",
     "mac": lambda i: f"00:00:5e:00:53:{i:02x}",
     "path": lambda i: f"/srv/files/item-{1000 + i}",

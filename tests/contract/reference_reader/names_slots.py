@@ -64,6 +64,7 @@ class Text:
         for line in self.lines():
             self.line = line
             self.lead()
+            self.take_stops()
             self.small = any(self.is_small_talk(i) for i in self.line)
             self.hide()
             place = self.line.start
@@ -77,7 +78,9 @@ class Text:
         word = self.words[i]
         found[-1] += self.gaps[i]
         end = self.address_end(i) if word.bits & {"unit", "first"} else i
-        if end > i:
+        if i in self.hidden and word.cls == "shown" and not self.has_capital:
+            slot = self.slot("word", i, i + 1)
+        elif end > i:
             slot = self.slot("unit" if "unit" in word.bits else "word", i, end)
         elif self.is_shown(i):
             self.shown += 1
@@ -85,6 +88,8 @@ class Text:
             return i + 1
         elif i in self.hidden:
             slot = self.run(i)
+        elif "outward" in word.bits and self.is_code(i):
+            slot = self.slot("postcode", i, i + 2)
         elif word.cls == "digits":
             slot, takes_sign = self.number(i)
             sign = self.gaps[i][-1:]
@@ -94,6 +99,11 @@ class Text:
                 slot.text = sign + slot.text
         else:
             slot = self.slot(word.kind, i, i + 1, word.case, word.layout)
+        behind = i + 1
+        if len(slot.words) == 1 and slot.kind == "word" and "named" in word.bits and not self.has_capital:
+            plain = behind in self.line and self.words[behind].bits in ({"noun"}, {"noun", "named"})
+            if plain and self.words[behind].cls == "shown" and self.gaps[behind] == " ":
+                self.hidden.add(behind)
         found += [slot, ""]
         self.free = i + len(slot.words)
         return self.free
@@ -111,6 +121,22 @@ class Text:
             behind = self.words[i + 1].cls if i + 1 in self.line and self.gaps[i + 1] in JOINS else ""
             leads = behind in ("capital", "initial")
             self.words[i] = replace(self.words[i], **({"cls": "capital"} if leads else {"kind": "word"}))
+
+    def take_stops(self) -> None:
+        """Gives each form of a firm in the line the full stop behind it, where no sentence ends there."""
+        for i in self.line:
+            word, gap = self.words[i], self.gaps[i + 1]
+            if word.cls != "capital" or "form" not in word.bits or gap[:1] != ".":
+                continue
+            after = self.words[i + 1] if i + 1 < len(self.words) else None
+            goes_on = after is not None and after.case == "lower" and after.cls not in ("digits", "capital")
+            if gap[1:2] in (",", ")") if gap != ". " else goes_on:
+                self.words[i] = replace(word, text=word.text + ".")
+                self.gaps[i + 1] = gap[1:]
+
+    def is_code(self, i: int) -> bool:
+        """Whether the second half of a postal code is the next word of the line."""
+        return i + 1 in self.line and self.gaps[i + 1] == " " and "inward" in self.words[i + 1].bits
 
     def is_small_talk(self, i: int) -> bool:
         """Whether a word is one in lower case that no headline has."""
@@ -191,12 +217,14 @@ class Text:
         """Whether the gap before a word joins it to the word before, in what begins with another word."""
         if self.gaps[i] == ". " and i - 1 == first and "dotted" in self.words[first].bits:
             return True
+        if self.gaps[i] in (", ", ". ") and "form" in self.words[i].bits:
+            return True
         return self.gaps[i] in JOINS or (self.words[i - 1].cls == "initial" and self.gaps[i] in DOTS)
 
     def opens(self, i: int) -> bool:
         """Whether a word stands at a start."""
         named = "no-title" in self.words[i].bits and i and self.words[i - 1].kind == "title" and "." in self.gaps[i]
-        return i == 0 or (not named and bool(OPENS & set(self.gaps[i])))
+        return i == 0 or (not named and (" - " in self.gaps[i] or bool(OPENS & set(self.gaps[i]))))
 
     def starts_sentence(self, i: int) -> bool:
         """Whether a word starts a sentence."""

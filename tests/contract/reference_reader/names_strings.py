@@ -80,16 +80,28 @@ def beyond_ascii(string: str) -> tuple[str, str]:
 def identifier(string: str) -> str:
     """The kind of a string that is nothing else: hash, iban, key or id."""
     low, parts = string.lower(), string.lower().split("-")
+    if is_iban(string):
+        return "iban"
     if [len(part) for part in parts] == [8, 4, 4, 4, 12] and set("".join(parts)) <= set(HEX):
         return "hash"
     if len(low) >= 8 and set(low) <= set(HEX) and set(low) & set("0123456789") and set(low) & set("abcdef"):
         return "hash"
-    rest = string[4:]
-    upper = set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    starts = set(string[:2]) <= upper and is_decimals(string[2:4])
-    if starts and 8 <= len(rest) <= 30 and set(rest) <= upper | set("0123456789"):
-        return "iban"
     return "key" if len(string) >= 12 or re.search("[^A-Za-z0-9_-]", string) else "id"
+
+
+def is_iban(string: str) -> bool:
+    """Two capital letters, two digits, and 8 to 30 of both."""
+    rest, upper = string[4:], set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    starts = set(string[:2]) <= upper and is_decimals(string[2:4])
+    return starts and 8 <= len(rest) <= 30 and set(rest) <= upper | set("0123456789")
+
+
+def half_of_code(string: str) -> str:
+    """Which half of a postal code an identifier may be, if any."""
+    shape = "".join("9" if c.isdigit() else "a" if c.isalpha() else c for c in string)
+    if shape == "9aa":
+        return "inward"
+    return "outward" if shape in ("a9", "aa9", "a99", "a9a", "aa99", "aa9a") else ""
 
 
 def is_email(string: str) -> bool:

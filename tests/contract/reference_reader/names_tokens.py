@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .characters import is_in
 from .inputs import case_pattern, key_of
-from .names_strings import NUMBERS, is_word_character, kind_of, with_unit
+from .names_strings import NUMBERS, half_of_code, is_word_character, kind_of, with_unit
 from .names_words import Token, Words
 
 WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
@@ -144,7 +144,13 @@ class Tokens(Words):
             return found + self.solid(core)
         if any(map(is_digit, core)):
             return self.with_digits(core)
-        return self.joined(core) or [string(core)]
+        found = self.joined(core)
+        gaps = [place for place, token in enumerate(found) if token.cls == "gap"]
+        pair = gaps == [1] and found[1].text == "-" and (found[0].cls, found[2].cls) == ("loose", "shown")
+        if pair and found[2].case == "lower":
+            small = [self.unlisted(found[i].text, found[i].key) for i in (0, 2)]
+            return [small[0], found[1], small[1], *found[3:]]
+        return found or [string(core)]
 
     def separated(self, core: str) -> tuple[str, str, str] | None:
         """Words, a separator, and what is behind it; nothing if the core does not begin so."""
@@ -255,4 +261,7 @@ def number(text: str) -> Token:
 def string(core: str) -> Token:
     """The token of a string."""
     kind, layout = kind_of(core)
-    return number(core) if kind in NUMBERS else Token("alone", core, key_of(core), kind=kind, layout=layout)
+    if kind in NUMBERS:
+        return number(core)
+    half = half_of_code(core) if kind == "id" else ""
+    return Token("alone", core, key_of(core), kind=kind, layout=layout, bits=frozenset({half} - {""}))

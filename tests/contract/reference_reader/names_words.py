@@ -11,6 +11,7 @@ IN_LOWER_CASE = (*EVERYWHERE, "particle")
 WITH_CAPITAL = (*EVERYWHERE, "month", "title", "office")
 DISGUISED = {"am", "may", "mine", "us", "will"}
 DOTTED = {"st", "mt", "ft"}
+FORMS = set("co corp gmbh inc llc llp ltd plc".split())
 REQUESTS = set(
     """
 accept add advise answer apologize ask asked assign assume attach attend avoid blame borrow bring build buy call
@@ -22,6 +23,12 @@ ping plan postpone prepare promote propose provide put quote read rebook recomme
 rename repeat replace report request reschedule resend respond return review rewrite save saw say schedule select sell
 send share show sign speak spoke start stop suggest summarize suppose talk teach text texted told took transfer
 translate update upload use verify visit visited warn wish write
+""".split()
+)
+VERBS = set(
+    """
+ate became began bought came drove fell felt flew got held hit kept knew know lost love made need ran said sat spent
+thought want went won wrote
 """.split()
 )
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
@@ -84,12 +91,23 @@ class Words:
         """The token of a stem in lower case."""
         marks = self.lists["common"].get(key) if stem == key else None
         if marks is None:
-            kind = self.first_kind(key, IN_LOWER_CASE)
-            return Token("alone", stem, key, kind=kind) if kind else unknown(stem, key, "lower")
+            kind, found = self.first_kind(key, IN_LOWER_CASE), self.unlisted(stem, key)
+            return replace(found, kind=kind, layout="", bits=found.bits - {"clitic"}) if kind else found
         if not marks & {"strict", "function"}:
-            return replace(unknown(stem, key, "lower"), cls="loose")
+            return replace(self.unlisted(stem, key), cls="loose")
         begins = "unit" if key in self.kind("unit-word") else "first" if key in self.kind("first-word") else ""
-        return Token("shown", stem, key, bits=frozenset({begins} - {""}))
+        verb = key.endswith("s") or ending_of(key) or key in VERBS | REQUESTS
+        bits = {begins} if verb or marks & {"function", "opener"} else {begins, "noun"} | self.named(key)
+        return Token("shown", stem, key, bits=frozenset(bits - {""}))
+
+    def named(self, key: str) -> set[str]:
+        """The bit of words that are on a list of persons."""
+        return {"named"} if key in self.kind("given") or key in self.kind("family") else set()
+
+    def unlisted(self, word: str, key: str) -> Token:
+        """The token of a word in lower case that is replaced."""
+        found = unknown(word, key, "lower")
+        return replace(found, bits=frozenset(self.named(key))) if found.kind == "word" else found
 
     def capital(self, stem: str, key: str, case: str) -> Token:
         """The token of a stem with a capital."""
@@ -101,12 +119,14 @@ class Words:
             request = "start" in marks and key in REQUESTS
             bits |= {"at-start"} if request or marks & {"function", "opener"} else set()
             bits |= {"no-title"} if (request or "opener" in marks) and "function" not in marks else set()
-            bits |= {"at-sentence"} if marks & {"start", "function", "opener"} else set()
+            starts = marks & {"start", "function", "opener"} and not ("rare" in marks and case != "UPPER")
+            bits |= {"at-sentence"} if starts else set()
             bits |= {"emphatic"} if "emphasis" in marks else set()
         kind = self.first_kind(key, WITH_CAPITAL)
         if kind:
             return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"}))
-        return Token("capital", stem, key, case, bits=frozenset(bits | ({"dotted"} if key in DOTTED else set())))
+        bits |= {"dotted"} if key in DOTTED else {"form"} if key in FORMS and stem != "CO" else set()
+        return Token("capital", stem, key, case, bits=frozenset(bits))
 
     def kind(self, kind: str) -> dict[str, set[str]]:
         """The members of a kind."""

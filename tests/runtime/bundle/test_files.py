@@ -25,32 +25,12 @@ def test_a_folder_in_the_place_of_a_file(copy: Path, name: str) -> None:
     refused(copy, BundleNotFound if name == "manifest.json" else BundleDamaged)
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("change", ["empty", "half", "one byte less", "one byte more", "doubled", "line ends"])
-def test_a_file_of_another_size(copy: Path, tiny_path: Path, name: str, change: str) -> None:
-    content = (copy / name).read_bytes()
-    changed = {
-        "empty": b"",
-        "half": content[: len(content) // 2],
-        "one byte less": content[:-1],
-        "one byte more": content + b"\0",
-        "doubled": content * 2,
-        "line ends": content.replace(b"\n", b"\r\n"),
-    }[change]
-    (copy / name).write_bytes(changed)
-    if name == "manifest.json" and change in ("one byte less", "line ends"):
-        assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))  # white space in JSON
-        assert open_bundle(copy, TextBundle).identity != open_bundle(tiny_path, TextBundle).identity
-        return
-    refused(copy)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES[1:])
 def test_every_single_byte_counts(copy: Path, name: str) -> None:
-    """Every byte of every hashed file, changed in one bit, in turn."""
+    """Bytes all over every hashed file, each changed in one bit."""
     content = (copy / name).read_bytes()
-    step = max(1, len(content) // 500)
+    step = max(1, len(content) // 100)
     for place in range(0, len(content), step):
         changed = bytearray(content)
         changed[place] ^= 1 << place % 8
@@ -59,13 +39,14 @@ def test_every_single_byte_counts(copy: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None:
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.full)])
+def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path, step: int) -> None:
     """What it may say and still be opened must not touch the mechanism, and changes the identity each time."""
     original = open_bundle(tiny_path, TextBundle)
     content = (copy / "manifest.json").read_bytes()
     opened = 0
     identities = {original.identity}
-    for place in range(len(content)):
+    for place in range(0, len(content), step):
         changed = bytearray(content)
         changed[place] ^= 1 << place % 7
         (copy / "manifest.json").write_bytes(changed)

@@ -10,13 +10,14 @@ from small_names import CAPITALS, COMMON, KINDS, POOLS, SYMBOLS, listed, names_l
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import names_files, open_bundle
-from textveil.bundle.names_files import EMPHASIS, FUNCTION, NAME, OPENER, START, STRICT
+from textveil.bundle.names_files import EMPHASIS, FUNCTION, NAME, OPENER, RARE, START, STRICT
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, BundleTooLarge, UnknownMechanism
 from textveil.verify import verify_text
 
 MARKS = {
     "strict": STRICT, "start": START, "emphasis": EMPHASIS, "opener": OPENER, "name": NAME, "function": FUNCTION,
+    "rare": RARE,
 }  # fmt: skip
 
 
@@ -43,8 +44,8 @@ def test_a_bundle_with_these_lists_alone(tmp_path: Path) -> None:
     assert f"{len(COMMON)} common words" in verify_text(bundle)
 
 
-def test_the_bits_are_six(tmp_path: Path) -> None:
-    assert list(MARKS.values()) == [1, 2, 4, 8, 16, 32]
+def test_each_mark_is_a_bit(tmp_path: Path) -> None:
+    assert list(MARKS.values()) == [1, 2, 4, 8, 16, 32, 64]
 
 
 def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:

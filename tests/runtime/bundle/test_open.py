@@ -42,14 +42,6 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     assert [level.name for level in bundle.levels] == ["low", "high"]
 
 
-def test_the_built_in_bundle_has_the_identity_that_is_pinned(english: Sanitizer) -> None:
-    from textveil.bundle.defaults import DEFAULT_BUNDLE
-    from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
-
-    assert english.bundle.identity == DEFAULT_IDENTITY
-    assert english.bundle.identity == hashlib.sha256((DEFAULT_BUNDLE / "manifest.json").read_bytes()).hexdigest()
-
-
 def test_another_bundle_in_the_place_of_the_built_in_one(tiny_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE", tiny_path)
     with pytest.raises(IdentityMismatch):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, IdentityMismatch, InputError, KeyFileError, OptionError, Sanitizer
-from textveil.conversation import conversation as module
+from textveil.conversation import file as kept
 
 SECRET = "Zorblax Qwyx"
 
@@ -298,7 +298,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     content = path.read_bytes()
     for wrong, error in (
         (content.replace(b"conversation 2", b"conversation 1"), InputError), (b"", InputError), (b"{}", InputError),
-        (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (module.HEADER, KeyFileError),
+        (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (kept.HEADER, KeyFileError),
     ):  # fmt: skip
         path.write_bytes(wrong)
         with pytest.raises(error):

@@ -37,6 +37,14 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
     assert not (tmp_path / "other").exists()
 
 
+def test_a_key_that_is_not_there_is_not_named_and_a_folder_is(path: Path, tmp_path: Path) -> None:
+    Ledger(path)
+    (tmp_path / "keys").mkdir()
+    for key, name in ((tmp_path / "my-password", "there"), (tmp_path / "keys", "'keys'")):
+        with pytest.raises(KeyFileError, match=rf"^the key of the ledger: no readable file {name}$"):
+            Ledger(path, key=key)
+
+
 def test_a_pipe_is_no_key(path: Path, tmp_path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no named pipes")

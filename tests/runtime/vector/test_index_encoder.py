@@ -110,8 +110,8 @@ def test_the_odds_of_any_sentence_change_by_the_epsilon_at_most(speaker: IndexEn
 
 def test_what_a_statement_of_a_sentence_says(speaker: IndexEncoder, encoder: IndexEncoder) -> None:
     statement = speaker.statement(as_text=True)
-    promise = "epsilon 4 for the whole text, whatever it says (odds up to 55 to 1)"
-    assert statement.summary() == f"one of 6 public sentences, not the author's words, channel counts: {promise}"
+    promise = "epsilon 4 for the whole text, whatever it says; odds between two texts shift at most 55-fold"
+    assert statement.summary() == f"one of 6 public sentences, not the author's words (channel counts): {promise}"
     assert "none is a paraphrase" in str(statement)
     assert statement.charge == speaker.statement().charge
     assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "kind_of_text"}
@@ -199,7 +199,7 @@ def test_the_default_bundle(bundle: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
     place = tmp_path / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
     monkeypatch.setattr(defaults, "__file__", str(place))
-    with pytest.raises(BundleNotFound, match=r"give the folder of a bundle \(--bundle; .*artifacts/ag-static"):
+    with pytest.raises(BundleNotFound, match=r"pip install -e \./runtime\), .*\(--bundle; .*artifacts/ag-static"):
         IndexEncoder.load()
     target = tmp_path / "artifacts" / defaults.DEFAULT_ENCODER
     target.parent.mkdir()

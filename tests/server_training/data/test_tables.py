@@ -80,6 +80,7 @@ BAD: dict[str, tuple[str, str | bytes, tuple[str, str], type[DataError], str]] =
     "column zero": ("a.tsv", "a\tb\n", ("0", "1"), MissingColumn, "of that number"),
     "a name and a number": ("a.tsv", "text\tb\n", ("text", "2"), DataOptionError, "both columns"),
     "one column for both": ("a.csv", "text\na\n", ("text", "text"), DataOptionError, "one column"),
+    "semicolons": ("a.csv", "text;topic\na;b\n", ("text", "topic"), MissingColumn, "separate cells by commas"),
     "another ending": ("a.xlsx", "text", ("text", "topic"), DataOptionError, "ending"),
     "an empty file": ("a.csv", "", ("text", "topic"), EmptyData, "empty"),
     "a header alone": ("a.csv", "text,topic\n", ("text", "topic"), EmptyData, "no row"),

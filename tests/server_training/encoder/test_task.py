@@ -1,6 +1,7 @@
 """Texts are divided so that close ones stay together, and labels that make no task are named."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,12 +109,18 @@ def test_what_is_too_close_to_a_given_test_text_is_left_out() -> None:
     assert not set(task.train.texts + task.calibration.texts) & {row.text for row in copies}
 
 
+def test_blanks_around_a_label_are_left_out() -> None:
+    spaced = [replace(row, label=f" {row.label}\t") for row in rows(30, 30, prefix="spaced")]
+    assert divided([*rows(60, 60), *spaced]).labels == divided(rows(60, 60)).labels
+
+
 @pytest.mark.parametrize(
     ("found", "test", "message"),
     [
         (rows(50), None, "1 different labels"),
         ([], None, "0 different labels"),
         (rows(*[1] * 257), None, "257 different labels"),
+        (rows(50, 1), None, f"class 2 of 2 has 1 text: {MIN_CLASS_TEXTS} are needed"),
         (rows(50, 2), None, f"class 2 of 2 has 2 texts: {MIN_CLASS_TEXTS} are needed; counted in"),
         (
             [*rows(90, 0), *[Example(texts=(LONG,), label="copied")] * 40],

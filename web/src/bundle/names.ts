@@ -18,6 +18,7 @@ const mark = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.in
 export const STRICT = mark("strict");
 export const START = mark("start");
 export const EMPHASIS = mark("emphasis");
+export const RARE = mark("rare");
 export const OPENER = mark("opener");
 export const FUNCTION = mark("function");
 

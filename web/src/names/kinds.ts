@@ -1,7 +1,7 @@
 /** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
 
 import type { NamesLists } from "../bundle/names.js";
-import { CALLED, LAST, PEOPLE_TOO, PLACE_BEFORE, TITLE_BEFORE, WHOLE } from "../generated.js";
+import { CALLED, LAST, PEOPLE_TOO, PLACE_BEFORE, SMALL_KINDS, TITLE_BEFORE, WHOLE } from "../generated.js";
 import { UPPER } from "../words.js";
 import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
 import { numberKind } from "./strings.js";
@@ -28,6 +28,8 @@ const LONGEST_ACRONYM = 5;
 const SHORTEST_WORD = 4;
 const places: ReadonlySet<string> = new Set(PLACE_BEFORE);
 const peopleToo: ReadonlySet<string> = new Set(PEOPLE_TOO);
+/** What is drawn for a body and a place in a document without a capital. */
+const smallKinds = new Map<string, string>(Object.entries(SMALL_KINDS));
 const names = new Map<string, string>(Object.entries(CALLED));
 
 /** What a kind is called in options, tags and statements. */
@@ -91,7 +93,8 @@ export class Kinds {
     const phrase = keysFrom(slot, 0);
     if (slot.kind !== RUN) {
       const listed = !capitals && slot.kind === "word" ? this.#ofPhrase(phrase) : "";
-      return listed === "" ? one(slot, slot.kind, slot.layout) : one(slot, listed, "");
+      if (listed === "") return one(slot, slot.kind, slot.layout);
+      return one(slot, this.keep.has(listed) ? listed : (smallKinds.get(listed) ?? listed), "");
     }
     let kind = this.#ofPhrase(phrase);
     if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);

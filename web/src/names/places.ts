@@ -6,6 +6,7 @@ import {
   ENDS_SENTENCE,
   JOINS,
   JOINS_DIGITS,
+  JOINS_FORMS,
   JOINS_INITIALS,
   LINE_BREAKS,
   LONG_HEADLINE,
@@ -17,6 +18,7 @@ import {
   YEARS,
 } from "../generated.js";
 import { LOWER, TITLE, UPPER, WHITE } from "../words.js";
+import { INWARD_HALF, OUTWARD_HALF } from "./strings.js";
 import {
   ALONE,
   AT_SENTENCE,
@@ -27,8 +29,11 @@ import {
   DOTTED,
   EMPHATIC,
   FIRST,
+  FORM,
   INITIAL,
   LOOSE,
+  NAME,
+  NAMED,
   NO_TITLE,
   SHOWN,
   type Token,
@@ -76,6 +81,7 @@ const [years, headlineWords, connectors, joinsDigits] = [YEARS, SMALL, CONNECTOR
   ReadonlySet<string>,
   ReadonlySet<string>,
 ];
+const joinsForms = set(JOINS_FORMS);
 const smallKinds = set(["word", "group", "number-word", "weekday"]);
 const withPlus = set([GROUP, "phone", "account"]);
 const shortNumbers = set(["1", "2", "3"]);
@@ -96,7 +102,7 @@ export class Places {
 
   constructor(
     readonly words: Token[],
-    readonly gaps: readonly string[],
+    readonly gaps: string[],
     readonly isLetter: (text: string) => boolean,
   ) {
     this.#hidden = new Uint8Array(words.length);
@@ -143,11 +149,15 @@ export class Places {
         place++;
         continue;
       }
-      if (word.cls === SHOWN && !this.#hidden[place]) {
+      if (word.cls === SHOWN && this.#hidden[place] && !this.#capitals) {
+        slot = this.#slot("word", place, place + 1);
+      } else if (word.cls === SHOWN && !this.#hidden[place]) {
         const end = this.#addressEnd(place);
         slot = this.#slot(word.bits & UNIT && end === place + 1 ? "unit" : "word", place, end);
       } else if (this.#hidden[place]) {
         slot = this.#run(place);
+      } else if (word.bits & OUTWARD_HALF && this.#isCode(place + 1)) {
+        slot = this.#slot("postcode", place, place + 2);
       } else if (word.cls === DIGITS) {
         slot = this.#number(place);
         const sign = written.slice(-1);
@@ -158,6 +168,7 @@ export class Places {
       } else {
         slot = this.#slot(word.kind, place, place + 1, word.case, word.layout);
       }
+      if (slot.tokens.length === 1 && slot.kind === "word" && !this.#capitals) this.#hideBehind(place);
       found.push(written, slot);
       written = "";
       place += slot.tokens.length;
@@ -191,8 +202,34 @@ export class Places {
         this.words[place] = word;
       }
       if (word.cls >= CAPITAL) found.push(place);
+      if (word.cls === CAPITAL && word.bits & FORM) this.#takeStop(place);
     }
     return found.reverse();
+  }
+
+  /** Gives the form of a firm the full stop behind it, where no sentence ends there: it is of the slot. */
+  #takeStop(place: number): void {
+    const gap = this.#gap(place + 1);
+    const after = this.words[place + 1];
+    const inside = after !== undefined && after.case === LOWER && after.cls !== DIGITS && after.cls !== CAPITAL;
+    if (gap === ". " ? !inside : !/^\.[,)]/.test(gap)) return;
+    const word = this.#word(place);
+    this.words[place] = { ...word, text: `${word.text}.` };
+    this.gaps[place + 1] = gap.slice(1);
+  }
+
+  /** Hides the word behind a name in lower case, which is taken for a part of it (`martin short`). */
+  #hideBehind(place: number): void {
+    const { bits, kind } = this.#word(place);
+    const after = place + 1;
+    if (!(bits & NAMED || kind === NAME) || after >= this.#end || this.gaps[after] !== " ") return;
+    const word = this.#word(after);
+    if (word.cls === SHOWN && word.case === LOWER && word.bits === 0 && word.kind !== "") this.#hidden[after] = 1;
+  }
+
+  /** Whether a word of the line is the second half of a postal code, behind a blank. */
+  #isCode(place: number): boolean {
+    return place < this.#end && this.gaps[place] === " " && (this.#word(place).bits & INWARD_HALF) !== 0;
   }
 
   /** Whether a word is one in lower case that no headline has. */
@@ -231,7 +268,7 @@ export class Places {
     if (place === 0) return true;
     const gap = this.#gap(place);
     const named = this.#word(place).bits & NO_TITLE && this.#word(place - 1).kind === "title" && gap.includes(".");
-    return !named && opens.test(gap);
+    return !named && (gap.includes(" - ") || opens.test(gap));
   }
 
   #startsSentence(place: number): boolean {
@@ -299,6 +336,7 @@ export class Places {
     const gap = this.#gap(after);
     const before = this.#word(after - 1);
     if (joins.has(gap) || (before.cls === INITIAL && joinsInitials.has(gap))) return true;
+    if (joinsForms.has(gap) && this.#word(after).bits & FORM) return true;
     return gap === ". " && after - 1 === first && (before.bits & DOTTED) !== 0;
   }
 

@@ -10,10 +10,12 @@ import {
   HASH,
   IBAN,
   IDENTIFIER_DIGITS,
+  INWARD,
   IP,
   MAC,
   NUMBER,
   ORDINAL,
+  OUTWARD,
   PATH,
   SSN,
   TIME,
@@ -51,7 +53,10 @@ const [path, number, groups, iban, ssn] = [PATH, NUMBER, DIGIT_GROUPS, IBAN, SSN
   RegExp,
   RegExp,
 ];
-const [time, decade] = [anyCase(TIME), anyCase(DECADE)];
+const [time, decade, outward, inward] = [anyCase(TIME), anyCase(DECADE), anyCase(OUTWARD), anyCase(INWARD)];
+/** Bits of the halves of a postal code. */
+export const OUTWARD_HALF = 512;
+export const INWARD_HALF = 1024;
 const YEAR = /^(?:1[5-9][0-9]{2}|20[0-9]{2})$/;
 const WORDLIKE = /^[A-Za-z0-9_-]+$/;
 const DOMAIN = new RegExp(`^(?:${TLD})$`);
@@ -130,9 +135,14 @@ function ofNumber(whole: string, mark: string, decimals: string): Kind {
 }
 
 function identifier(string: string): string {
-  if (uuid.test(string) || hash.test(string)) return "hash";
   if (iban.test(string)) return "iban";
+  if (uuid.test(string) || hash.test(string)) return "hash";
   return string.length >= KEY_LENGTH || !WORDLIKE.test(string) ? "key" : "id";
+}
+
+/** Which half of a postal code an identifier may be: a bit of its token, or 0. */
+export function codeHalf(string: string): number {
+  return outward.test(string) ? OUTWARD_HALF : inward.test(string) ? INWARD_HALF : 0;
 }
 
 /** A number and the unit that is written to it, as in `5kg`. */

@@ -1,6 +1,7 @@
 /** What may come out for a slot on the rung `names` (docs/names-rule.md, "What may come out"). */
 
 import {
+  CODE,
   DOMAINS,
   INITIALS,
   LETTERS,
@@ -48,6 +49,7 @@ export class Surrogates {
       ssn: 99 * 9999,
       account: 10 ** 8,
       iban: 10 ** 10,
+      postcode: 99_000,
       ip: 254 * NETS.length,
       mac: 256,
       email: given * family * DOMAINS.length,
@@ -182,6 +184,8 @@ const MADE: Readonly<Record<string, (index: number) => string>> = {
   ssn: (i) => `000-${padded(1 + Math.floor(i / 9999), 2)}-${padded(1 + (i % 9999), 4)}`,
   account: (i) => `00${padded(i, 8)}`,
   iban: (i) => `XX00TEST${padded(i, 10)}`,
+  postcode: (i) =>
+    `XX${1 + Math.floor(i / 1000)} ${Math.floor(i / 100) % 10}${CODE.charAt(Math.floor(i / 10) % 10)}${CODE.charAt(i % 10)}`,
   ip: (i) => `${NETS[Math.floor(i / 254)]}.${1 + (i % 254)}`,
   mac: (i) => `00:00:5e:00:53:${i.toString(16).padStart(2, "0")}`,
   path: (i) => `/srv/files/item-${1000 + i}`,

@@ -1,6 +1,6 @@
 /** Pass 1 of the rung `names`: tokens of chunks, each from its own string and the options alone (docs/names-rule.md). */
 
-import { EMPHASIS, FUNCTION, type NamesLists, OPENER, START, STRICT } from "../bundle/names.js";
+import { EMPHASIS, FUNCTION, type NamesLists, OPENER, RARE, START, STRICT } from "../bundle/names.js";
 import { BLANK, type Characters, L, M, MARK, N, ND, Points } from "../characters.js";
 import {
   ANY_CASE,
@@ -11,15 +11,18 @@ import {
   EMOTICON,
   ENDINGS,
   ENTITY,
+  FORMS,
   LETTER_CLITICS,
   LOWER_KINDS,
   NAME_LIKE,
+  NO_FORM,
   REQUESTS,
   SHOWN_WHOLE,
+  VERBS,
 } from "../generated.js";
 import { GAP as IS_GAP } from "../segments.js";
 import { capitalized, casePattern, isAscii, isDigit, isLong, isUpper, keyOf, LOWER, TITLE, UPPER } from "../words.js";
-import { NUMBER_KINDS, stringKind, withUnit } from "./strings.js";
+import { codeHalf, NUMBER_KINDS, stringKind, withUnit } from "./strings.js";
 
 export const GAP = 0;
 export const SHOWN = 1;
@@ -37,6 +40,11 @@ export const FIRST = 16;
 export const CLITIC = 32;
 export const DOTTED = 64;
 export const NO_TITLE = 128;
+export const FORM = 256;
+export const NAMED = 2048;
+/** Kinds of shown words that may be a part of the name before them: any, and one that leads to more. */
+export const NOUN = "noun";
+export const NAME = "name";
 
 /** One token. `kind`, `layout` and `bits` are of some classes alone. */
 export interface Token {
@@ -79,6 +87,8 @@ const wholes: ReadonlySet<string> = new Set(SHOWN_WHOLE);
 const pieces: ReadonlySet<string> = new Set(CLITIC_PIECES);
 const letterClitics: ReadonlySet<string> = new Set(LETTER_CLITICS);
 const beginNames: ReadonlySet<string> = new Set(BEGIN_NAMES);
+const verbs: ReadonlySet<string> = new Set([...REQUESTS, ...VERBS]);
+const forms: ReadonlySet<string> = new Set(FORMS);
 const nameLike: ReadonlySet<string> = new Set(NAME_LIKE);
 const requests: ReadonlySet<string> = new Set(REQUESTS);
 /** The ending of a word that the skeleton shows; nothing where it has none. */
@@ -280,7 +290,7 @@ export class Reader {
       if (shown.every((tokens) => tokens.every((one) => one.cls === SHOWN || (one.bits & AT_START) !== 0))) {
         return shown.flatMap((tokens, place) => [
           ...(place > 0 ? gap(".") : []),
-          ...tokens.map((one) => ({ ...one, cls: SHOWN, bits: 0 })),
+          ...tokens.map((one) => ({ ...one, cls: SHOWN, kind: "", bits: 0 })),
         ]);
       }
     }
@@ -288,7 +298,15 @@ export class Reader {
   }
 
   #unseparated(core: string): Token[] {
-    return this.#hasDigit(core) ? this.#withDigits(core) : (this.#joined(core) ?? [this.#string(core)]);
+    if (this.#hasDigit(core)) return this.#withDigits(core);
+    const found = this.#joined(core);
+    if (found === undefined) return [this.#string(core)];
+    const [first, between, second] = found;
+    // What may be a name takes the other word along, as in spider-man.
+    if (first?.cls !== LOOSE || second?.cls !== SHOWN || second.case !== LOWER || between?.text !== "-") return found;
+    if (found.filter((one) => one.cls === GAP).length > 1) return found;
+    const hidden = new Set([first, second]);
+    return found.map((one) => (hidden.has(one) ? this.#unlisted(one.text, one.key) : one));
   }
 
   /** The tokens of words and separators in turn; nothing if the core does not begin so. */
@@ -366,7 +384,8 @@ export class Reader {
 
   #string(core: string): Token {
     const [kind, layout] = stringKind(core, this.characters);
-    return NUMBER_KINDS.has(kind) ? this.#number(core) : token(ALONE, core, keyOf(core), LOWER, kind, layout);
+    if (NUMBER_KINDS.has(kind)) return this.#number(core);
+    return token(ALONE, core, keyOf(core), LOWER, kind, layout, kind === "id" ? codeHalf(core) : 0);
   }
 
   /** The tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
@@ -408,11 +427,28 @@ export class Reader {
     const marks = stem === key ? this.lists.common.get(key) : undefined;
     if (marks === undefined) {
       const kind = this.#firstKind(this.#small, key, [...ANY_CASE, ...LOWER_KINDS]);
-      return kind === "" ? unknown(stem, key, LOWER) : token(ALONE, stem, key, LOWER, kind);
+      const found = this.#unlisted(stem, key);
+      return kind === "" ? found : { ...found, kind, layout: "", bits: found.bits & NAMED };
     }
-    if ((marks & (STRICT | FUNCTION)) === 0) return { ...unknown(stem, key, LOWER), cls: LOOSE };
+    if ((marks & (STRICT | FUNCTION)) === 0) return { ...this.#unlisted(stem, key), cls: LOOSE };
     const bits = this.lists.kind("unit-word").has(key) ? UNIT : this.lists.kind("first-word").has(key) ? FIRST : 0;
-    return token(SHOWN, stem, key, LOWER, "", "", bits);
+    return token(SHOWN, stem, key, LOWER, this.#noun(key, marks), "", bits);
+  }
+
+  #isNamed(key: string): boolean {
+    return this.lists.kind("given").has(key) || this.lists.kind("family").has(key);
+  }
+
+  /** A word in lower case that is replaced. */
+  #unlisted(word: string, key: string): Token {
+    const found = unknown(word, key, LOWER);
+    return found.kind === "word" && this.#isNamed(key) ? { ...found, bits: NAMED } : found;
+  }
+
+  /** The kind of a shown word: what it may be behind a name in lower case. Most verbs are none. */
+  #noun(key: string, marks: number): string {
+    if (marks & (FUNCTION | OPENER) || endingOf(key) !== "" || key.endsWith("s") || verbs.has(key)) return "";
+    return this.#isNamed(key) ? NAME : NOUN;
   }
 
   #capital(stem: string, key: string, pattern: number): Token {
@@ -423,12 +459,15 @@ export class Reader {
       const request = (marks & START) !== 0 && requests.has(key);
       if (request || marks & (FUNCTION | OPENER)) bits |= AT_START;
       if ((request || marks & OPENER) && !(marks & FUNCTION)) bits |= NO_TITLE;
-      if (marks & (START | FUNCTION | OPENER)) bits |= AT_SENTENCE;
+      const rare = (marks & RARE) !== 0 && pattern !== UPPER;
+      if (marks & (START | FUNCTION | OPENER) && !rare) bits |= AT_SENTENCE;
       if (marks & EMPHASIS) bits |= EMPHATIC;
     }
     const kind = this.#firstKind(this.#capitalized, key, [...ANY_CASE, ...CAPITALIZED]);
     if (kind !== "") return token(ALONE, stem, key, pattern, kind, "", bits & AT_SENTENCE);
-    return token(CAPITAL, stem, key, pattern, "", "", bits | (beginNames.has(key) ? DOTTED : 0));
+    if (beginNames.has(key)) bits |= DOTTED;
+    if (forms.has(key) && stem !== NO_FORM) bits |= FORM;
+    return token(CAPITAL, stem, key, pattern, "", "", bits);
   }
 
   /** The first of some kinds that lists a key; nothing if none does. */

@@ -161,7 +161,7 @@ class VectorClassifier:
                 f"line {number}: is not a released vector (textveil encode --json writes them)"
             ) from None
         if bundle != self.bundle.identity:
-            raise ReleaseError(f"line {number}: was released by a device with another bundle")
+            raise ReleaseError(f"line {number}: was released by a device with another bundle: name that with --bundle")
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
             raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
         dimension = self.bundle.default_level.dimension

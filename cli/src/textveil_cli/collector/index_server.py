@@ -69,7 +69,7 @@ class IndexServer:
             raise ReleaseError(f"line {number}: is not a released index (textveil encode writes them)")
         released, identity, epsilon, channel = fields
         if identity != self.bundle.identity[:IDENTITY_DIGITS]:
-            raise ReleaseError(f"line {number}: was released by a device with another bundle")
+            raise ReleaseError(f"line {number}: was released by a device with another bundle: name that with --bundle")
         for staircase in self.bundle.channels.get(channel, ()):
             if f"{staircase.level.epsilon:f}" == epsilon:
                 break

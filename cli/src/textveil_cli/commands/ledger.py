@@ -48,7 +48,7 @@ def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_ke
 
 @ledger.command(cls=Command)
 def export(file: File, output: PrivateOutput = None, ledger_key: LedgerKey = None) -> None:
-    """Print all that a ledger holds as JSON: tags and numbers, no stored outputs."""
+    """Print what a ledger holds as JSON, without stored outputs."""
     Kept(ledger=file, ledger_key=ledger_key).refuse(("--output", output))
     exported = json.dumps(_opened(file, ledger_key).export(), indent=1) + "\n"
     with output_to(output, private=True) as write:
@@ -77,7 +77,7 @@ def delete(
     yes: Yes = False,
     ledger_key: LedgerKey = None,
 ) -> None:
-    """Forget a scope, with its account and budget, or all stored outputs."""
+    """Forget a scope and its budget, or all stored outputs."""
     if (scope is None) != outputs:
         raise OptionError("say what to delete: --scope NAME or --outputs")
     opened = _opened(file, ledger_key)

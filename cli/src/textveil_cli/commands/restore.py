@@ -1,15 +1,20 @@
 """``textveil restore``: a reply about a rewritten text gets its words back, on this device."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
+from textveil.release import counted
 from textveil.text.restore import MOST_BYTES, Restorer
 
-from textveil_cli.console import file_name, lines_of, output_to
+from textveil_cli.console import file_name, lines_of, output_to, say_unless
 from textveil_cli.options import InputOptions, PrivateOutput
+
+#: A number or a date in digits.
+_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)*(?!\w)")
 
 
 def restore(
@@ -18,13 +23,16 @@ def restore(
         Path | None, typer.Option("--mapping", help="The file that sanitize --keep-mapping wrote.")
     ] = None,
     output: PrivateOutput = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how much came back.")] = False,
 ) -> None:
     """Put the original words into a reply, on this device.
 
     The reply is about a text that was sanitized with --keep-mapping, and with --consistent on the rungs words and all.
 
-    Only words whose outputs stand for one original are restored. Numbers and dates come back from tags alone: others in
-    the reply may be made up. The result is as private as the text was.
+    A line on standard error says how many entries of the mapping came back. Others are not in the reply, or stay: in
+    lower case a name may be a word of the reply's own, and an output may stand for two originals. On the rung names the
+    mapping has no numbers and dates, which are drawn anew at each place: with sanitize --style tag they come back. The
+    result is as private as the text was.
     """
     paths = inputs.paths
     if mapping is None:
@@ -35,8 +43,25 @@ def restore(
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError(f"--mapping: no readable file {file_name(mapping) or 'there'}") from error
+    stream, numbers = restorer.stream(), 0
+    blocks = [([inputs.text], True, 0)] if inputs.text is not None else lines_of(paths)
     with output_to(output, private=True) as write:
-        if inputs.text is not None:
-            write(restorer.restore(inputs.text) + "\n")
-        for lines, ended, _ in lines_of(paths):
-            write(restorer.restore("\n".join(lines)) + ("\n" if ended else ""))
+        for lines, ended, _ in blocks:
+            text = "\n".join(lines) + ("\n" if ended else "")
+            numbers += len(_NUMBER.findall(text))
+            write(stream.feed(text))
+        write(stream.close())
+    numbers -= sum(len(_NUMBER.findall(placed)) for placed in stream.placed)
+    found, uncertain = len({pair.output for pair in stream.used}), len(stream.unplaced) + len(stream.ambiguous)
+    say_unless(_said(len(restorer), found, uncertain, numbers), quiet)
+
+
+def _said(words: int, found: int, uncertain: int, numbers: int) -> str:
+    """What came back and what did not, in numbers alone."""
+    missing = f", {words - found:,} not found in the reply" if found < words else ""
+    left = [counted(uncertain, "uncertain mention")] if uncertain else []
+    left += [f"{counted(numbers, 'number')} that the mapping does not have"] if numbers else []
+    stays = f"; left as they are: {', '.join(left)}" if left else ""
+    more = " (is it the mapping of another text?)" if words and not found else ""
+    more = " (see textveil restore --help)" if left and not more else more
+    return f"{found:,} of {counted(words, 'word')} of the mapping put back{missing}{stays}{more}"

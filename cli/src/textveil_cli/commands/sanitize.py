@@ -6,6 +6,10 @@ from textveil_cli.rewriting.asked import Asked
 def sanitize(asked: Asked) -> None:
     """Rewrite a text with words drawn at random.
 
+    \b
+    textveil sanitize --protect names --text "Please refund Anna Novak."
+    textveil sanitize --protect names tickets.csv --column note -o sent.csv
+
     Drawn words are other words: where a language model or a colleague acts on the text, take --protect names. Function
     words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a document of
     plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are copied. Files

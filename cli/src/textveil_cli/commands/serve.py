@@ -29,7 +29,7 @@ class ServedEncoder:
         str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
     ] = None
     encoder_as_text: Annotated[
-        bool, typer.Option(help="Answer /encode with a public sentence of the encoder beside the index.")
+        bool, typer.Option("--encoder-as-text", help="Answer /encode with a public sentence beside the index.")
     ] = False
     must_be: Annotated[PinOptions, Of("encoder")]
 

@@ -20,7 +20,7 @@ def verify(
         int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {PAIRS:,} if left out.")
     ] = None,
     receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
-    output: Annotated[
+    released: Annotated[
         Path | None,
         typer.Option("--output", help="With --receipt: the output that it must be of; - is standard input."),
     ] = None,
@@ -40,9 +40,9 @@ def verify(
             raise OptionError("--receipt is checked without a bundle")
         from textveil_cli.show.receipt import verify_receipt
 
-        print(verify_receipt(receipt, output, signed_by, bundle.must_be.expect_id))
+        print(verify_receipt(receipt, released, signed_by, bundle.must_be.expect_id))
         return
-    if output is not None or signed_by is not None:
+    if released is not None or signed_by is not None:
         raise OptionError("--output and --signed-by go with --receipt")
     pins = bundle.must_be.pins
     opened = Sanitizer.load(**pins).bundle if named is None else open_bundle(named, **pins)

@@ -15,6 +15,7 @@ own.
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -34,6 +35,8 @@ SETTINGS: dict[str, Any] = {
     "rich_markup_mode": None,
 }
 Given = dict[str, Any]
+#: How typer names the type of what may be repeated, and of a number with a range.
+_TYPED = re.compile(r"<(?:list\[(\w+)\]|(\w+) range)>")
 
 
 class GivenAgain(Exception):
@@ -63,10 +66,21 @@ def _of_its_type(option: Any) -> Any:
 
 
 class _Once:
-    """Refuses an option that is given twice and has one value: the last would win.
+    """Refuses an option that is given twice and has one value: the last would win. Says what Ctrl-C left.
 
     A list of values may go on, and a flag that only switches something on may be repeated.
     """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command. Interrupted, it says what was kept: what it has noted itself, or what its options tell."""
+        try:
+            return cast(Any, super()).invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            if not getattr(interrupt, "told", False):  # by the command, else while it was imported
+                kept = "; ".join(getattr(interrupt, "__notes__", ())) or _kept(ctx.params)
+                say(f"{ctx.find_root().info_name}: interrupted{kept and ': '}{kept}")
+                interrupt.told = True  # type: ignore[attr-defined]
+            raise
 
     def get_params(self, ctx: Any) -> list[Any]:
         found = cast(Any, super()).get_params(ctx)
@@ -97,16 +111,7 @@ def _has_one_value(option: Any) -> bool:
 
 
 class Command(_Once, TyperCommand):
-    """A command whose help has its options under the headings of their groups, and that says what Ctrl-C left."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Runs the command. Interrupted, it says what was kept: what it has noted itself, or what its options tell."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
-            kept = "; ".join(getattr(interrupt, "__notes__", ())) or _kept(ctx.params)
-            say(f"{ctx.find_root().info_name}: interrupted{kept and ': '}{kept}")
-            raise
+    """A command whose help has its options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes arguments, then options without a group, then each group."""
@@ -114,6 +119,7 @@ class Command(_Once, TyperCommand):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
+                record = (_TYPED.sub(r"<\1\2>", record[0]), record[1])
                 argument = parameter.param_type_name == "argument"
                 heading = None if argument else getattr(parameter, "rich_help_panel", None)
                 sections.setdefault(heading or ("Arguments" if argument else "Options"), []).append(record)

@@ -9,7 +9,6 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
-from difflib import SequenceMatcher
 from typing import Any
 
 import typer
@@ -32,7 +31,7 @@ _OPTION = re.compile(
     r"protect|replacement_probability|sanitize_punctuation|split|style|tag)\b"
 )
 #: What is typed as the name of an option, and hardly a text.
-_NAMED = re.compile(r"(?=.{3,40}$)--[a-z]+(-[a-z]+)*")
+_NAMED = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
@@ -65,9 +64,10 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # `textveil ... | head` ends quietly
         _abandon_output()
         return 1
-    except OSError:  # errors of input are named where they occur: what is left is printing
+    except OSError as error:  # errors of input are named where they occur: what is left is printing
         _abandon_output()
-        return _fail(f"{name}: {OutputError.code}: standard output cannot be written", 1)
+        why = os.strerror(error.errno) if error.errno else "closed"
+        return _fail(f"{name}: {OutputError.code}: standard output cannot be written: {why}", 1)
     except MemoryError:
         return _fail(f"{name}: memory: not enough memory for this input", 1)
     except Exception as error:  # the last line of defense for the user's text
@@ -98,13 +98,21 @@ def _usage(error: Any, name: str) -> str:
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
         commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
-        said = "unknown command" if commands else "one argument too many: put what has blanks in quotes"
+        takes = any(each.param_type_name == "argument" for each in error.ctx.command.get_params(error.ctx))
+        hint = "put what has blanks in quotes" if takes else "this command takes options alone"
+        said = "unknown command" if commands else f"one argument too many: {hint}"
     if _NAMED.fullmatch(typed := str(getattr(error, "option_name", ""))) and said == _USAGE["NoSuchOption"]:
         said += f" {typed}"
-    meant = _meant(error)
-    if meant:
-        return f"{said}: did you mean {' or '.join(meant)}?"
-    if said == "unknown command" and name == "textveil":
+    if "NoSuchOption" in kinds:
+        from textveil_cli.console.meant import meant
+
+        options = error.ctx.command.get_params(error.ctx)
+        return said + meant(str(error.option_name), [name for option in options for name in option.opts])
+    if commands := _commands_alike(error):
+        return f"{said}: did you mean {' or '.join(commands)}?"
+    if said == "unknown command":
+        if error.ctx.parent is not None or name != "textveil":
+            return f"{said}; there are {', '.join(error.ctx.command.list_commands(error.ctx))}"
         return f'{said}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
     if "BadOptionUsage" in kinds and said == _USAGE["BadOptionUsage"]:  # of an option of ours
         return f"{error.option_name} {'needs a value' if 'requires' in error.message else said}"
@@ -126,14 +134,8 @@ def _wanted(option: Any) -> str:
     return f"takes {number}" + (f", at least {low}" if low is not None else "") + (f", at most {high}" if high else "")
 
 
-def _meant(error: Any) -> list[str]:
-    """Our own commands or options that look like what was typed."""
-    options = getattr(error, "possibilities", None)
-    if options:  # click compares them with their dashes, which all have in common
-        typed = str(getattr(error, "option_name", "")).lstrip("-")
-        alike = {each: SequenceMatcher(None, typed, each.lstrip("-")).ratio() for each in options}
-        least = max(1 / 2, max(alike.values()) - 0.1)
-        return sorted(each for each, ratio in alike.items() if ratio > least)
+def _commands_alike(error: Any) -> list[str]:
+    """Our own commands that look like what was typed."""
     commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
     _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
     return sorted(name for name in commands if f"'{name}'" in guessed)

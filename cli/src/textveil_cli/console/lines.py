@@ -24,6 +24,8 @@ _FILE = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|
 
 def closest(typed: str, names: Sequence[str]) -> str:
     """Asks whether a column that there is was meant by one that there is not, if it is spelled nearly like it."""
+    if "," in typed and {*typed.split(",")} <= {*names}:
+        return "; name each with an option of its own"
     return "".join(f"; did you mean {name}?" for name in get_close_matches(typed, names, 1) if name.isprintable())
 
 

@@ -204,8 +204,11 @@ class DelimitedLayout:
     def _place(self, names: list[str], column: str, option: str) -> int:
         found = [place for place, name in enumerate(names) if name == column]
         if len(found) != 1:
-            where = "header" if self._selection.header else "first row"
-            hint = closest(column, names) or "; --no-header if there is none" if not found and where == "header" else ""
+            where, hint = "header" if self._selection.header else "first row", ""
+            if not found:
+                hint = closest(column, names) or "; --no-header if there is none"
+            if not self._selection.header:
+                hint = f": with --no-header it is a number from 1 to {len(names)}"
             if not found and len(names) == 1:
                 hint = f": the first row is one cell{_meant(names[0], self._selection.delimiter)}"
             raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the {where}{hint}")

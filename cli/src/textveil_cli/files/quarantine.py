@@ -39,7 +39,7 @@ class Quarantine:
                 raise OutputError("--quarantine: the file there is not a quarantine: name another")
             os.fchmod(self._descriptor, 0o600) if hasattr(os, "fchmod") else None
         except FileExistsError:
-            raise OutputError("--quarantine: there is a file already") from None
+            raise OutputError("--quarantine: there is a file already: name another (or --resume that run)") from None
         except OSError as error:
             raise OutputError(f"--quarantine: cannot be written: {os.strerror(error.errno or 0)}") from error
         self._path = path

@@ -116,7 +116,7 @@ class Record:
                 raise ResumeError(
                     "the output folder has no record to go on with"
                     if resume
-                    else "the output folder is not empty: --resume goes on with a run that was interrupted"
+                    else "the output folder is not empty: name a new one, or a file (--resume goes on with a run)"
                 )
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
             self._descriptor = os.open(self._path, flags, 0o600)

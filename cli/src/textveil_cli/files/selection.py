@@ -84,7 +84,7 @@ class Selection:
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
-            raise OptionError("--delimiter is one ASCII character: not a quote, not a line end")
+            raise OptionError("--delimiter is one ASCII character: not a quote, not a line end (--tsv is for tabs)")
         if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
             raise OptionError("--encoding is for --csv and --tsv")
         if self.allow_missing and self.format != "jsonl":

@@ -88,6 +88,9 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
             found.append((Path(given), os.path.basename(given)))
         else:  # what is not there may be a text where a path belongs, and is not named
             raise InputError(f"{shown}: no such file")
+    if not found and left_out:
+        endings = " or ".join(FORMATS[format_name])
+        raise InputError(f"no file there ends in {endings}: say --csv, --tsv, --jsonl or --parquet, or name the files")
     folder = output if output is not None and (several or os.path.isdir(output)) else None
     _check(found, folder, output, several)
     files = [

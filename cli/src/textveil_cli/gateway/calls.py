@@ -164,7 +164,7 @@ class Answer:
         asked = read_request(path, body, self._gateway.passes)
         client, length = client_of(conversations, request), request.headers.get("content-length")
         size = len(json.dumps(body)) if length is None else int(length)
-        marks = conversations.marks(client, asked.messages)
+        marks = conversations.marks.of(client, asked.messages)
         kept, earlier = conversations.find(client, named_in(request), marks, asked.after, size)
         async with conversations.request(kept, call.run):
             exchange, sent = await self._rewritten(call, kept, earlier, asked, size)

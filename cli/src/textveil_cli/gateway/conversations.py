@@ -1,13 +1,11 @@
 """Which conversation a request belongs to, and how long its mapping is kept: in memory, and in a file if asked.
 
 A header names a conversation, or the messages of a request do: those of an earlier one with the reply that it got. Both
-count under the same key of the client alone, which is known here by a keyed hash.
+count under the same key of the client alone.
 """
 
 import asyncio
 import contextlib
-import hmac
-import json
 import os
 import re
 import threading
@@ -21,14 +19,10 @@ from typing import Any
 from textveil import Conversation
 from textveil.conversation import Went
 
+from textveil_cli.gateway.marks import Marks
+
 #: Does some work of a size.
 Run = Callable[..., Awaitable[Any]]
-#: What a message has that clients write in different ways, or leave out.
-_SKIPPED = frozenset(
-    "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
-)
-_TYPES = frozenset(("message", "text", "input_text", "output_text"))
-_SIGNED = ("thinking", "redacted_thinking", "reasoning")
 #: Beginnings that are remembered of one conversation.
 _MOST_MARKS = 2_000
 #: Conversations that rest unpacked, and bytes of their last requests, together.
@@ -94,9 +88,12 @@ class Conversations:
         load: Goes on with one from its file, under its key.
         unpack: Goes on with one that was packed.
         keeping: How long they are kept.
-        key: Key of all hashes.
-        options: What rewrites them: a file that was written under other options is another conversation.
+        key: Key of the marks.
+        options: What rewrites them.
         clock: Seconds that only rise.
+
+    Attributes:
+        marks: What tells them.
     """
 
     def __init__(
@@ -112,8 +109,7 @@ class Conversations:
     ) -> None:
         self._make, self._load, self._unpack = make, load, unpack
         self._keeping, self._clock = keeping, clock
-        self._hashes = hmac.new(key, digestmod="sha256")
-        self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
+        self.marks = Marks(key, options)
         self._known: dict[bytes, tuple[Kept, Went | None]] = {}
         self._kept: OrderedDict[int, Kept] = OrderedDict()
         self._rested: dict[Kept, None] = {}
@@ -121,10 +117,6 @@ class Conversations:
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    def client(self, credentials: Iterable[bytes]) -> bytes:
-        """Returns what stands for a client: a keyed hash of what it shows the upstream."""
-        return self._hash(b"client", *credentials)
 
     def find(
         self, client: bytes, named: str | None, marks: Sequence[bytes], after: Iterable[str], size: int
@@ -139,11 +131,11 @@ class Conversations:
             size: Bytes of the request.
         """
         self.expire()
-        replies = (self._known.get(self._reply(client, name)) for name in after)
+        replies = (self._known.get(self.marks.reply(client, name)) for name in after)
         earlier = next((entry for entry in replies if entry is not None), None)
         mark = None
         if named is not None:
-            mark = self._hash(b"named", client, named.encode("utf-8", "surrogatepass"), self._options)
+            mark = self.marks.named(client, named)
             folder = self._keeping.folder
             path = None if folder is None else folder / f"{mark.hex()}.conversation"
             found = self._known.get(mark, (Kept(conversation=None, path=path), None))
@@ -194,9 +186,9 @@ class Conversations:
             return  # forgotten meanwhile
         for reply in said:
             if reply:
-                self._mark((kept, None), self.marks(marks[-1] if marks else client, reply)[-1])
+                self._mark((kept, None), self.marks.of(marks[-1] if marks else client, reply)[-1])
         for name in names:
-            self._mark((kept, exchange.went), self._reply(client, name))
+            self._mark((kept, exchange.went), self.marks.reply(client, name))
 
     @contextlib.asynccontextmanager
     async def request(self, kept: Kept, run: Run) -> AsyncIterator[None]:
@@ -291,50 +283,8 @@ class Conversations:
         if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
             del self._known[mark]
 
-    def marks(self, before: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """Returns what tells the beginnings of a conversation: a hash for each, which goes on from that before it.
-
-        Args:
-            before: The mark of what went before; at first the client.
-            messages: The messages, or those that go on.
-        """
-        marks, last = [], before
-        for message in messages:
-            shape = _plain(message)
-            if shape is not None:
-                last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
-            marks.append(last)
-        return marks
-
-    def _reply(self, client: bytes, name: str) -> bytes:
-        return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
-
-    def _hash(self, *parts: bytes) -> bytes:
-        hashes = self._hashes.copy()  # short ones so keep the interpreter, which threads may wait for
-        for part in parts:
-            hashes.update(len(part).to_bytes(8, "big") + part)
-        return hashes.digest()
-
 
 def _pack(kept: Kept) -> None:
     with kept.drawing:
         if not kept.requests and kept.conversation is not None:
             kept.packed, kept.conversation = kept.conversation.packed(), None
-
-
-def _plain(value: Any) -> Any:
-    """A message without what clients write in different ways; ``None`` for one that some do not send again."""
-    if isinstance(value, str):
-        return " ".join(value.split())
-    if isinstance(value, list):
-        parts = [part for part in map(_plain, value) if part is not None]
-        texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
-        return " ".join(filter(None, texts)) if None not in texts else parts
-    if not isinstance(value, Mapping):
-        return value
-    if value.get("type") in _SIGNED:
-        return None
-    found = {str(name): _plain(entry) for name, entry in value.items() if name not in _SKIPPED}
-    if found.get("type") in _TYPES:
-        del found["type"]
-    return {name: entry for name, entry in found.items() if entry is not None and entry != "" and entry not in ([], {})}

@@ -26,7 +26,7 @@ _IDENTIFIER = re.compile(r"[\w.:/@-]*", re.ASCII)
 
 def client_of(conversations: Conversations, request: Request) -> bytes:
     """Returns what stands for the client of a request."""
-    return conversations.client(key + b" " + value for key, value in request.headers.raw if key in _CREDENTIALS)
+    return conversations.marks.client(key + b" " + value for key, value in request.headers.raw if key in _CREDENTIALS)
 
 
 def named_in(request: Request) -> str | None:

@@ -31,9 +31,10 @@ class InputOptions:
     """One text, or files of texts."""
 
     heading: ClassVar[str] = "Input"
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Text files; - is standard input.")] = (
-        None
-    )
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Files, for sanitize folders too; - or none is standard input."),
+    ] = None
     text: Annotated[str | None, typer.Option("--text", "-t", help="This text instead; one document.")] = None
 
     @property
@@ -97,6 +98,7 @@ class TableOptions:
         bool,
         typer.Option(
             "--header/--no-header",
+            show_default=False,
             help="CSV, TSV: the first row has the names (the default), or columns are numbers from 1.",
         ),
     ] = True
@@ -126,7 +128,7 @@ class TableOptions:
             return self
         from textveil_cli.files import format_of
 
-        found = {format_of(path) for path in paths}
+        found = {format_of(path) for path in paths if os.path.exists(path)} or {format_of(path) for path in paths}
         if len(found) > 1:
             raise OptionError("the files are of several formats: name those of one, or say --plain")
         (format_name,) = found

@@ -1,12 +1,14 @@
 """What is charged, and what is written down of a promise: the ledger, its budget, its memo, and receipts."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
-from textveil.errors import OptionError
+from textveil.errors import OptionError, OutputError
+from textveil.lazy import called
 
 if TYPE_CHECKING:
     from textveil.release import Statement
@@ -112,9 +114,19 @@ class ReceiptOptions:
             raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
         if self.receipt is None or self.receipt_key is None:
             return None
+        require_place("--receipt", self.receipt)
         from textveil_cli.charges import ReceiptFile
 
         return ReceiptFile(self.receipt, self.receipt_key, statement_of, table)
+
+
+def require_place(option: str, path: Path) -> None:
+    """Raises ``OutputError`` where an option names no place for a file: known before a text is released."""
+    real = Path(os.path.realpath(path))
+    if real.is_dir():
+        raise OutputError(f"{option}: {called(path)} is a folder: name a file in it")
+    if not os.access(real.parent, os.W_OK):
+        raise OutputError(f"{option}: no folder there that can be written")
 
 
 def refuse_overwriting(

@@ -73,6 +73,8 @@ class Asked:
 
     def check(self) -> None:
         """Raises ``OptionError`` for options that do not go together."""
+        if self.inputs.text is not None and (self.is_table or self.table.columns):
+            raise OptionError("--text and columns exclude each other")
         known = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in known:
             raise OptionError(f"--document is {known[1]} or {known[2]}")

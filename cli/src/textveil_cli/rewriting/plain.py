@@ -1,16 +1,16 @@
 """``textveil sanitize`` for plain text: each line, or each input, is a document."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textveil.errors import OptionError, OutputError
+from textveil.errors import OptionError
 from textveil.release import counted
 from textveil.text import Options, Result, Sanitizer
 
 from textveil_cli.console import Lines, Write, all_lines, named, opened, output_to, read_lines, say, say_unless
+from textveil_cli.options.ledger import require_place
 from textveil_cli.rewriting.asked import Asked
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
     mapping, output = asked.keep_mapping, asked.output.output
     if mapping is not None and len(asked.inputs.paths) > 1:
         raise OptionError(_ONE_DOCUMENT)
-    if mapping is not None and not os.access(Path(os.path.realpath(mapping)).parent, os.W_OK):
-        raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
+    if mapping is not None:
+        require_place("--keep-mapping", mapping)
     asked.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
     receipt = asked.receipt.opened(sanitizer.terms(**options).statement)
     charged = asked.ledger.opened()

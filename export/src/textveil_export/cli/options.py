@@ -23,7 +23,7 @@ _KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
 NewBundle = Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")]
-Force = Annotated[bool, typer.Option(help="Replace an existing bundle.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,6 +110,7 @@ def _unwritten(path: Path, error: OSError) -> str:
     """Why a path cannot be written, named by its last part."""
     gone = error.errno == errno.ENOENT and not path.parent.exists()
     why = "its folder does not exist: make it first" if gone else os.strerror(error.errno or 0)
+    why = "it is a folder: name a file in it" if path.is_dir() else why
     return f"{path.name or str(path)!r} cannot be written: {why}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "4c31ecd61c1d47ab4737d929f7a6c7bf4d718dbd7d6485e2df444dca857f0a35"
+DEFAULT_BUNDLE_ID = "f4b46d41cce8fd47f44c4f325fae1685d50061d0f41fba1373b64c262aa36624"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")
@@ -25,8 +25,8 @@ def artifact(name: str) -> Path:
     path = repository / "artifacts" / name
     if not path.is_dir():
         raise BundleNotFound(
-            f"{name} is not part of this package: give the folder of a bundle (--bundle; "
-            f"the repository has artifacts/{name})"
+            f"{name} is not part of this package: install from a clone (pip install -e ./runtime), or give the folder "
+            f"of a bundle (--bundle; the repository has artifacts/{name})"
         )
     return path
 

@@ -156,12 +156,7 @@ def read_checked(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> 
 
 
 def parse_json(
-    content: bytes,
-    name: str,
-    *,
-    most: int = MAX_JSON_BYTES,
-    values: int = MAX_JSON_VALUES,
-    printable: bool = True,
+    content: bytes, name: str, *, most: int = MAX_JSON_BYTES, values: int = MAX_JSON_VALUES, printable: bool = True
 ) -> dict[str, Any]:
     """Reads a JSON object from bytes.
 

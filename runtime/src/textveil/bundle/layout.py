@@ -10,7 +10,7 @@ TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 #: Lists of the rung ``names``; two patterns for the name of a kind; and what a common word may be marked as, in order.
 COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"
 NAMES_KIND, NAMES_POOL = "names.kind.{}.txt", "names.pool.{}.txt"
-NAMES_MARKS = ("strict", "start", "emphasis", "opener", "name", "function")
+NAMES_MARKS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 

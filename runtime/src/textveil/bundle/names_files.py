@@ -14,7 +14,7 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: What a common word is marked as (docs/format.md): shown in a text without capitals too; shown where a sentence
 #: starts; shown in ALL CAPS; a word that opens sentences; a name of something as well; a function word.
-STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION = (1 << bit for bit in range(len(NAMES_MARKS)))
+STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(NAMES_MARKS)))
 #: Kinds all of whose members are listed. A common word is shown in lower case, so only marked members may be one.
 CLOSED_KINDS = ("weekday", "month", "title", "group")
 

@@ -15,14 +15,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import MAX_JSON_BYTES, Contents, parse_json, read_file, read_files
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
 from textveil.bundle.opened import MAX_BUNDLE_BYTES, Opened, Pins
-from textveil.errors import (
-    BundleDamaged,
-    BundleNotFound,
-    BundleVersion,
-    IdentityMismatch,
-    OptionError,
-    WrongBundle,
-)
+from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, OptionError, WrongBundle
 from textveil.lazy import called
 
 if TYPE_CHECKING:

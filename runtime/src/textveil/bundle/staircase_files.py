@@ -100,7 +100,5 @@ def _skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonF
 def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile:
     shape = entry["shape"]
     return KindFile(
-        text(entry["name"], LAW, _NAME),
-        None if shape is None else text(shape, LAW, _NAME),
-        contents[entry["file"]],
+        text(entry["name"], LAW, _NAME), None if shape is None else text(shape, LAW, _NAME), contents[entry["file"]]
     )

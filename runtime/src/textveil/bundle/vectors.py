@@ -95,13 +95,7 @@ def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:
     if default is None:
         raise BundleDamaged(f"{MANIFEST}: the default level is not one of the levels")
     extractor, outline = read_onnx(contents, release, default.dimension)
-    return VectorBundle(
-        **vars(opened),
-        extractor=extractor,
-        outline=outline,
-        levels=levels,
-        default_level=default,
-    )
+    return VectorBundle(**vars(opened), extractor=extractor, outline=outline, levels=levels, default_level=default)
 
 
 def read_onnx(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int) -> tuple[OnnxParts, Outline]:
@@ -124,11 +118,7 @@ def read_onnx(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: i
         raise BundleDamaged(f"{PIECES}: {UNKNOWN}, {FIRST} or {LAST} is missing")
     outline = check_model(contents[MODEL], dimension, MODEL)
     parts = OnnxParts(
-        model=contents[MODEL],
-        vocabulary=vocabulary,
-        lowercase=lowercase,
-        max_tokens=max_tokens,
-        dimension=dimension,
+        model=contents[MODEL], vocabulary=vocabulary, lowercase=lowercase, max_tokens=max_tokens, dimension=dimension
     )
     return parts, outline
 

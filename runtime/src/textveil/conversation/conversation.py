@@ -8,15 +8,12 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.atomic import atomic_bytes
-from textveil.bundle.kept import lies_in
-from textveil.bundle.signatures import require_cryptography
+from textveil.conversation import file
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
 from textveil.conversation.sent import pairs
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped
-from textveil.errors import IdentityMismatch, InputError, KeyFileError, OptionError
-from textveil.ledger import crypto
-from textveil.ledger.keys import read_key, tag
+from textveil.errors import IdentityMismatch, InputError, OptionError
+from textveil.ledger.keys import tag
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
@@ -27,13 +24,8 @@ from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
-#: The first line of a file, and what its content belongs to.
-HEADER = b"textveil-conversation 2\n"
-#: A file has no more.
-MOST_BYTES = 1 << 28
 #: Shorter keys are rather the names of fields: lon, es.
 _SHORT = 3
-_KEY = "the key of the conversation"
 #: What went out through an exchange: tags of messages, and what went before them.
 Went = tuple[tuple[str, ...], "Went | None"]
 _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
@@ -209,10 +201,7 @@ class Conversation:
             KeyFileError: The key is not one, is in the wrong folder, or others may read it.
             OutputError: The file cannot be written.
         """
-        path = Path(path)
-        key = self._key_of(path, key_file, make=True)
-        with atomic_bytes(path, private=True) as file:
-            file.write(HEADER + crypto.seal(key, self._content(), HEADER))
+        file.write(Path(path), key_file, self._content())
 
     def _content(self) -> bytes:
         content = {
@@ -244,17 +233,8 @@ class Conversation:
             IdentityMismatch: It was rewritten with another bundle.
             CryptoUnavailable: The package ``cryptography`` is not installed.
         """
-        path = Path(path)
-        try:
-            with path.open("rb") as file:
-                sealed = file.read(MOST_BYTES + 1)
-        except OSError as error:
-            raise InputError("the conversation: no readable file there") from error
-        if not sealed.startswith(HEADER) or len(sealed) > MOST_BYTES:
-            raise InputError("the conversation: not one of this version that textveil has written")
-        content = crypto.unseal(cls._key_of(path, key_file, make=False), sealed[len(HEADER) :], HEADER)
         given: dict[str, Any] = {"pass_through": pass_through, "restore_tools": restore_tools, "rewrite": rewrite}
-        return cls._of(content, sanitizer, given)
+        return cls._of(file.read(Path(path), key_file), sanitizer, given)
 
     def packed(self) -> bytes:
         """Returns the conversation in a tenth of its memory, for ``unpacked``. It is not encrypted."""
@@ -284,13 +264,6 @@ class Conversation:
                 (tag, (written, [Pair(*pair) for pair in used])) for tag, (written, used) in content[name].items()
             )
         return found
-
-    @staticmethod
-    def _key_of(path: Path, key_file: str | Path, *, make: bool) -> bytes:
-        require_cryptography("a conversation that is saved")
-        if lies_in(key_file, Path(os.path.realpath(path)).parent):
-            raise KeyFileError(f"{_KEY}: not in the folder of the conversation or below: a copy of it would tell all")
-        return read_key(Path(key_file), _KEY, make=make)
 
     def _once(self, known: str, message: Any, rewrite: Any) -> str:
         """What a message with a tag goes out as; drawn at its first time."""

@@ -107,6 +107,8 @@ def transaction(
 
 def is_blank(path: Path) -> bool:
     """Tells whether there is no file, or one that SQLite takes for an empty database: of one byte at most."""
+    if path.is_dir():
+        raise LedgerError(f"the ledger cannot be opened: {called(path)} is a folder: name a file in it")
     try:
         return path.stat().st_size <= 1
     except FileNotFoundError:

@@ -12,6 +12,7 @@ from pathlib import Path
 from textveil.bundle.atomic import atomic_bytes
 from textveil.bundle.kept import KEY_BYTES, beside, key_of, place_of
 from textveil.errors import KeyFileError
+from textveil.lazy import called
 
 #: What errors call keys.
 DEVICE_KEY, MEMO_KEY = "the key of the ledger", "the key of the memo"
@@ -31,7 +32,7 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
         KeyFileError: It is missing, is not a key, or others than its owner may read it.
         OutputError: It cannot be made.
     """
-    path = Path(os.path.realpath(path))
+    named, path = path, Path(os.path.realpath(path))
     if make and not path.exists():
         with atomic_bytes(path, private=True, over_a_key=True, replace=False) as file:
             file.write(os.urandom(KEY_BYTES))  # where another process was first, its key is read
@@ -40,7 +41,8 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
             status = os.fstat(file.fileno())
             content = file.read(KEY_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
     except OSError as error:
-        raise KeyFileError(f"{what}: no readable file there") from error
+        there = path.exists() and called(named)  # what is not there may be a password
+        raise KeyFileError(f"{what}: no readable file {there or 'there'}") from error
     if len(content) != KEY_BYTES:
         raise KeyFileError(f"{what}: a key file has {KEY_BYTES} bytes")
     if os.name == "posix" and status.st_mode & 0o077:

@@ -41,14 +41,5 @@ __all__ = [
 ]
 
 __getattr__: Find = lazy_names(
-    __name__,
-    __all__,
-    "channel",
-    "coin",
-    "distribution",
-    "entropy",
-    "integer_sampling",
-    "metric",
-    "protocol",
-    "scores",
+    __name__, __all__, "channel", "coin", "distribution", "entropy", "integer_sampling", "metric", "protocol", "scores"
 )

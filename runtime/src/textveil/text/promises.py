@@ -269,8 +269,8 @@ class MentionPromise:
             shown = _ORDER if terms.sanitize_punctuation else "punctuation"
         replaced = "listed names, numbers" + (", punctuation" if terms.sanitize_punctuation else "")
         words = counted(tokens, "other distinct word" if terms.consistent else "other word")
-        loss = f"{_plain(self.epsilon)} {_nats(self.epsilon)}{_each(tokens)} (odds up to {self.largest_odds:,} to 1)"
-        return f"Shown: {shown}. Replaced at random: {replaced}. {words} drawn at {loss}. {_WHOLE}"
+        loss = f"{_plain(self.epsilon)} {_nats(self.epsilon)}{_each(tokens)}"
+        return f"Shown: {shown}. Replaced at random: {replaced}. {words} drawn at {loss}, possibly unchanged. {_WHOLE}"
 
 
 def guess_gain(exact: float) -> float:

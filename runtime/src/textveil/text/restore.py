@@ -94,8 +94,12 @@ class Restorer:
             InputError: The reply is not a string.
         """
         require_string(reply, "the reply")
-        stream = Stream(self.index)
+        stream = self.stream()
         return stream.feed(reply) + stream.close()
+
+    def stream(self) -> Stream:
+        """Returns what restores one reply that comes in parts, and keeps what it placed and what it did not."""
+        return Stream(self.index)
 
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""

@@ -32,13 +32,5 @@ __all__ = [
 ]
 
 __getattr__: Find = lazy_names(
-    __name__,
-    __all__,
-    "encoder",
-    "extractor",
-    "index_encoder",
-    "index_statement",
-    "load",
-    "statement",
-    "static",
+    __name__, __all__, "encoder", "extractor", "index_encoder", "index_statement", "load", "statement", "static"
 )

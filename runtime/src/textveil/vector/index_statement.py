@@ -95,7 +95,8 @@ class IndexStatement(Statement):
         """Returns one line for a terminal."""
         released = self.kind_of_text if self.sentences else f"one of {self.staircase.codes} indices"
         odds = largest_odds(self.whole_text.epsilon)
-        return f"{released}, channel {self.channel}: {self.whole_text} (odds up to {odds:,} to 1)"
+        promised = f"{self.whole_text}; odds between two texts shift at most {odds:,}-fold"
+        return f"{released} (channel {self.channel}): {promised}"
 
     def _details(self) -> tuple[str, ...]:
         guess = f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average"

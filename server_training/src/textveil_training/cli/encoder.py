@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
-from textveil_cli.console import progress_bars, say
+from textveil_cli.console import file_name, progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
 from textveil_training.data.skipped import Skipped
@@ -178,7 +178,7 @@ def encoder(
     card: CardOptions,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the division and of training.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
-    force: Annotated[bool, typer.Option(help="Replace an existing bundle, and an unfinished run of it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a bundle, and an unfinished run of it.")] = False,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -200,7 +200,7 @@ def encoder(
     try:
         settings = _settings(texts, extractor, card, output, seed)
     except OSError as error:
-        raise UnreadableFile(f"the file cannot be opened ({error.strerror})") from None
+        raise UnreadableFile(f"{file_name(texts.file) or 'the file'} cannot be opened ({error.strerror})") from None
     if output.exists() and not force:
         raise OptionError("the output folder exists (use --force)")
     if texts.label is None and (extractor.codes is None or texts.test is not None):

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from textveil.release import counted
 from textveil_cli.console import closest
 
 from textveil_training.data.examples import Example
@@ -126,7 +127,9 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
             if row.count(name) != 1:
                 found = "two columns" if name in row else "no column"
                 meant = closest(name, row) if found == "no column" else ""
-                raise MissingColumn(f"{found} of the name given for the {option} ({len(row)} columns){meant}", location)
+                meant = "; separate cells by commas" if len(row) == 1 and set(row[0]) & {";", "\t"} else meant
+                there = counted(len(row), "column")
+                raise MissingColumn(f"{found} of the name given for the {option} ({there}){meant}", location)
         places = [row.index(name) for name in wanted]
     if len(set(places)) < len(places):
         raise DataOptionError("text and label are one column")

@@ -3,11 +3,12 @@
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms.staircase import MAX_CODES
+from textveil.release import counted
 
 from textveil_training.data import Example
 from textveil_training.data.grouped_split import Groups, divide, group_texts
@@ -70,11 +71,16 @@ def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | N
     return pairs.reshape(classes, width).astype(float)
 
 
+def _stripped(rows: Sequence[Example]) -> list[Example]:
+    """Rows whose labels have no blanks around them: in a table that people fill they are one label."""
+    return [replace(row, label=row.label.strip()) for row in rows]
+
+
 def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed: int = 0) -> Task:
     """Checks labels and divides texts; copies and close texts stay on one side.
 
     Args:
-        rows: Labeled texts.
+        rows: Labeled texts. Blanks around a label are left out.
         test: Texts for the figures, if they are given; else a part of ``rows``. What is too close to one is left out.
         seed: Another seed gives another division.
 
@@ -82,6 +88,7 @@ def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed
         ClassError: There is one class, or more than 256; a class has too few texts, or a part of the division has none
             of it; or one is in the test file only. A class is named by its number among the sorted labels.
     """
+    rows, test = _stripped(rows), None if test is None else _stripped(test)
     labels = tuple(sorted({row.label for row in rows}))
     if not 2 <= len(labels) <= MAX_CODES:
         raise ClassError(
@@ -91,8 +98,8 @@ def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed
     for number, label in enumerate(labels, 1):
         if sizes[label] < MIN_CLASS_TEXTS:
             raise ClassError(
-                f"class {number} of {len(labels)} has {sizes[label]} texts: {MIN_CLASS_TEXTS} are needed; counted in "
-                "the order of the alphabet: join this label to another, or take its rows out"
+                f"class {number} of {len(labels)} has {counted(sizes[label], 'text')}: {MIN_CLASS_TEXTS} are needed; "
+                "counted in the order of the alphabet: join this label to another, or take its rows out"
             )
     if test is not None and (only := {row.label for row in test} - set(labels)):
         raise ClassError(f"{len(only)} labels of the test file are not in the training file")

@@ -15,6 +15,7 @@ from textveil.text.names.strings import number_kind, string_kind, with_unit
         ("12345678", "account", ""),
         ("4111-1111-1111-1111", "card", ""),
         ("GB29NWBK60161331926819", "iban", ""),
+        ("DE89370400440532013000", "iban", ""),
         ("AB12CDE", "id", ""),
         ("www.example.com", "url", ""),
         ("https://example.com/a", "url", ""),

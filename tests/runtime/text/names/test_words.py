@@ -34,3 +34,20 @@ def test_years_without_old_are_no_age(plans: NamesPlans, end: str) -> None:
 def test_the_name_of_a_field_and_a_paragraph_start_a_sentence(plans: NamesPlans, text: str, expected: str) -> None:
     """Where one starts, a common word may have its capital."""
     assert slots(plans, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("she lives at SW1A 1AA, or m1 1ae.", "she lives at <postcode>, or <postcode>."),
+        ("room SW1A or 1AA here", "room <id> or <id> here"),
+        ("Zorbl Ltd. answered Zorbl, Inc., and left", "<organization> answered <organization>, and left"),
+        ("he saw Zorbl Co. Ltd. Novak left", "he saw <organization>. <family> left"),
+        ("the 5, Ltd, is", "the <number>, <organization>, is"),
+        ("LONDON (AP) it said", "<city> (<acronym>) it said"),
+        ("he likes Marks & Spencer", "he likes <organization>"),
+        ("he works at google in europe", "he works at <acronym> in <city>"),
+    ],
+)
+def test_kinds_of_codes_and_firms(plans: NamesPlans, text: str, expected: str) -> None:
+    assert slots(plans, text) == expected

@@ -168,7 +168,7 @@ def test_long_documents_alone_are_drawn_in_chunks(small: Sanitizer, monkeypatch:
     monkeypatch.setattr(long_texts, "LongDocument", lambda plan, parts: long.append(parts) or real(plan, parts))
     monkeypatch.setattr(rewriter, "LONG_CHARACTERS", 8)
     small.sanitize_batch(["doctor", "the doctor, nurse", "flu"])
-    assert long == [["the doctor, nurse"]]
+    assert long == [("the doctor, nurse",)]
 
 
 def test_a_document_keeps_each_of_its_texts(small: Sanitizer) -> None:

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textveil.text import segmentation
 from textveil.text.segmentation import strings
+from textveil.text.segmentation.cut import cut
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 # At least one character of every class of UAX #29, several of the crowded ones, and what strings are made of.
@@ -38,6 +39,9 @@ def test_segments_concatenate_to_the_text(text: str) -> None:
     found = segmentation.segments(text)
     assert "".join(found) == text
     assert all(found)
+    parts = [text[start:end] for start, end, _ in cut(text)]
+    assert "".join(parts) == text
+    assert all(parts) or parts == [""]
 
 
 @settings(max_examples=500)

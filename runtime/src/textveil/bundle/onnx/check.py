@@ -40,10 +40,7 @@ _FUSED = """
     MatMulIntegerToFloat MatMulNBits MultiHeadAttention QAttention QEmbedLayerNormalization QuickGelu
     SkipLayerNormalization
 """
-OPERATORS: Mapping[str, frozenset[str]] = {
-    "": frozenset(_STANDARD.split()),
-    "com.microsoft": frozenset(_FUSED.split()),
-}
+OPERATORS: Mapping[str, frozenset[str]] = {"": frozenset(_STANDARD.split()), "com.microsoft": frozenset(_FUSED.split())}
 
 # float32, uint8, int8, int32, int64, bool, float16, float64, uint4, int4
 _TENSOR_TYPES = frozenset({1, 2, 3, 6, 7, 9, 10, 11, 21, 22})
@@ -114,11 +111,7 @@ def _check(content: memoryview, dimension: int) -> Outline:
     for value in graph["value_info"]:
         _value(value)
     _check_signature(graph["input"], graph["output"], stored, dimension)
-    return Outline(
-        operators=dict(operators.most_common()),
-        tensors=len(graph["initializer"]),
-        size=len(content),
-    )
+    return Outline(operators=dict(operators.most_common()), tensors=len(graph["initializer"]), size=len(content))
 
 
 def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[Any]]:

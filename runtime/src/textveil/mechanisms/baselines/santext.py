@@ -86,10 +86,7 @@ class SanText:
         """Draws one output for every input, independently, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
-            self.proposals(unique),
-            row_of,
-            lambda rows, outputs: self.weights_of(unique[rows], outputs),
-            random_uint64,
+            self.proposals(unique), row_of, lambda rows, outputs: self.weights_of(unique[rows], outputs), random_uint64
         )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import regex
 
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.strings import string_kind, with_unit
-from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token
+from textveil.text.names.strings import code_half, string_kind, with_unit
+from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, LOOSE, SHOWN, Token
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -153,6 +153,9 @@ class Chunks:
                 found.append(gap(piece))
             else:
                 found += self._lexicon.word(piece)
+        if pieces[1::2] == ["-"] and (found[0].cls, found[2].cls, found[2].case) == (LOOSE, SHOWN, LOWER):
+            # What may be a name takes the other word along, as in spider-man.
+            found[::2] = [self._lexicon.unlisted(token.text, token.key) for token in found[::2]]
         return found
 
     def _separated(self, core: str) -> Sequence[Token]:
@@ -174,7 +177,7 @@ class Chunks:
                 return ()
             found += [gap(".")] if found else []
             # No word of it begins a slot: what is left would be another string.
-            found += [token._replace(cls=SHOWN, bits=0) for token in tokens]
+            found += [token._replace(cls=SHOWN, kind="", bits=0) for token in tokens]
         return found
 
     def _with_digits(self, core: str) -> Sequence[Token]:
@@ -206,7 +209,7 @@ def _string(core: str) -> Token:
     kind, layout = string_kind(core)
     if kind in ("number", "year", "account", "digits", "phone", "card", "ssn"):
         return number(core)
-    return Token(ALONE, core, key(core), LOWER, kind, layout)
+    return Token(ALONE, core, key(core), LOWER, kind, layout, code_half(core) if kind == "id" else 0)
 
 
 def _prefix(chunk: str, start: int) -> int:

@@ -30,6 +30,8 @@ _LONGEST_ACRONYM = 5
 _SHORTEST_WORD = 4
 #: Lists of the first and the last word of what is as likely a person.
 _PERSONS = frozenset((("given", "given"), ("given", "family")))
+#: What is drawn for names that a text without capitals has: bodies and places in common words would be read as shown.
+_SMALL = {"organization": "acronym", "place": "city"}
 #: Kinds that no list has a member of: what is on no list may be a name, so these are never kept.
 UNLISTED = frozenset(("acronym", "street"))
 #: Entries of lists of places, groups and firms that many people are called by; they are on one list only.
@@ -140,7 +142,7 @@ class Kinds:
         if slot.kind != RUN:
             listed = slot.kind == "word" and not capitals and all(token.layout != DRAWN for token in tokens)
             if kind is not None and listed:
-                return self._one(slot, kind, "")
+                return self._one(slot, kind if kind in self._keep else _SMALL.get(kind, kind), "")
             return self._one(slot, slot.kind, slot.layout)
         if kind is None:
             kind = self._of_several(slot) if len(tokens) > 1 else self._of_one(slot, folded)

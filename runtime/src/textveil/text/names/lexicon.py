@@ -6,7 +6,7 @@ from functools import cached_property
 
 import regex
 
-from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, START, STRICT, NamesLists
+from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
@@ -17,9 +17,13 @@ from textveil.text.names.tokens import (
     DRAWN,
     EMPHATIC,
     FIRST,
+    FORM,
     INITIAL,
     LOOSE,
+    NAME,
+    NAMED,
     NO_TITLE,
+    NOUN,
     SHOWN,
     UNIT,
     Token,
@@ -40,6 +44,8 @@ _SHORTEST_WITH_ENDING = 5
 _token = tuple.__new__  # a third of the time of ``Token``
 #: Short forms that begin names.
 _BEGIN_NAMES = frozenset(("st", "mt", "ft"))
+#: Legal forms of firms. In capitals one of them is Colorado.
+_FORMS, _NO_FORM = frozenset("co corp gmbh inc llc llp ltd plc".split()), "CO"
 #: Function words that names are also, or that stand for places: never shown for where they stand.
 _NAME_LIKE = frozenset("am may mine us will".split())
 #: What a request or a note begins with: shown before a name, if it is on no list of names.
@@ -55,6 +61,11 @@ rename repeat replace report request reschedule resend respond return review rew
 send share show sign speak spoke start stop suggest summarize suppose talk teach text texted told took transfer
 translate update upload use verify visit visited warn wish write
 """.split()
+)
+#: Common words that are verbs behind a name.
+_VERBS = REQUESTS | set(
+    "ate became began bought came drove fell felt flew got held hit kept knew know lost love made need ran said sat "
+    "spent thought want went won wrote".split()
 )
 
 
@@ -76,7 +87,7 @@ class Lexicon:
         drawn: Collection[str] = (),
     ) -> None:
         self._common, self._capitals = lists.common, lists.capitals
-        self._symbols = lists.symbols
+        self._symbols, self._persons = lists.symbols, lists.kinds["given"] | lists.kinds["family"]
         self._small = _kind_of(lists.kinds, _ANY_CASE + _LOWER)
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
@@ -109,7 +120,7 @@ class Lexicon:
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
         if self._common.get(word, 0) & (STRICT | FUNCTION) and word not in self._own and "'" not in word:
-            return (_token(Token, (SHOWN, word, word, LOWER, "", "", self._begins.get(word, 0))),)  # most of all words
+            return (_token(Token, (SHOWN, word, word, LOWER, self._noun(word), "", self._begins.get(word, 0))),)  # most
         folded = key(word)
         if "'" in folded and not self._denies(folded):
             parts = split_clitic(folded)
@@ -141,10 +152,22 @@ class Lexicon:
         marks = self._common.get(folded) if word == folded else None
         if marks is None:
             kind = self._small.get(folded)
-            return unknown(word, folded, LOWER) if kind is None else Token(ALONE, word, folded, LOWER, kind)
+            found = self.unlisted(word, folded)
+            return found if kind is None else found._replace(kind=kind, layout="", bits=found.bits & NAMED)
         if marks & (STRICT | FUNCTION):
-            return Token(SHOWN, word, folded, bits=self._begins.get(folded, 0))
-        return unknown(word, folded, LOWER)._replace(cls=LOOSE)
+            return Token(SHOWN, word, folded, LOWER, self._noun(folded), "", self._begins.get(folded, 0))
+        return self.unlisted(word, folded)._replace(cls=LOOSE)
+
+    def unlisted(self, word: str, folded: str) -> Token:
+        """Returns the token of a word in lower case that is replaced."""
+        found = unknown(word, folded, LOWER)
+        return found._replace(bits=NAMED) if folded in self._persons and found.kind == "word" else found
+
+    def _noun(self, word: str) -> str:
+        """The kind of a shown word: what it may be behind a name in lower case. Most verbs are none."""
+        if self._common.get(word, 0) & (FUNCTION | OPENER) or ending(word) or word[-1] == "s" or word in _VERBS:
+            return ""
+        return NAME if word in self._persons else NOUN
 
     def _capital(self, word: str, folded: str, case: int) -> Token:
         if len(word) == 1:
@@ -157,9 +180,10 @@ class Lexicon:
                 bits |= AT_START | NO_TITLE
             if marks & FUNCTION:
                 bits = AT_START
-            bits |= AT_SENTENCE if marks & (START | FUNCTION | OPENER) else 0
+            starts = marks & (START | FUNCTION | OPENER) and not (marks & RARE and case != UPPER)
+            bits |= AT_SENTENCE if starts else 0
             bits |= EMPHATIC if marks & EMPHASIS else 0
-        bits |= DOTTED if folded in _BEGIN_NAMES else 0
+        bits |= DOTTED if folded in _BEGIN_NAMES else FORM if folded in _FORMS and word != _NO_FORM else 0
         kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)

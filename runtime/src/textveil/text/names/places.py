@@ -14,11 +14,17 @@ from textveil.text.names.tokens import (
     AT_START,
     CAPITAL,
     DIGITS,
+    FORM,
     INITIAL,
+    INWARD,
     LOOSE,
+    NAME,
+    NAMED,
+    OUTWARD,
     SHOWN,
     UNIT,
     Token,
+    is_plain,
 )
 from textveil.text.names.words import JOINS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -51,7 +57,7 @@ class Places(Words):
     """
 
     def __init__(
-        self, words: list[Token], spelled: Sequence[str], special: Sequence[int], *, breaks: bool, capitals: bool
+        self, words: list[Token], spelled: list[str], special: Sequence[int], *, breaks: bool, capitals: bool
     ) -> None:
         super().__init__(words, spelled[::2], capitals=capitals)
         self._spelled, self._special, self._breaks = spelled, special, breaks
@@ -96,9 +102,18 @@ class Places(Words):
                 stop = self._run(place, end, found, has_lower)
             elif token.cls == DIGITS:
                 stop = self._digits(place, start, end, found)
+            elif token.bits & OUTWARD and place + 1 < end and gaps[place + 1] == " " and words[place + 1].bits & INWARD:
+                stop = place + 2
+                found.append(self._slot("postcode", LOWER, "", place, stop))
             else:
                 stop = place + 1
                 found.append(self._slot(token.kind, token.case, token.layout, place, stop))
+                named = token.kind == "word" and token.bits & NAMED and not self._capitals
+                # What stands behind a name in lower case is taken for a part of it (``martin short``).
+                while named and stop < end and gaps[stop] == " " and is_plain(words[stop]) and words[stop].kind:
+                    found += (" ", self._slot("word", LOWER, "", stop, stop + 1))
+                    self._hidden[stop], named = True, words[stop].kind == NAME
+                    stop += 1
             self.shown -= stop - place
             self._begin = stop
 
@@ -116,7 +131,18 @@ class Places(Words):
                 token = words[place] = token._replace(cls=CAPITAL) if leads else token._replace(kind="word")
             if token.cls >= CAPITAL:
                 found.append(place)
+                if token.bits & FORM:
+                    self._take_stop(place)
         return found[::-1]
+
+    def _take_stop(self, place: int) -> None:
+        """Gives the form of a firm the full stop behind it, where no sentence ends there: it is of the slot."""
+        gap, after = self._gaps[place + 1], self._words[place + 1 : place + 2]
+        goes_on = gap == ". " and after and after[0].case == LOWER and after[0].cls not in (DIGITS, CAPITAL)
+        if goes_on or gap.startswith((".,", ".)")):
+            self._words[place] = self._words[place]._replace(text=f"{self._words[place].text}.")
+            self._spelled[2 * place + 1] += "."
+            self._gaps[place + 1] = self._spelled[2 * place + 2] = gap[1:]
 
     def _hide(self, capitals: Sequence[int], has_lower: bool, end: int) -> None:
         """Marks the words with a capital that are not shown, each with the lower-case words that hyphens join to it."""

@@ -11,8 +11,6 @@ from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, OptionError
-from textveil.mechanisms.distribution import Distribution
-from textveil.mechanisms.staircase import staircase_channel
 from textveil.text import segmentation
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
@@ -43,13 +41,7 @@ POOLS = frozenset(
 #: Bytes of the key under which equal strings of a corpus become equal.
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
-_FOREIGN = (
-    "replacement_probability",
-    "sanitize_punctuation",
-    "split",
-    "mechanism",
-    "case",
-)
+_FOREIGN = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +108,9 @@ class NamesPlan:
             OptionError: It is any other: what a word becomes depends on where it stands.
         """
         if self.drawn is not None and word in self.drawn.ids:
+            from textveil.mechanisms.distribution import Distribution
+            from textveil.mechanisms.staircase import staircase_channel
+
             channel = staircase_channel(self.drawn.staircase)
             return Distribution.of(self.drawn.vocabulary, channel, self.drawn.ids[word])
         raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")

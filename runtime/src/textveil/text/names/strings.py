@@ -7,6 +7,7 @@ import re
 
 import regex
 
+from textveil.text.names.tokens import INWARD, OUTWARD
 from textveil.text.segmentation import strings
 
 #: Digits from which a number without group marks is an identifier.
@@ -41,6 +42,7 @@ _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,30}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
+_OUTWARD, _INWARD = (re.compile(code, re.IGNORECASE) for code in ("[a-z]{1,2}[0-9][a-z0-9]?", "[0-9][a-z]{2}"))
 _SSN = re.compile(rf"\d{{3}}{_DASH}\d\d{_DASH}\d{{4}}")
 _WITH_UNIT = re.compile(
     r"([0-9]+(?:[.,][0-9]+)?)(km|cm|mm|nm|kg|mg|g|ml|l|lbs?|oz|ft|in|mph|kmh|hz|khz|mhz|ghz|kb|mb|gb|tb|k|m|mn|bn|b|x|px|p|"
@@ -116,6 +118,11 @@ def _of_number(whole: str, mark: str | None, decimals: str | None) -> tuple[str,
     return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
 
 
+def code_half(string: str) -> int:
+    """Returns which half of a postal code an identifier may be: a bit of its token, or 0."""
+    return OUTWARD if _OUTWARD.fullmatch(string) else INWARD if _INWARD.fullmatch(string) else 0
+
+
 def with_unit(string: str) -> tuple[str, str] | None:
     """Splits a number and the unit that is written to it, as in ``5kg``; ``None`` where there is none."""
     # A letter that only looks like one of a unit is not a unit.
@@ -124,10 +131,10 @@ def with_unit(string: str) -> tuple[str, str] | None:
 
 
 def _identifier(string: str) -> str:
+    if _IBAN.fullmatch(string):  # most have no letter but A to F, as a hash has
+        return "iban"
     if _UUID.fullmatch(string) or _HASH.fullmatch(string):
         return "hash"
-    if _IBAN.fullmatch(string):
-        return "iban"
     if len(string) >= _KEY_LENGTH or not _WORDLIKE.fullmatch(string):
         return "key"
     return "id"

@@ -2,7 +2,7 @@
 
 Nothing here sees what stood in the slot. Identifiers come from ranges that belong to nobody: numbers for fiction
 (555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
-social security numbers, and cards that fail the check of ISO/IEC 7812.
+social security numbers, postal codes of an area XX, and cards that fail the check of ISO/IEC 7812.
 """
 
 import re
@@ -22,6 +22,8 @@ _NETS = ("192.0.2", "198.51.100", "203.0.113")
 #: Letters of initials: none that is a word by itself.
 _INITIALS = "BCDEFGHJKLMNOPRSTVW"
 _LETTERS = "bcdefghjklmnpqrtvwxyz"
+#: Letters of postal codes, of which no two are a unit or an ending of an ordinal.
+_CODE = "ABDEJQUWXZ"
 _UNREADABLE = "(unreadable)"
 _GROUP = re.compile("0+")
 
@@ -111,6 +113,7 @@ class Surrogates:
             "ssn": 99 * 9999,
             "account": 10**8,
             "iban": 10**10,
+            "postcode": 99_000,
             "ip": 254 * len(_NETS),
             "mac": 256,
             "email": given * family * len(_DOMAINS),
@@ -239,6 +242,7 @@ _MADE: dict[str, Callable[[int], str]] = {
     "ssn": lambda index: f"000-{1 + index // 9999:02d}-{1 + index % 9999:04d}",
     "account": lambda index: f"00{index:08d}",
     "iban": lambda index: f"XX00TEST{index:010d}",
+    "postcode": lambda index: f"XX{1 + index // 1000} {index // 100 % 10}{_CODE[index // 10 % 10]}{_CODE[index % 10]}",
     "ip": lambda index: f"{_NETS[index // 254]}.{1 + index % 254}",
     "mac": lambda index: f"00:00:5e:00:53:{index:02x}",
     "path": lambda index: f"/srv/files/item-{1000 + index}",

@@ -23,6 +23,14 @@ CLITIC = 32
 DOTTED = 64
 #: What a word with a capital is that may be shown at a start, but behind a title is a name (``Mr. Sweet``).
 NO_TITLE = 128
+#: The legal form of a firm: a comma or a full stop joins it to the name before it (``Novak, Inc.``).
+FORM = 256
+#: The halves of a postal code, each a string of its own (``SW1A 1AA``).
+OUTWARD, INWARD = 512, 1024
+#: A word in lower case that is on a list of persons.
+NAMED = 2048
+#: The kinds of shown words that are a part of the name before them in a text without capitals: any, and listed names.
+NOUN, NAME = "noun", "name"
 #: The layout of a word that is drawn, which to all around it is like any unlisted word.
 DRAWN = "drawn"
 
@@ -35,7 +43,7 @@ class Token(NamedTuple):
         text: How it is spelled.
         key: Its key: folded, and what pass 2 may read of it if it is shown.
         case: Its case pattern.
-        kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by.
+        kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by. Of ``SHOWN``: whether it may be of a name.
         layout: What the skeleton shows of a number; the ending of a word.
         bits: Of ``CAPITAL`` and ``ALONE``: where it may be shown. Of ``SHOWN`` and ``CAPITAL``: what it may begin.
     """

@@ -3,8 +3,6 @@
 As all of pass 2 it reads classes, case patterns and gaps, and of a shown word its key: never a string that is replaced.
 """
 
-from collections.abc import Sequence
-
 from textveil.text.names.tokens import (
     ALONE,
     CAPITAL,
@@ -13,6 +11,7 @@ from textveil.text.names.tokens import (
     DOTTED,
     EMPHATIC,
     FIRST,
+    FORM,
     INITIAL,
     LOOSE,
     NO_TITLE,
@@ -29,6 +28,7 @@ _OPENS = _ENDS_SENTENCE | LINE_BREAKS | frozenset(':;"\u201c\u201d\u00ab\u00bb\u
 _SUFFIXES = frozenset("based born style like led backed owned speaking area wide run made bound related".split())
 JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
 JOINS_INITIALS = frozenset((". ", "."))
+_JOINS_FORMS = frozenset((", ", ". "))
 #: No sentence ends at the full stop of these.
 _ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
 _YEARS = frozenset("year years yr yrs month months week weeks".split())
@@ -44,7 +44,7 @@ class Words:
         capitals: Whether any text of the document has a capital: else words that may be names are replaced.
     """
 
-    def __init__(self, words: list[Token], gaps: Sequence[str], *, capitals: bool) -> None:
+    def __init__(self, words: list[Token], gaps: list[str], *, capitals: bool) -> None:
         self._words, self._gaps, self._capitals = words, gaps, capitals
         self._hidden = bytearray(len(words))
         self._plain = range(0)  # words that begin no part of an address: they were looked at
@@ -75,7 +75,7 @@ class Words:
 
     def _opens(self, place: int) -> bool:
         """Whether a mark, a line break or nothing stands before a word."""
-        if place == 0 or _OPENS.isdisjoint(self._gaps[place]):
+        if place == 0 or (_OPENS.isdisjoint(self._gaps[place]) and " - " not in self._gaps[place]):
             return place == 0
         if self._words[place].bits & NO_TITLE and self._words[place - 1].kind == "title":
             return "." not in self._gaps[place]
@@ -104,11 +104,12 @@ class Words:
         return self._member_end(place, end) == after and self._joins(first, after)
 
     def _joins(self, first: int, after: int) -> bool:
-        """Whether the gap before a word joins it to what begins with another: also a dot after an initial or ``St``."""
+        """Whether the gap before a word joins it to what begins with another: so do marks beside some short forms."""
         gap, before = self._gaps[after], self._words[after - 1]
         if gap in JOINS or (before.cls == INITIAL and gap in JOINS_INITIALS):
             return True
-        return gap == ". " and after - 1 == first and bool(before.bits & DOTTED)
+        dotted = gap == ". " and after - 1 == first and before.bits & DOTTED
+        return bool(dotted or (gap in _JOINS_FORMS and self._words[after].bits & FORM))
 
     def _member_end(self, place: int, end: int) -> int:
         """Where a member of a run ends, with the lower-case words that a hyphen joins to it."""

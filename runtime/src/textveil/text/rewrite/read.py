@@ -89,12 +89,7 @@ class Reading:
     """
 
     def __init__(
-        self,
-        plan: Plan,
-        cut: Cut,
-        known: Segments,
-        carried: Carried = NOTHING,
-        sizes: Sequence[int] | None = None,
+        self, plan: Plan, cut: Cut, known: Segments, carried: Carried = NOTHING, sizes: Sequence[int] | None = None
     ) -> None:
         self.plan: Plan = plan
         self.known: Segments = known

@@ -28,9 +28,9 @@ class DrawPlan(Plan):
 #: on hidden words, so neither what comes out nor what is charged may depend on it, but for the order of random words.
 BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
 
-#: The texts of a document after the draw, how many tokens are charged for all of them together, and what restores words
-#: after consistent draws: it undoes the protection.
-Drawn = tuple[list[str], int, "Restorer | None"]
+#: The texts of a document after the draw, how many tokens are charged for all of them together, what restores words
+#: after consistent draws (it undoes the protection), and ``Result.drawn``, which is of the rung ``names`` alone.
+Drawn = tuple[Sequence[str], int, "Restorer | None", int]
 
 
 class Rewriter:
@@ -65,19 +65,19 @@ class Rewriter:
         from textveil.text.rewrite.long_texts import LongDocument
 
         long = LongDocument(self._plan, texts)
-        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None
+        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None, 0
 
     def _together(self, batch: Sequence[Sequence[str]]) -> Iterator[Drawn]:
         cut, sizes = self._reader.read(chain.from_iterable(batch)), list(map(len, batch))
         read = Reading(self._plan, cut, self._reader.segments, sizes=sizes)
         rewritten = written(read, draw(read))
         texts = iter(rewritten.texts)
-        of_each = [[next(texts)] if size == 1 else [*islice(texts, size)] for size in sizes]
+        of_each = zip(texts) if sizes.count(1) == len(sizes) else ([*islice(texts, size)] for size in sizes)
         if not self._plan.terms.consistent:
-            return zip(of_each, rewritten.tokens, repeat(None), strict=False)
+            return zip(of_each, rewritten.tokens, repeat(None), repeat(0), strict=False)
         from textveil.text.restore import Restorer
 
-        return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), strict=True)
+        return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), repeat(0), strict=False)
 
 
 def _batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

@@ -35,7 +35,7 @@ def _parts(text: str, strings: Iterable[Span]) -> Iterator[tuple[int, int, bool]
         yield position, len(text), False
 
 
-def words_and_gaps(part: str, *, marks_apart: bool = False) -> list[str]:
+def words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
     """Cuts what is between strings into words and gaps."""
     return _pattern(part, marks_apart).findall(part)
 
@@ -59,7 +59,7 @@ def segments(text: str, *, marks_apart: bool = False) -> list[str]:
     return found
 
 
-def iterate_segments(text: str, *, marks_apart: bool = False) -> Iterator[str]:
+def iterate_segments(text: str, *, marks_apart: bool) -> Iterator[str]:
     """Yields the segments one by one, for texts so long that a list of them all would not fit in memory."""
     words = _pattern(text, marks_apart).finditer
     for start, end, is_one in cut(text):

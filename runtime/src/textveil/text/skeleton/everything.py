@@ -50,10 +50,7 @@ class EverythingRule:
         spelled = segment[: len(stem)]
         case = case_pattern(spelled)
         of_clitic = UPPER if case == UPPER else LOWER
-        return [
-            (spelled, Token(Role.DRAWN, case, stem)),
-            (segment[len(stem) :], Token(Role.DRAWN, of_clitic, clitic)),
-        ]
+        return [(spelled, Token(Role.DRAWN, case, stem)), (segment[len(stem) :], Token(Role.DRAWN, of_clitic, clitic))]
 
     def mark(self, mark: str) -> Token:
         """Implements ``Rule.mark``: a mark is looked up as it is."""

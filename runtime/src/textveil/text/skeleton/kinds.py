@@ -10,6 +10,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
+from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ _MARKS = ("", f"\t{MEMBER_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_
 _IN_CAPITALS = CAPITALIZED.encode()
 #: An entry's code: eight of its bytes and the next eight, as numbers, one XOR the other.
 _HALF = 8
+#: A word's first bytes, cut off or filled with zeros, and both halves of them.
+_HEAD, _HALVES = Struct(f"{2 * _HALF}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
 _BLOCK = 1 << 8
@@ -234,16 +237,15 @@ class Listed:
 
     def find(self, word: str) -> list[tuple[int, bytes]]:
         """Returns the number of every list that has a word, first lists first, and what is behind the word there."""
-        found: list[tuple[int, bytes]] = []
-        entry = word.encode("utf-8", "surrogatepass")
-        head = entry.ljust(2 * _HALF, b"\0")
-        code = int.from_bytes(head[:_HALF], "big") ^ int.from_bytes(head[_HALF : 2 * _HALF], "big")
-        place = bisect_left(self._codes, code)
-        while place < len(self._codes) and self._codes[place] == code:
+        entry, codes = word.encode("utf-8", "surrogatepass"), self._codes
+        first, second = _HALVES.unpack(_HEAD.pack(entry))
+        code, found = first ^ second, []
+        place = bisect_left(codes, code)
+        while place < len(codes) and codes[place] == code:
             lines, start = self._lists[self._numbers[place]], self._starts[place]
-            listed, _, marks = lines[start : lines.index(b"\n", start)].partition(b"\t")
-            if listed == entry:
-                found.append((self._numbers[place], marks))
+            stop = start + len(entry)
+            if lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED):  # a tab, or the end of the line
+                found.append((self._numbers[place], lines[stop : lines.index(b"\n", stop)].lstrip(b"\t")))
             place += 1
         return found
 

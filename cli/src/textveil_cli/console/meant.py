@@ -1,0 +1,75 @@
+"""What was meant by an option that there is not: what users of other tools type, then what is spelled like it."""
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+#: What is typed for options of ours, with a value where that is meant. Of several a command has one, or all are meant.
+_OTHER_NAMES = {
+    "--epsilon": "eps level levels strength privacy nats",
+    "--protect names": "names",
+    "--protect words": "words",
+    "--protect all": "all everything",
+    "--protect": "rung mode visible show hide",
+    "--style tag": "tags mask redact placeholder placeholders",
+    "--keep, --tag, --drop": "kind kinds city cities date dates email emails name number numbers person persons",
+    "--mechanism": "method algorithm",
+    "--allow": "allow-list allowlist whitelist",
+    "--deny": "blacklist deny-list denylist stop-words stopwords",
+    "--column": "col cols text-column",
+    "--column, --key": "field fields",
+    "--delimiter": "sep separator",
+    "--output": "dir folder out out-file output-dir output-folder outdir outfile save to",
+    "--quiet": "no-statement silent",
+    "--workers": "j jobs parallel processes threads w",
+    "--resume": "continue",
+    "--skip-empty, --quarantine": "errors ignore ignore-errors skip skip-empty skip-errors",
+    "--bundle": "dict dictionary model vocabulary",
+    "--mapping, --keep-mapping": "map save-mapping",
+    "--budget": "limit",
+}
+#: What is typed for what is not an option of ours: a name of what the command must have, then what is typed.
+_SENTENCES = {
+    "files f file i in input path": "files stand after the command, without an option",
+    "--output force overwrite": "an output file is replaced without it",
+    "--output in-place inplace": "nothing is rewritten in its place: -o names another file",
+    "--csv format type": "the ending of a file says its format, or --csv, --tsv, --jsonl, --parquet or --plain",
+    "--epsilon random-state seed": "draws are random, and none can be repeated",
+    "--epsilon dry-run preview": "textveil preview shows what would stay visible",
+    "--protect epsilon eps level levels nats": "nothing is drawn here, so there is no level",
+    "--label column columns text-column": "--text names the column of the texts, --label that of the labels",
+    "--bundle lang language locale": "only English is built in, and --bundle names another",
+    "--help o out outfile output": "what is printed goes to a file with > FILE",
+    "--help version": "textveil --version shows it",
+}
+_LEVELS = " A level is named by its nats: textveil levels lists them"
+
+
+def meant(typed: str, options: Iterable[str]) -> str:
+    """Returns what is said beside an unknown option: a question, a sentence or nothing.
+
+    Args:
+        typed: The option; nothing of it is in the answer.
+        options: Those of the command.
+    """
+    name, known = typed.lstrip("-").lower(), {*options}
+    named = [each for each, names in _OTHER_NAMES.items() if name in names.split()]
+    found = [option for each in named for option in each.split(", ") if option.split()[0] in known]
+    if not found:
+        for (needed, *names), said in ((words.split(), said) for words, said in _SENTENCES.items()):
+            if name in names and needed in known:
+                return f": {said}"
+        found = _alike(name, sorted(option for option in known if option.startswith("--")))
+    if not found:
+        return ""
+    also = _LEVELS if found == ["--epsilon"] and name.startswith("level") else ""
+    return f": did you mean {', '.join(found[:-1])}{' or ' * (len(found) > 1)}{found[-1]}?{also}"
+
+
+def _alike(name: str, known: list[str]) -> list[str]:
+    """Those that begin as it does, it begins with, or that are spelled like it; click compares the dashes too."""
+    begun = [each for each in known if (len(name) > 2 and each[2:].startswith(name)) or name.startswith(f"{each[2:]}-")]
+    if begun:
+        return begun
+    alike = {each: SequenceMatcher(None, name, each[2:]).ratio() for each in known}
+    least = max(0.7, max(alike.values(), default=0) - 0.05)
+    return [each for each, ratio in alike.items() if ratio >= least]

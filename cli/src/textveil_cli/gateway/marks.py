@@ -1,0 +1,77 @@
+"""Marks of a conversation, by which its later requests are known: keyed hashes, each of one client alone."""
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+#: What a message has that clients write in different ways, or leave out.
+_SKIPPED = frozenset(
+    "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
+)
+_TYPES = frozenset(("message", "text", "input_text", "output_text"))
+_SIGNED = ("thinking", "redacted_thinking", "reasoning")
+
+
+class Marks:
+    """What tells conversations.
+
+    Args:
+        key: Key of all hashes.
+        options: What rewrites them: one that was named under other options is another conversation.
+    """
+
+    def __init__(self, key: bytes, options: Mapping[str, Any]) -> None:
+        self._hashes = hmac.new(key, digestmod="sha256")
+        self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
+
+    def client(self, credentials: Iterable[bytes]) -> bytes:
+        """Returns what stands for a client: a keyed hash of what it shows the upstream."""
+        return self._hash(b"client", *credentials)
+
+    def of(self, before: bytes, messages: Sequence[Any]) -> list[bytes]:
+        """Returns what tells the beginnings of a conversation: a hash for each, which goes on from that before it.
+
+        Args:
+            before: The mark of what went before; at first the client.
+            messages: The messages, or those that go on.
+        """
+        marks, last = [], before
+        for message in messages:
+            shape = plain(message)
+            if shape is not None:
+                last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
+            marks.append(last)
+        return marks
+
+    def named(self, client: bytes, name: str) -> bytes:
+        """Returns what tells a conversation that a header names."""
+        return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
+
+    def reply(self, client: bytes, name: str) -> bytes:
+        """Returns what tells a conversation by the name that the provider gave to a reply of it."""
+        return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
+
+    def _hash(self, *parts: bytes) -> bytes:
+        hashes = self._hashes.copy()  # short ones so keep the interpreter, which threads may wait for
+        for part in parts:
+            hashes.update(len(part).to_bytes(8, "big") + part)
+        return hashes.digest()
+
+
+def plain(value: Any) -> Any:
+    """Returns a message without what clients write in different ways; ``None`` for one that some do not send again."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        parts = [part for part in map(plain, value) if part is not None]
+        texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
+        return " ".join(filter(None, texts)) if None not in texts else parts
+    if not isinstance(value, Mapping):
+        return value
+    if value.get("type") in _SIGNED:
+        return None
+    found = {str(name): plain(entry) for name, entry in value.items() if name not in _SKIPPED}
+    if found.get("type") in _TYPES:
+        del found["type"]
+    return {name: entry for name, entry in found.items() if entry is not None and entry != "" and entry not in ([], {})}

@@ -1,0 +1,134 @@
+"""Options, and texts of all sorts, that both languages are tried on: real lines, words by chance, what is seldom."""
+
+import itertools
+import random
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle.text import TextBundle
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
+
+DATA = ROOT.parent / "shared" / "data"
+DATA = DATA if DATA.is_dir() else ROOT / "shared" / "data"
+FILES = """ag_news/test.tsv sst2/dev.tsv trec/test.txt wikitext2/valid.txt wnut17/dev.jsonl sick/SICK_trial.txt
+qnli/dev.tsv""".split()
+ODD = Path(__file__).with_name("odd.txt").read_text(encoding="utf-8").removesuffix("\n").split("|")
+#: What text files do not hold.
+ODD += [
+    "\ud800",
+    "\udfff",
+    "\0",
+    "\x1c",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    "\ufeff",
+    "\u202e",
+    "\u200b",
+    "x\u0300\u0301",
+    "9\ufe0f\u20e3",
+]
+SMALL = (
+    "the a he it of to in and was not very good doctor hospital market money cancer said works small I will May".split()
+)
+#: Characters of which Unicode 14 and 17 have another case, normal form or order of marks: those are the platform's.
+CHANGED = """19b 264 295 10fc a7d3 a7d5 a7f2-a7f4 ab69 1add 1ae6 1aeb 1c89-1c8a a7cb-a7cf a7d2 a7d4 a7da-a7dc a7f1
+10d50-10d65 10d70-10d85 10efa-10efb 10efd-10eff 113ce-113d0 11f41-11f42 1612f 16ea0-16eb8 16ebb-16ed3 1ccf0-1ccf9
+1df25-1df2a 1e030-1e06d 1e4ec-1e4ee 1e5ef"""
+DENIED = ["doctor", "Anna", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
+ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
+
+
+def of_words() -> Iterator[dict[str, Any]]:
+    """Yields every set of options of the staircase."""
+    flags = (False, True)
+    for protect, epsilon, draws, case, bare, deny in itertools.product(
+        ("words", "all"), ("4", "6", "8", "10", "12"), range(4), ("carry", "drop"), flags, flags
+    ):
+        yield {
+            "protect": protect,
+            "epsilon": epsilon,
+            **({}, {"consistent": True}, {"consistent": True, "consistent_cap": 7, "split": True},
+               {"consistent": True, "consistent_cap": 900})[draws],
+            "case": case,
+            **({"sanitize_punctuation": True} if bare else {}),
+            **({"deny": DENIED} if deny else {}),
+        }  # fmt: skip
+
+
+def of_names() -> Iterator[dict[str, Any]]:
+    """Yields every set of options of the rung names."""
+    kinds = (
+        {},
+        {"keep": ["city", "number", "organization"]},
+        {"keep": ["country", "word", "person"], "tag": ["city"]},
+        {"tag": ["person", "organization"]},
+        {"drop": ["email", "year", "country"]},
+    )
+    lists = {}, {"deny": DENIED}, {"allow": ALLOWED}, {"allow": ALLOWED, "deny": DENIED}
+    for style, consistent, cap, of_kinds, of_lists in itertools.product(
+        ("surrogate", "tag"), (True, False), (2000, 3), kinds, lists
+    ):
+        more = {} if cap == 2000 else {"consistent_cap": cap}
+        yield {"protect": "names", "style": style, "consistent": consistent, **more, **of_kinds, **of_lists}
+
+
+def real_lines() -> list[str]:
+    """Returns lines that people wrote: those of ``../shared/data`` where it is there, else those of the documents."""
+    found = [path for path in (DATA / name for name in FILES) if path.is_file()]
+    found = found or [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/examples/*")]
+    lines: list[str] = []
+    for path in sorted(found):
+        lines += path.read_text(encoding="utf-8").split("\n")[:20_000]
+    return [line[:600] for line in lines if line.strip()]
+
+
+def characters(bundle: TextBundle) -> list[str]:
+    """Returns all characters that a bundle has classes of or this Python knows, but for those that changed."""
+    changed = set[int]()
+    for span in CHANGED.split():
+        first, _, last = span.partition("-")
+        changed.update(range(int(first, 16), int(last or first, 16) + 1))
+    known = {place for place in range(0x20000) if unicodedata.category(chr(place)) != "Cn"}
+    for ranges in bundle.characters.ranges.values():
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True):
+            known.update(range(first, last + 1))
+    return [chr(place) for place in sorted(known - changed)]
+
+
+def odd(chance: random.Random, any_of: Sequence[str]) -> str:
+    """Returns a text of what is seldom, and of any of some characters."""
+    parts = []
+    for _ in range(chance.randint(1, 14)):
+        kind = chance.random()
+        if kind < 0.4:
+            parts.append(chance.choice(ODD))
+        elif kind < 0.7:
+            word = chance.choice(SMALL)
+            parts.append(chance.choice((word, word, word.title(), word.upper())))
+        elif kind < 0.8:
+            parts.append("".join(chance.choices(any_of, k=chance.randint(1, 4))))
+        elif kind < 0.9:
+            parts.append("".join(chance.choices("'’.,-:;()[]@/\\_&#%+0123456789aeTs \n", k=chance.randint(1, 8))))
+        else:
+            parts.append(chance.choice(names_soup.NAMES))
+        parts.append(chance.choice(("", " ", " ", " ", " ", " ", ". ", "\n", ", ", "-")))
+    # What JavaScript would read as one character must be one here.
+    return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def texts(chance: random.Random, lines: Sequence[str], any_of: Sequence[str]) -> Iterator[str]:
+    """Yields texts of all sorts, for as long as they are asked for."""
+    while True:
+        kind = chance.random()
+        if kind < 0.45:
+            line = chance.choice(lines)
+            yield chance.choices((line, line.lower(), line.upper(), line.title()), (7, 1, 1, 1))[0]
+        else:
+            yield names_soup.soup(chance) if kind < 0.65 else odd(chance, any_of)
