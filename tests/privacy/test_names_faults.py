@@ -47,7 +47,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         (
             ("plain and folded not in _NAME_LIKE", 'plain and folded not in self._capitalized and folded[0] != "z"'),
             (
-                "return Token(CAPITAL, word, folded, case, bits=bits)",
+                'return new(Token, (CAPITAL, word, folded, case, "", "", bits))',
                 "return Token(CAPITAL if folded[0] < 'n' else ALONE, word, folded, case, 'word', bits=bits)",
             ),
         ),
@@ -57,7 +57,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         "_lower",
         (
             (
-                "return unknown(word, folded, LOWER) if kind is None",
+                "return found if kind is None",
                 "return Token(SHOWN if len(word) == 7 else ALONE, word, folded, kind='word') if kind is None",
             ),
         ),

@@ -144,13 +144,7 @@ class Tokens(Words):
             return found + self.solid(core)
         if any(map(is_digit, core)):
             return self.with_digits(core)
-        found = self.joined(core)
-        gaps = [place for place, token in enumerate(found) if token.cls == "gap"]
-        pair = gaps == [1] and found[1].text == "-" and (found[0].cls, found[2].cls) == ("loose", "shown")
-        if pair and found[2].case == "lower":
-            small = [self.unlisted(found[i].text, found[i].key) for i in (0, 2)]
-            return [small[0], found[1], small[1], *found[3:]]
-        return found or [string(core)]
+        return self.joined(core) or [string(core)]
 
     def separated(self, core: str) -> tuple[str, str, str] | None:
         """Words, a separator, and what is behind it; nothing if the core does not begin so."""

@@ -299,14 +299,7 @@ export class Reader {
 
   #unseparated(core: string): Token[] {
     if (this.#hasDigit(core)) return this.#withDigits(core);
-    const found = this.#joined(core);
-    if (found === undefined) return [this.#string(core)];
-    const [first, between, second] = found;
-    // What may be a name takes the other word along, as in spider-man.
-    if (first?.cls !== LOOSE || second?.cls !== SHOWN || second.case !== LOWER || between?.text !== "-") return found;
-    if (found.filter((one) => one.cls === GAP).length > 1) return found;
-    const hidden = new Set([first, second]);
-    return found.map((one) => (hidden.has(one) ? this.#unlisted(one.text, one.key) : one));
+    return this.#joined(core) ?? [this.#string(core)];
   }
 
   /** The tokens of words and separators in turn; nothing if the core does not begin so. */

@@ -76,23 +76,23 @@ def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str
 
 
 def _common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
-    return {
-        word: sum(_BITS[mark] for mark in marks)
-        for word, marks in _marked(contents, COMMON_WORDS, _BITS.keys()).items()
-    }
+    found = _marked(contents, COMMON_WORDS, _BITS.keys())
+    bits = {marks: sum(_BITS[mark] for mark in marks) for marks in set(found.values())}
+    return {word: bits[marks] for word, marks in found.items()}
 
 
-def _marked(contents: Mapping[str, bytes], name: str, known: Set[str]) -> dict[str, list[str]]:
+def _marked(contents: Mapping[str, bytes], name: str, known: Set[str]) -> dict[str, tuple[str, ...]]:
     """The entries of a list that are looked up in texts, in order of code points, with their marks."""
-    found: dict[str, list[str]] = {}
-    checked: dict[str, list[str]] = {"": []}  # by what stands behind an entry: few differ
+    found: dict[str, tuple[str, ...]] = {}
+    checked: dict[str, tuple[str, ...]] = {"": ()}  # by what stands behind an entry: few differ
     before = ""
     for number, line in _lines(contents, name, tabs=1):
         entry, tab, marked = line.partition("\t")
         _require_order(name, number, before, entry)
-        _require_folded(name, number, entry)
+        if not entry.isascii() or entry.lower() != entry:
+            _require_folded(name, number, entry)
         if tab + marked not in checked:
-            marks = marked.split(",")
+            marks = tuple(marked.split(","))
             if len(set(marks)) < len(marks) or not known >= set(marks):
                 raise _damaged(name, number, "has an unknown mark")
             checked[tab + marked] = marks

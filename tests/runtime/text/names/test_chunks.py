@@ -1,8 +1,13 @@
 """Chunks: what is read the short way, as most are, has the tokens that it has the long way."""
 
+import re
+from collections.abc import Iterator
 from itertools import product
 
+import pytest
 from textveil import Sanitizer
+from textveil.text.names import chunks as module
+from textveil.text.names import strings
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.tokens import GAP
@@ -12,9 +17,13 @@ WORDS = (
 )
 
 
+def read() -> Chunks:
+    return Chunks(Lexicon(Sanitizer.load().bundle.require_names(), allowed=["anna"], denied=["nurse"]))
+
+
 def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
-    chunks = Chunks(Lexicon(Sanitizer.load().bundle.require_names(), allowed=["anna"], denied=["nurse"]))
-    read = 0
+    chunks = read()
+    found_some = 0
     for lead, word, tail in product(
         ["", '"', "((", "'", ":", "'("], [*WORDS, "a" * 1001], ["", ".", "',", ";", '")!', "…", ":)"]
     ):
@@ -29,5 +38,52 @@ def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
             assert [token.text for token in (long_way[0], long_way[-1]) if token.cls == GAP] == [
                 *filter(None, (lead, tail))
             ]
-            read += 1
-    assert read > 100
+            found_some += 1
+    assert found_some > 100
+
+
+def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
+    chunks = read()
+    lists = Sanitizer.load().bundle.require_names()
+    plain = [word for word in (*lists.common, *WORDS) if chunks.plain(word)]
+    assert all((chunks.plain(word),) == chunks._lexicon.word(word) == chunks.read(word) for word in plain)
+    assert "nurse" not in plain
+    assert len(plain) > 50_000
+
+
+def differences() -> Iterator[str]:
+    """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
+    chunks, never = read(), re.compile("(?!)")
+    short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=4))]
+    for chunk in filter(
+        str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's", "1-2-12", "1.2.1.2"]
+    ):
+        lead, tail = chunks._lexicon.marks.match(chunk), chunks._lexicon.marks_at_end.search(chunk)
+        start, end = chunks._marks(chunk)
+        begins = lead.end() if lead else 0
+        if begins == len(chunk) or start == end:
+            if (begins == len(chunk)) != (start == end):
+                yield chunk
+        elif (start, end) != (begins - module._prefix(chunk, begins), tail.start() if tail else len(chunk)):
+            yield chunk
+        if strings.PLAIN_NUMBER.fullmatch(chunk):
+            told = strings.string_kind(chunk), [*chunks._core(chunk)]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(strings, "PLAIN_NUMBER", never)
+                patch.setattr(module, "PLAIN_NUMBER", never)
+                if (strings.string_kind(chunk), [*chunks._core(chunk)]) != told:
+                    yield chunk
+        if chunk[0].isalpha() and set(chunk).isdisjoint("1.,;:=&") and len(module._SLASHES.findall(chunk)) < 2:
+            pieces = module._pieces(chunk)
+            if pieces is not None and [*chunks._core(chunk)] != [*chunks._joined(pieces)]:
+                yield chunk
+
+
+def test_short_ways_say_what_the_patterns_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [*differences()] == []
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "punctuation", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~")
+        assert [*differences()] != []
+    for place in (strings, module):
+        monkeypatch.setattr(place, "PLAIN_NUMBER", re.compile("[0-9]+(?:[-./,][0-9]+)*"))
+    assert [*differences()] != []

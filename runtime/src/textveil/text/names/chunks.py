@@ -5,13 +5,14 @@ single marks between them, cut there, or one string, replaced as a whole: no par
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from string import punctuation
 
 import regex
 
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.strings import code_half, string_kind, with_unit
-from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, LOOSE, SHOWN, Token
+from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
+from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -56,7 +57,7 @@ class Chunks:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon = lexicon
+        self._lexicon, self.plain = lexicon, lexicon.plain
 
     def word(self, chunk: str) -> tuple[str, Sequence[Token], str] | None:
         """Returns the marks before a word, its tokens and the marks behind it, of most chunks; ``None`` of others."""
@@ -73,65 +74,66 @@ class Chunks:
         """Returns the tokens of a chunk, which joined are the chunk."""
         if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
             return self._lexicon.word(chunk)
-        return tuple(self._parts(chunk))
+        return self._parts(chunk)
 
-    def _parts(self, chunk: str) -> Iterator[Token]:
+    def _parts(self, chunk: str) -> Sequence[Token]:
         if _EMOTICON.fullmatch(chunk):
-            yield gap(chunk)
-            return
-        position = 0
-        if "&" in chunk or ";" in chunk:
-            if _BY_NUMBER.search(_ENTITY.sub("", chunk)):
-                yield Token(ALONE, chunk, key(chunk), LOWER, "key")
-                return
-            for entity in _ENTITY.finditer(chunk):
-                yield from self._solid(chunk[position : entity.start()])
-                yield gap(entity[0])
-                position = entity.end()
-            rest = chunk[position:]
-            if position and rest.rstrip(_PLAIN_MARKS).lower() in _CLITIC_PIECES:
-                end = len(rest.rstrip(_PLAIN_MARKS))
-                yield Token(SHOWN, rest[:end], rest[:end].lower())
-                yield from self._solid(rest[end:])
-                return
-        yield from self._solid(chunk[position:])
+            return (gap(chunk),)
+        if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
+            return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
+        position, found = 0, list[Token]()
+        for entity in _ENTITY.finditer(chunk) if ";" in chunk else ():
+            found += [*self._solid(chunk[position : entity.start()]), gap(entity[0])]
+            position = entity.end()
+        rest = chunk[position:]
+        end = len(rest.rstrip(_PLAIN_MARKS)) if position else 0
+        if rest[:end].lower() in _CLITIC_PIECES:
+            found.append(Token(SHOWN, rest[:end], rest[:end].lower()))
+            rest = rest[end:]
+        return [*found, *self._solid(rest)]
 
-    def _solid(self, chunk: str) -> Iterator[Token]:
+    def _solid(self, chunk: str) -> Sequence[Token]:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
-            return
+            return ()
         core = chunk.rstrip(_PLAIN_MARKS)
         if core.isalpha() and len(core) <= LONGEST_WORD:
-            yield from self._lexicon.word(core)
-            if len(core) < len(chunk):
-                yield gap(chunk[len(core) :])
-            return
-        # No mark is a letter or a digit.
-        lead = None if chunk[0].isalnum() else self._lexicon.marks.match(chunk)
-        start = 0 if lead is None else lead.end()
+            start, end = 0, len(core)
+            found = self._lexicon.word(core)
+        else:
+            start, end = self._marks(chunk)
+            if start == end:
+                return (gap(chunk),)
+            found = self._core(chunk[start:end])
+        return [*map(gap, chunk[:start] and (chunk[:start],)), *found, *map(gap, chunk[end:] and (chunk[end:],))]
+
+    def _marks(self, chunk: str) -> tuple[int, int]:
+        """Where the marks before a core end, and those behind it begin: one place if all is marks."""
+        if chunk.isascii():  # there all punctuation is marks, and nothing else
+            start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
+            return (start - _prefix(chunk, start), end) if end else (start, start)
+        lead = self._lexicon.marks.match(chunk)
+        start = lead.end() if lead else 0
         if start == len(chunk):
-            yield gap(chunk)
-            return
+            return start, start
         start -= _prefix(chunk, start)
-        tail = None if chunk[-1].isalnum() else self._lexicon.marks_at_end.search(chunk, start)
-        end = len(chunk) if tail is None else tail.start()
-        if start:
-            yield gap(chunk[:start])
-        yield from self._core(chunk[start:end])
-        if end < len(chunk):
-            yield gap(chunk[end:])
+        tail = self._lexicon.marks_at_end.search(chunk, start)
+        return start, tail.start() if tail else len(chunk)
 
     def _core(self, core: str) -> Sequence[Token]:
         """The tokens of a chunk without the marks at its ends."""
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
-        if _LETTERS.fullmatch(core):
-            return self._lexicon.word(core)
-        if core.isdigit() and core.isascii():
+        if PLAIN_NUMBER.fullmatch(core):
             return (number(core),)
+        if core.replace("'", "").isalpha() and core[0] != "'" if core.isascii() else _LETTERS.fullmatch(core):
+            return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
             if core.isascii() and core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
                 return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
+            words = core.split(mark := "-" if "-" in core else "\\")
+            if core.isascii() and all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
+                return self._joined([piece for word in words for piece in (word, mark)][:-1])
             if "." in core and _INITIALS.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER),)
             if "&" in core and _AND.fullmatch(core):
@@ -153,9 +155,6 @@ class Chunks:
                 found.append(gap(piece))
             else:
                 found += self._lexicon.word(piece)
-        if pieces[1::2] == ["-"] and (found[0].cls, found[2].cls, found[2].case) == (LOOSE, SHOWN, LOWER):
-            # What may be a name takes the other word along, as in spider-man.
-            found[::2] = [self._lexicon.unlisted(token.text, token.key) for token in found[::2]]
         return found
 
     def _separated(self, core: str) -> Sequence[Token]:
@@ -195,7 +194,7 @@ class Chunks:
 
 def gap(text: str) -> Token:
     """Returns the token of a gap."""
-    return Token(GAP, text, text)
+    return new(Token, (GAP, text, text, LOWER, "", "", 0))
 
 
 def number(digits: str) -> Token:

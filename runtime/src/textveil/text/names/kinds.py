@@ -11,7 +11,7 @@ from typing import NamedTuple
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL
+from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, new
 from textveil.text.segmentation import UPPER, case_pattern, key
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -131,16 +131,18 @@ class Kinds:
             slot: The slot.
             capitals: Whether the document has a capital. Where none is, names are written as words are.
         """
-        if slot.kind == GROUP:
+        sort, tokens = slot.kind, slot.tokens
+        if sort == GROUP:
             kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
             return self._one(slot, kind, layout)
-        if slot.kind == LONE_INITIAL:
+        if sort == LONE_INITIAL:
             return self._one(slot, "initial", "")
-        tokens = slot.tokens
+        if sort != RUN and (capitals or sort != "word"):
+            return self._one(slot, sort, slot.layout)
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         kind = self._of_whole.get(folded)
-        if slot.kind != RUN:
-            listed = slot.kind == "word" and not capitals and all(token.layout != DRAWN for token in tokens)
+        if sort != RUN:
+            listed = all(token.layout != DRAWN for token in tokens)
             if kind is not None and listed:
                 return self._one(slot, kind if kind in self._keep else _SMALL.get(kind, kind), "")
             return self._one(slot, slot.kind, slot.layout)
@@ -189,7 +191,7 @@ class Kinds:
     def _one(self, slot: Slot, kind: str, layout: str, folded: str | None = None) -> Mention:
         if folded is None:
             folded = slot.tokens[0].key if len(slot.tokens) == 1 else slot.text.lower()
-        return Mention(kind, slot.case, (Part(kind, layout, folded, slot.text),), slot, slot.text)
+        return new(Mention, (kind, slot.case, (new(Part, (kind, layout, folded, slot.text)),), slot, slot.text))
 
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:

@@ -27,8 +27,9 @@ from textveil.text.names.tokens import (
     SHOWN,
     UNIT,
     Token,
+    new,
 )
-from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, split_clitic
+from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key, split_clitic
 
 #: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
 #: has it. Those in the second line are told in lower case only: with a capital they are as any part of a name. Those in
@@ -41,7 +42,6 @@ _ENDINGS = ("ing", "ed", "ly", "s")
 #: Letters that are clitics where a blank was lost, as in ``it' s``.
 _CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
-_token = tuple.__new__  # a third of the time of ``Token``
 #: Short forms that begin names.
 _BEGIN_NAMES = frozenset(("st", "mt", "ft"))
 #: Legal forms of firms. In capitals one of them is Colorado.
@@ -93,7 +93,7 @@ class Lexicon:
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
-        self._own = self._capitals | self._allowed | self._listed
+        self._apart = self._capitals | self._allowed | self._listed | self._begins.keys()
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
@@ -117,11 +117,18 @@ class Lexicon:
         """The same at the end of a chunk."""
         return regex.compile(rf"(?r)(?:{self.marks.pattern})\Z")
 
+    def plain(self, word: str) -> Token | None:
+        """Returns the token of a common word that is plainly shown, as most are (``is_plain``); ``None`` of others."""
+        marks = self._common.get(word, 0)
+        if marks & (STRICT | FUNCTION) and word.isalpha() and word not in self._apart and len(word) <= LONGEST_WORD:
+            return new(Token, (SHOWN, word, word, LOWER, self._noun(word, marks), "", 0))
+        return None
+
     def word(self, word: str) -> Sequence[Token]:
         """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
-        if self._common.get(word, 0) & (STRICT | FUNCTION) and word not in self._own and "'" not in word:
-            return (_token(Token, (SHOWN, word, word, LOWER, self._noun(word), "", self._begins.get(word, 0))),)  # most
-        folded = key(word)
+        if word.islower() and (found := self.plain(word)) is not None:
+            return (found,)
+        folded = word.lower() if word.isascii() else key(word)
         if "'" in folded and not self._denies(folded):
             parts = split_clitic(folded)
             shown = folded in self._common or folded in self._allowed
@@ -155,7 +162,7 @@ class Lexicon:
             found = self.unlisted(word, folded)
             return found if kind is None else found._replace(kind=kind, layout="", bits=found.bits & NAMED)
         if marks & (STRICT | FUNCTION):
-            return Token(SHOWN, word, folded, LOWER, self._noun(folded), "", self._begins.get(folded, 0))
+            return Token(SHOWN, word, folded, LOWER, self._noun(folded, marks), "", self._begins.get(folded, 0))
         return self.unlisted(word, folded)._replace(cls=LOOSE)
 
     def unlisted(self, word: str, folded: str) -> Token:
@@ -163,9 +170,9 @@ class Lexicon:
         found = unknown(word, folded, LOWER)
         return found._replace(bits=NAMED) if folded in self._persons and found.kind == "word" else found
 
-    def _noun(self, word: str) -> str:
+    def _noun(self, word: str, marks: int) -> str:
         """The kind of a shown word: what it may be behind a name in lower case. Most verbs are none."""
-        if self._common.get(word, 0) & (FUNCTION | OPENER) or ending(word) or word[-1] == "s" or word in _VERBS:
+        if marks & (FUNCTION | OPENER) or word[-1] == "s" or ending(word) or word in _VERBS:
             return ""
         return NAME if word in self._persons else NOUN
 
@@ -187,23 +194,23 @@ class Lexicon:
         kind = self._capitalized.get(folded)
         if kind is not None:
             return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
-        return Token(CAPITAL, word, folded, case, bits=bits)
+        return new(Token, (CAPITAL, word, folded, case, "", "", bits))
 
 
 def unknown(word: str, folded: str, case: int) -> Token:
     """Returns the token of a word that is replaced and of which its ending is shown."""
     if case != LOWER:
-        return Token(CAPITAL, word, folded, case)
+        return new(Token, (CAPITAL, word, folded, case, "", "", 0))
     if len(word) == 1:
         return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
-    return Token(ALONE, word, folded, LOWER, "word", ending(folded))
+    return new(Token, (ALONE, word, folded, LOWER, "word", ending(folded), 0))
 
 
 def ending(folded: str) -> str:
     """Returns the ending of a word that the skeleton shows; nothing where it has none."""
     if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith("ss"):
         return ""
-    return next((end for end in _ENDINGS if folded.endswith(end)), "")
+    return next((end for end in _ENDINGS if folded.endswith(end)), "") if folded.endswith(_ENDINGS) else ""
 
 
 def _kind_of(kinds: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from textveil.text.names.tokens import (
     UNIT,
     Token,
     is_plain,
+    new,
 )
 from textveil.text.names.words import JOINS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -90,8 +91,10 @@ class Places(Words):
         if capitals:
             self._hide(capitals, has_lower, end)
         for place in special:
+            if place < self._begin:
+                continue
             token = words[place]
-            if place < self._begin or (not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end)):
+            if not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end):
                 continue
             found.append("".join(self._spelled[2 * self._begin : 2 * place + 1]))
             if token.cls == SHOWN:
@@ -125,7 +128,7 @@ class Places(Words):
         words, found = self._words, []
         for place in reversed(special):
             token = words[place]
-            if token.kind == "particle" and token.cls == ALONE:
+            if token.cls == ALONE and token.kind == "particle":
                 after = place + 1
                 leads = after < end and words[after].cls >= CAPITAL and self._gaps[after] in JOINS
                 token = words[place] = token._replace(cls=CAPITAL) if leads else token._replace(kind="word")
@@ -182,7 +185,7 @@ class Places(Words):
 
     def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
         """Adds the slot of the run that begins at a place, and returns where it ends."""
-        place, first = self._member_end(start, end), start
+        place, first = start + 1 if self._gaps[start + 1] != "-" else self._member_end(start, end), start
         while place < end:
             after = self._after_join(first, place, end)
             if after is None:
@@ -192,29 +195,27 @@ class Places(Words):
         tokens, case = tuple(self._words[start:place]), UPPER
         for token in tokens:
             # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
-            if token.cls == CAPITAL and token.case != UPPER and token.kind != "particle":
+            if token.case != UPPER and token.cls == CAPITAL and token.kind != "particle":
                 case = TITLE
-        kind = LONE_INITIAL if len(tokens) == 1 and tokens[0].cls == INITIAL else RUN
         layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
+        kind = LONE_INITIAL if layout and len(tokens) == 1 else RUN
         titles = 0 if has_lower else sum(map(_is_title, tokens))
         before, gap = "", self._gaps[start]
         if gap == " " and start > self._begin and self._words[start - 1].cls == SHOWN:
             before = self._words[start - 1].key
         elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
             before = TITLE_BEFORE
-        text = "".join(self._spelled[2 * start + 1 : 2 * place])
-        found.append(Slot(kind, case, layout, tokens, text, before, titles))
+        text = tokens[0].text if len(tokens) == 1 else "".join(self._spelled[2 * start + 1 : 2 * place])
+        found.append(new(Slot, (kind, case, layout, tokens, text, before, titles)))
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
         """The next member of a run whose last member ends at a place, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
-        if not self._joins(start, place):
-            return None
+        if gaps[place] != " ":
+            return place if hidden[place] and self._joins(start, place) else None
         if hidden[place]:
             return place
-        if gaps[place] != " ":
-            return None
         after = place
         while (
             after < end
@@ -258,7 +259,7 @@ class Places(Words):
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
         text = "".join(self._spelled[2 * start + 1 : 2 * end])
-        return Slot(kind, case, layout, tuple(self._words[start:end]), text)
+        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
 
 
 def _is_title(token: Token) -> bool:

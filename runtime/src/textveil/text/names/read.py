@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import regex
 
-from textveil.text.names.chunks import Chunks
+from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
 from textveil.text.names.tokens import GAP, Token, is_plain
@@ -18,8 +18,8 @@ _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
-#: piece that is one plainly shown word the word alone: fewer objects to collect.
-_Piece = Token | tuple[Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
+#: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
+_Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
 
 
 class Read(NamedTuple):
@@ -58,61 +58,61 @@ class TextReader:
 
     def _tokens(self, text: str) -> tuple[list[Token], list[str], list[int]]:
         """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""
-        words: list[Token] = []
-        spelled: list[str] = []
-        special: list[int] = []
-        gap, known = "", self._known
+        words, spelled, special = list[Token](), list[str](), list[int]()
+        before, known = "", self._known
         if len(known) > _MOST_PIECES:
             known.clear()
-        for piece in text.split(" "):
-            found = known.get(piece)
+        pieces, plain = text.split(" "), self._chunks.plain
+        for piece, found in zip(pieces, map(known.get, pieces), strict=True):
             if found is None:
-                found = known[piece] = self._piece(piece)
-            if isinstance(found, Token):
+                found = known[piece] = plain(piece) or self._piece(piece)
+            if type(found) is Token:
                 words.append(found)
-                spelled.append(gap)
+                spelled.append(before)
                 spelled.append(piece)
-                gap = " "
+                before = " "
                 continue
             tokens, lead, rest, odd, tail = found
             if not tokens:
-                gap += tail
+                before += tail
                 continue
             for place in odd:
                 special.append(len(words) + place)
-            words += tokens
-            spelled.append(gap + lead)
+            if type(tokens) is Token:
+                words.append(tokens)
+            else:
+                words += tokens
+            spelled.append(before + lead)
             spelled += rest
-            gap = tail
-        spelled.append(gap[:-1])
+            before = tail
+        spelled.append(before[:-1])
         return words, spelled, special
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
-        found = self._chunks.word(piece)
-        if found is not None:
-            lead, words, tail = found
-            if len(words) == 1 and is_plain(words[0]):
-                if not lead and not tail:
-                    return words[0]
-                return words, lead, (words[0].text,), (), f"{tail} "
-            rest = (words[0].text,) if len(words) == 1 else (words[0].text, "", words[1].text)
-        else:
-            words, spelled = [], [""]
-            for part in _PARTS.findall(piece):
-                for token in (Token(GAP, part, part),) if _BLANK.match(part) else self._chunks.read(part):
-                    if token.cls == GAP:
-                        spelled[-1] += token.text
-                    else:
-                        words.append(token)
-                        spelled += (token.text, "")
-            tail = spelled.pop()
-            lead, *rest = spelled or ("",)
+        lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
+        if len(tokens) == 1 and tokens[0].cls != GAP:
+            return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else (0,), f"{tail} "
+        words, spelled = list[Token](), [lead]
+        for token in tokens:
+            if token.cls == GAP:
+                spelled[-1] += token.text
+            else:
+                words.append(token)
+                spelled += (token.text, "")
+        tail = f"{spelled.pop()}{tail} "
         odd = tuple([place for place, token in enumerate(words) if not is_plain(token)])
-        return tuple(words), lead, tuple(rest), odd, f"{tail} "
+        return tuple(words), spelled[0] if words else "", tuple(spelled[1:]), odd, tail
+
+    def _parts(self, piece: str) -> Sequence[Token]:
+        """The tokens of a piece, in which there may be blanks but the common one."""
+        if piece.split() == [piece]:
+            return self._chunks.read(piece)
+        parts = _PARTS.findall(piece)
+        return [token for part in parts for token in ((gap(part),) if _BLANK.match(part) else self._chunks.read(part))]
 
     def _read(self, text: str, words: list[Token], spelled: list[str], special: list[int], capitals: bool) -> Read:
-        breaks = _LINE_BREAK.search(text) is not None
+        breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
         entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]

@@ -5,7 +5,7 @@ equal decide how (docs/proofs/names.md).
 """
 
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -105,7 +105,7 @@ class _Document:
             return ""
         if style.tags or called in style.tag:
             return self._tag(called, mention.equal)
-        draws = [self._draw(part) for part in mention.parts]
+        draws = [*map(self._draw, mention.parts)]
         return self._tag(called, mention.equal) if None in draws else cast("list[int]", draws)
 
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
@@ -142,7 +142,7 @@ class _Document:
         self._from.append(deck)
         return len(self.totals) - 1
 
-    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[tuple[str, str]]]:
         """Returns the texts with what was drawn, and pairs of what came out and what stood there.
 
         Args:
@@ -166,7 +166,7 @@ class _Document:
             if last:
                 parts[last:] = [not_a_tag("".join(parts[last:]))]
             texts.append("".join(parts))
-        return texts, list(pairs)
+        return texts, pairs
 
     def _spelled(
         self, mention: Mention, draws: str | list[int], members: Sequence[int], pairs: dict[tuple[str, str], None]

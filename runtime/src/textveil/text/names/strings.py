@@ -37,6 +37,8 @@ _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
 _TIME, _DATE = strings.time(r"(?:\.\d\d)?"), strings.date("-/.\u2010-\u2013")
 _DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
+#: Numbers that every other pattern leaves to ``number_kind``.
+PLAIN_NUMBER = re.compile(r"[0-9]+(?:[-./,][0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _DIGITS = re.compile(rf"\d+(?:(?:[./]|{_DASH})\d+)*")
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{8,30}")
@@ -65,7 +67,7 @@ def string_kind(string: str) -> tuple[str, str]:
     """
     if not string.isascii():
         return _beyond_ascii(string)
-    if string.isdigit():
+    if PLAIN_NUMBER.fullmatch(string):
         return number_kind(string)
     if "@" in string:
         return ("handle" if string[0] == "@" else "email" if _EMAIL.fullmatch(string) else "key"), ""

@@ -81,7 +81,7 @@ class Surrogates:
             index: Its number, below ``size``.
             case: The case pattern of the slot.
         """
-        pool = self._pools.get(_pool(kind, layout))
+        pool = self._pools.get(f"word-{layout}" if layout and kind == "word" else kind)
         if pool is not None:
             found = pool[index]
             if case == UPPER:
