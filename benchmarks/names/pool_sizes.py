@@ -54,12 +54,12 @@ def main() -> None:
     a = parser.parse_args()
     model = readability.Model(a.model)
     texts = readability.corpora(a.data)["ag"][: a.texts]
-    raw, words = [model.surprise(text) for text in texts], [len(text.split()) for text in texts]
+    raw, words = model.surprise(texts), [len(text.split()) for text in texts]
     record = {}
     for size in (*a.sizes, None):
         sanitizer = Sanitizer.load() if size is None else with_pools_of(size)
         results = sanitizer.sanitize_batch(texts, protect="names")
-        found = readability.ratio(raw, [model.surprise(result.text) for result in results], words)
+        found = readability.ratio(raw, model.surprise([result.text for result in results]), words)
         record["whole" if size is None else f"the first {size}"] = found
         a.output.write_text(json.dumps({"texts": a.texts, "sizes": record}, indent=1) + "\n", encoding="utf-8")
 

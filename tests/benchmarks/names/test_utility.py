@@ -55,7 +55,7 @@ def test_the_best_pair_is_joined_first() -> None:
 
 def test_draws_of_a_rewriting_are_read_by_the_words_of_the_original() -> None:
     texts, drawn = ["a b", "a b c d"], iter([["a b", "a b c d"], ["a", "a b"]])
-    found = surprised(lambda text: 2.0 * len(text.split()), texts, lambda _: next(drawn), 2)
+    found = surprised(lambda of: [2.0 * len(text.split()) for text in of], texts, lambda _: next(drawn), 2)
     assert found["draws"] == pytest.approx([1, np.exp(-1)], abs=1e-4)
     assert found["ratio"] == pytest.approx(np.exp(-0.5), abs=1e-4)
     assert found["own"] == pytest.approx(np.exp(2), abs=0.01)
