@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from names_soup import BREAKS, LISTED, around, comes_out, is_broken, law, pairs
+from names_soup import BREAKS, LISTED, around, comes_out, is_broken, law, pairs, skeleton
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlans
 
@@ -34,6 +34,11 @@ def test_the_same_with_lists_of_the_users_own(plans: NamesPlans, options: dict[s
 @pytest.mark.full
 def test_a_million_members(plans: NamesPlans) -> None:
     assert not is_broken(plans.plan({}), 3, 500_000)
+
+
+def test_initials_are_upper_case_whatever_is_left_out_before_them(plans: NamesPlans) -> None:
+    reader = plans.plan({}).reader()
+    assert skeleton(reader.read(["met He A S, x"])) == skeleton(reader.read(["met A. S, x"]))
 
 
 OPTIONS: list[dict[str, Any]] = [

@@ -45,7 +45,8 @@ class Named(NamedTuple):
         """What the skeleton has of it, but which parts are equal."""
         slot = self.slot
         parts = [[part.kind, part.layout] for part in self.parts]
-        return [self.kind, slot.case, slot.ends_in_initial, slot.titles, slot.before, *parts]
+        case = "UPPER" if all(part.kind == "initial" for part in self.parts) else slot.case
+        return [self.kind, case, slot.ends_in_initial, slot.titles, slot.before, *parts]
 
 
 class Reader:

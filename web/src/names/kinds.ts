@@ -102,7 +102,8 @@ export class Kinds {
     if (kind !== "person" && kind !== "given") return one(slot, kind, kind === "word" ? endingOf(phrase) : "", phrase);
     const first = this.#name(slot);
     const parts = kind === "person" ? this.#persons(slot, first) : [partFrom(slot, "given", first)];
-    return { kind, case: slot.case, parts, slot, named: spelledFrom(slot, first) };
+    const spelling = parts.every((part) => part.kind === "initial") ? UPPER : slot.case; // a word may be left out
+    return { kind, case: spelling, parts, slot, named: spelledFrom(slot, first) };
   }
 
   /** The first list of whole names that has a phrase; nothing if none has. */

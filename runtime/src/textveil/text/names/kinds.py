@@ -154,7 +154,8 @@ class Kinds:
             return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
         first = self._name(slot)
         parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, "given", first)]
-        return Mention(kind, slot.case, tuple(parts), slot, _spelled(slot, first))
+        case = UPPER if all(part.kind == "initial" for part in parts) else slot.case  # of a word that is left out
+        return Mention(kind, case, tuple(parts), slot, _spelled(slot, first))
 
     def kept(self, entries: Sequence[str | Mention]) -> Sequence[str | Mention]:
         """Returns what is shown and mentions, in turn, with the mentions that are kept as a part of what is shown."""
