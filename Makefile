@@ -1,4 +1,4 @@
-.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser
+.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -111,6 +111,23 @@ sbom:
 # Everything that has to hold before a release; the file is the list.
 release-check:
 	.ci/release-check
+
+# What the rung names is worth, beside detectors: all of docs/results/names.md. `make names DATA=FOLDER GGUF=FILE` takes
+# hours, and run.py goes on where it was stopped. Needs the packages of the page's first paragraphs, and a model to read.
+names:
+	test -n "$(DATA)" -a -n "$(GGUF)" # make names DATA=FOLDER GGUF=FILE
+	.venv/bin/python benchmarks/names/fetch.py
+	.venv/bin/python benchmarks/names/run.py --data $(DATA) --sets made-up posts
+	.venv/bin/python benchmarks/names/run.py --data $(DATA) --sets tweets web news wiki filings clinical --limit 100
+	.venv/bin/python benchmarks/names/run.py --data $(DATA) --sets court --limit 8
+	.venv/bin/python benchmarks/names/utility.py --data $(DATA)
+	for row in surrogates corpus tags words; do \
+	.venv/bin/python benchmarks/names/utility.py --data $(DATA) --rewrite names.rewriters:$$row --name $$row || exit 1; done
+	.venv/bin/python benchmarks/names/restored.py --data $(DATA)
+	.venv/bin/python benchmarks/readability.py $(GGUF) --data $(DATA) --draws 3
+	.venv/bin/python benchmarks/names/pool_sizes.py $(GGUF) --data $(DATA) --texts 20
+	.venv/bin/python benchmarks/names/speed.py --data $(DATA)
+	$(MAKE) results
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
 results:
