@@ -56,6 +56,8 @@ class Reader:
         allow, deny, draw, keep = (options.get(name, []) for name in ("allow", "deny", "draw", "keep"))
         self.tokens, self.kinds, self.keep = Tokens(lists, allow, deny, draw), lists["kinds"], set(keep)
         self.common = set(lists["common"]) - self.tokens.denied
+        told = {*SMALL} if options.get("style") == "tag" else {*options.get("tag", []), *options.get("drop", [])}
+        self.small = {kind: to for kind, to in SMALL.items() if kind not in told | self.keep}
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
         """What is shown and the slots of each text, in turn, and how many words are shown."""
@@ -104,8 +106,7 @@ class Reader:
         if slot.kind == "several":
             kind, layout = number_kind(re.sub("[^0-9]+", "-", slot.text.strip("+(")))
         elif slot.kind:
-            read = listed if listed in self.keep else SMALL.get(listed, listed)
-            kind, layout = (read, "") if listed else (slot.kind, slot.layout)
+            kind, layout = (self.small.get(listed, listed), "") if listed else (slot.kind, slot.layout)
         else:
             kind = self.of_run(slot, phrase)
             layout = ending_of(phrase) if kind == "word" else ""

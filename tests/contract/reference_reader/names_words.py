@@ -75,7 +75,7 @@ class Words:
         if key in self.drawn and case == "lower":
             return Token("alone", stem, key, kind="word", layout="drawn")
         if self.is_denied(key) or key in self.drawn:
-            return unknown(stem, key, case)
+            return self.unlisted(stem, key) if case == "lower" else unknown(stem, key, case)
         if key in self.allowed or stem in self.lists["capitals"]:
             return Token("shown", stem, key, case)
         if case == "lower" and stem == stem.lower():

@@ -44,6 +44,7 @@ export class Kinds {
     readonly lists: NamesLists,
     readonly denied: ReadonlySet<string>,
     readonly keep: ReadonlySet<string>,
+    readonly told: ReadonlySet<string>,
   ) {}
 
   /** What is shown and mentions, in turn, with the mentions that are kept as a part of what is shown. */
@@ -94,7 +95,7 @@ export class Kinds {
     if (slot.kind !== RUN) {
       const listed = !capitals && slot.kind === "word" ? this.#ofPhrase(phrase) : "";
       if (listed === "") return one(slot, slot.kind, slot.layout);
-      return one(slot, this.keep.has(listed) ? listed : (smallKinds.get(listed) ?? listed), "");
+      return one(slot, this.told.has(listed) ? listed : (smallKinds.get(listed) ?? listed), "");
     }
     let kind = this.#ofPhrase(phrase);
     if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);

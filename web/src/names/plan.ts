@@ -4,7 +4,7 @@ import type { TextBundle } from "../bundle/text.js";
 import { L as LETTER, size } from "../characters.js";
 import { uniformBelowEach, type Words } from "../entropy.js";
 import { OptionError } from "../errors.js";
-import { NAMES_BATCH, UNLISTED } from "../generated.js";
+import { NAMES_BATCH, SMALL_KINDS, UNLISTED } from "../generated.js";
 import { capOf, type Given } from "../options.js";
 import { notATag } from "../restore.js";
 import type { Rewritten } from "../rewrite.js";
@@ -200,7 +200,9 @@ export class NamesPlan {
   }
 
   #kinds(): Kinds {
-    return new Kinds(this.#bundle.names, this.#denied, this.style.keep);
+    const { keep, tag, drop, tags } = this.style;
+    const told = new Set([...keep, ...tag, ...drop, ...(tags ? Object.keys(SMALL_KINDS) : [])]);
+    return new Kinds(this.#bundle.names, this.#denied, keep, told);
   }
 
   #reader(): Reader {

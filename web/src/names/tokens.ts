@@ -410,7 +410,7 @@ export class Reader {
 
   #stem(stem: string, key: string): Token {
     const pattern = casePattern(stem);
-    if (this.#isDenied(key)) return unknown(stem, key, pattern);
+    if (this.#isDenied(key)) return pattern === LOWER ? this.#unlisted(stem, key) : unknown(stem, key, pattern);
     if (this.allowed.has(key) || this.lists.capitals.has(stem)) return token(SHOWN, stem, key, pattern);
     if (pattern === LOWER && stem === stem.toLowerCase()) return this.#lower(stem, key);
     return this.#capital(stem, key, pattern === LOWER ? TITLE : pattern);

@@ -58,10 +58,10 @@ def restore(
 
 def _said(words: int, found: int, uncertain: int, numbers: int) -> str:
     """What came back and what did not, in numbers alone."""
-    missing = f", {words - found:,} not found in the reply" if found < words else ""
+    missing = f", {words - found:,} not found in the reply" if found < words and not uncertain else ""
     left = [counted(uncertain, "uncertain mention")] if uncertain else []
     left += [f"{counted(numbers, 'number')} that the mapping does not have"] if numbers else []
     stays = f"; left as they are: {', '.join(left)}" if left else ""
-    more = " (is it the mapping of another text?)" if words and not found else ""
+    more = " (is it the mapping of another text?)" if words and not found + uncertain else ""
     more = " (see textveil restore --help)" if left and not more else more
     return f"{found:,} of {counted(words, 'word')} of the mapping put back{missing}{stays}{more}"

@@ -125,7 +125,7 @@ def require_place(option: str, path: Path) -> None:
     real = Path(os.path.realpath(path))
     if real.is_dir():
         raise OutputError(f"{option}: {called(path)} is a folder: name a file in it")
-    if not os.access(real.parent, os.W_OK):
+    if not (real.exists() and not real.is_file()) and not os.access(real.parent, os.W_OK):  # a pipe needs no folder
         raise OutputError(f"{option}: no folder there that can be written")
 
 

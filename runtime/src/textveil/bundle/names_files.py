@@ -13,7 +13,7 @@ from textveil.bundle.lists import MAX_LINE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: What a common word is marked as (docs/format.md): shown in a text without capitals too; shown where a sentence
-#: starts; shown in ALL CAPS; a word that opens sentences; a name of something as well; a function word.
+#: starts; shown in ALL CAPS; a word that opens sentences; a name of something as well; a function word; a rare one.
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(NAMES_MARKS)))
 #: Kinds all of whose members are listed. A common word is shown in lower case, so only marked members may be one.
 CLOSED_KINDS = ("weekday", "month", "title", "group")

@@ -94,9 +94,8 @@ class IndexStatement(Statement):
     def summary(self) -> str:
         """Returns one line for a terminal."""
         released = self.kind_of_text if self.sentences else f"one of {self.staircase.codes} indices"
-        odds = largest_odds(self.whole_text.epsilon)
-        promised = f"{self.whole_text}; odds between two texts shift at most {odds:,}-fold"
-        return f"{released} (channel {self.channel}): {promised}"
+        odds = f"odds between two texts shift at most {largest_odds(self.whole_text.epsilon):,}-fold"
+        return f"{released} (channel {self.channel}): {self.whole_text}; {odds}"
 
     def _details(self) -> tuple[str, ...]:
         guess = f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average"

@@ -69,3 +69,19 @@ def test_a_statement_says_where_tags_stand_for_surrogates(options: dict[str, Any
     cap = options.get("consistent_cap")
     assert statement.to_dict()["consistent_cap"] == cap
     assert ("beyond the first 3 different ones" in statement.summary()) == (cap is not None)
+
+
+@pytest.mark.parametrize(
+    ("options", "hidden"),
+    [
+        ({}, [("martin", "person"), ("short", "word"), ("microsoft", "acronym")]),
+        ({"deny": ["martin"]}, [("martin", "person"), ("short", "word"), ("microsoft", "acronym")]),
+        ({"drop": ["organization"]}, [("martin", "person"), ("short", "word"), ("microsoft", "organization")]),
+        ({"tag": ["organization"]}, [("martin", "person"), ("short", "word"), ("microsoft", "organization")]),
+        ({"style": "tag"}, [("martin", "person"), ("short", "word"), ("microsoft", "organization")]),
+    ],
+    ids=str,
+)
+def test_names_without_capitals_are_of_their_kinds(options: dict[str, Any], hidden: list[tuple[str, str]]) -> None:
+    found = Sanitizer.load().preview("i met martin short at microsoft", protect="names", **options)
+    assert [(piece, what) for piece, what in found if what not in ("gap", "visible")] == hidden

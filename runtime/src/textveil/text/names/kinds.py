@@ -101,6 +101,7 @@ class Kinds:
         kinds: Members of every kind by list.
         common: Words of the public list that are not denied.
         keep: What is called so is shown where a list has it.
+        told: Kinds that come out as such, whatever the text is written in.
         denied: Words that are never shown.
     """
 
@@ -109,9 +110,10 @@ class Kinds:
         kinds: Mapping[str, frozenset[str]],
         common: Collection[str],
         keep: Collection[str] = (),
+        told: Collection[str] = (),
         denied: frozenset[str] = frozenset(),
     ) -> None:
-        self._common, self._keep, self._denied = common, keep, denied
+        self._common, self._keep, self._told, self._denied = common, keep, told, denied
         self._kinds, self._given = kinds, kinds["given"]
         self._of_whole = {entry: name for name in reversed(_WHOLE) for entry in kinds[name]}
         self._last = {entry: kind for name, kind in reversed(_LAST) for entry in kinds[name]}
@@ -144,7 +146,7 @@ class Kinds:
         if sort != RUN:
             listed = all(token.layout != DRAWN for token in tokens)
             if kind is not None and listed:
-                return self._one(slot, kind if kind in self._keep else _SMALL.get(kind, kind), "")
+                return self._one(slot, kind if kind in self._told else _SMALL.get(kind, kind), "")
             return self._one(slot, slot.kind, slot.layout)
         if kind is None:
             kind = self._of_several(slot) if len(tokens) > 1 else self._of_one(slot, folded)

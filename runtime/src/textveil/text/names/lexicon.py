@@ -148,7 +148,7 @@ class Lexicon:
             if folded in self._drawn and case == LOWER:
                 return Token(ALONE, word, folded, LOWER, "word", DRAWN)
             if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
-                return unknown(word, folded, case)
+                return self.unlisted(word, folded) if case == LOWER else unknown(word, folded, case)
         if folded in self._allowed or word in self._capitals:
             return Token(SHOWN, word, folded, case)
         if case == LOWER and word == word.lower():

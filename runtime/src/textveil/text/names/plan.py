@@ -76,7 +76,8 @@ class NamesPlan:
     def _kinds(self) -> Kinds:
         common = self.lists.common
         common = common.keys() - self.denied if self.denied else common
-        return Kinds(self.lists.kinds, common, self.style.keep, self.denied)
+        told = self.style.keep | self.style.tag | self.style.drop | {*(("organization", "place") * self.style.tags)}
+        return Kinds(self.lists.kinds, common, self.style.keep, told, self.denied)
 
     @cached_property
     def _lexicon(self) -> Lexicon:

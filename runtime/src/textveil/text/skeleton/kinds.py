@@ -29,7 +29,6 @@ _MARKS = ("", f"\t{MEMBER_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_
 _IN_CAPITALS = CAPITALIZED.encode()
 #: An entry's code: eight of its bytes and the next eight, as numbers, one XOR the other.
 _HALF = 8
-#: A word's first bytes, cut off or filled with zeros, and both halves of them.
 _HEAD, _HALVES = Struct(f"{2 * _HALF}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
