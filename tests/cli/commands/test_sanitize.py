@@ -121,9 +121,7 @@ MORE = "; left as they are: {} (see textveil restore --help)"
         (
             "mo has 12 of 3,000 from [city 1]",
             "mo has 12 of 3,000 from Oslo",
-            SAID.format(1, ", 2 not found in the reply")[:-1]
-            + MORE.format("1 uncertain mention, 2 numbers that the mapping does not have")
-            + "\n",
+            SAID.format(1, MORE.format("1 uncertain mention, 2 numbers that the mapping does not have")),
         ),
         ("", "", SAID.format(0, ", 3 not found in the reply (is it the mapping of another text?)")),
     ],
