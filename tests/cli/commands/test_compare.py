@@ -48,7 +48,7 @@ def test_a_bundle_with_sentences_has_the_rung_text(here: Here, names: Path, tmp_
     found = rungs(here("compare", "-b", names, "--encoder", folder, "--text", TEXT).text)
     assert [*found][-2:] == ["text", "label"]
     promise, released = found["text"]
-    assert promise.startswith("one of 6 public sentences, not the author's words, ")
+    assert promise.startswith("one of 6 public sentences, not the author's words (")
     assert released in SENTENCES
 
 
