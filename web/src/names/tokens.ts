@@ -243,7 +243,8 @@ export class Reader {
   }
 
   #isDigit(point: number): boolean {
-    return this.characters.is(point, ND) || (point > 0x7f && isDigit(String.fromCodePoint(point)));
+    if (this.characters.is(point, ND)) return true;
+    return point > 0x7f && !this.characters.is(point, L) && isDigit(String.fromCodePoint(point)); // such as ²
   }
 
   #hasDigit(text: string): boolean {
