@@ -9,10 +9,11 @@ from pathlib import Path
 
 from textveil.errors import FileChanged, OptionError
 
+from textveil_cli.files.blocks import Block, blocks, whole_lines, without_mark
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.quarantine import Quarantine
 from textveil_cli.files.record import Counts
-from textveil_cli.files.rows import Bad, Block, Layout, blocks, whole_lines, without_mark
+from textveil_cli.files.rows import Bad, Layout
 from textveil_cli.files.run import LAYOUTS, Recorder, Step, write_file
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import Source

@@ -13,8 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from textveil.errors import ColumnError, FieldTooLong, InputError, OptionError
 from textveil_cli.files import Selection
+from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.delimited import DelimitedLayout
-from textveil_cli.files.rows import Bad, Block, Drawn, blocks
+from textveil_cli.files.rows import Bad, Drawn
 
 SHOUTED = Selection(format="csv", columns=("note",))
 

@@ -10,9 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from textveil.errors import ColumnError, FieldTooLong, OptionError, TextveilError
 from textveil_cli.files import Selection
+from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.json_keys import EACH, parse_key
 from textveil_cli.files.json_lines import JsonLinesLayout
-from textveil_cli.files.rows import Bad, Block, Drawn, blocks
+from textveil_cli.files.rows import Bad, Drawn
 
 
 def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[Bad]]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from textveil.errors import BadRow, OptionError
 
 from textveil_cli.console import Lines
+from textveil_cli.files.blocks import blocks
 from textveil_cli.files.parquet import ParquetTable
-from textveil_cli.files.rows import Row, blocks
+from textveil_cli.files.rows import Row
 from textveil_cli.files.run import LAYOUTS
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.streams import Reading

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 from textveil.bundle import atomic_bytes
 from textveil.errors import OptionError, OutputError, TextveilError
 
+from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.json_lines import JsonLinesLayout
 from textveil_cli.files.parquet import ParquetBlock, ParquetTable
 from textveil_cli.files.plain_lines import LinesLayout
 from textveil_cli.files.quarantine import Quarantine
 from textveil_cli.files.record import Counts, Record
-from textveil_cli.files.rows import Block, Drawn, Layout, Withheld, blocks
+from textveil_cli.files.rows import Drawn, Layout, Withheld
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import Source, Sources
 from textveil_cli.files.streams import Reading, packed_as, packing, reading
