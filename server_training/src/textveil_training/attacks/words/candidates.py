@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.mechanisms.channel import Channel, ScoreChannel
 
 from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
 
@@ -80,7 +81,7 @@ class Considered:
         words, first, counts = np.unique(train.word[drawn], return_index=True, return_counts=True)
         symbols = train.index[drawn][first]
         if release.channels is not None:
-            outputs = np.union1d(*(channel.outputs for channel in release.channels))
+            outputs = np.union1d(*map(_come_out, release.channels))
             more = outputs[~np.isin(release.printed[outputs], words)]
             words = np.concatenate([words, release.printed[more]])
             symbols = np.concatenate([symbols, more])
@@ -155,8 +156,18 @@ class Considered:
             return float(self._prior[best] * mask[best] / self._prior[mask].sum())
         _, channel = self._release.channels
         found = 0.0
-        for _, columns in channel.column_blocks(channel.outputs, _BLOCK):
+        for _, columns in channel.column_blocks(_come_out(channel), _BLOCK):
             joint = columns[:, self._symbols] * self._prior
             best = joint.argmax(axis=1)
             found += float((joint[np.arange(len(joint)), best] * mask[best]).sum())
         return found / float(self._prior[mask].sum())
+
+
+def _come_out(channel: Channel) -> Ints:
+    """Returns the symbols that may come out: those that are drawn, and common words that SanText+ keeps.
+
+    A kept word that the known texts lack has to stand among the originals: nothing else explains its output, and
+    logarithms of nothing but zeros leave the sums without weights.
+    """
+    kept = np.flatnonzero(channel.kept[: channel.symbols]) if isinstance(channel, ScoreChannel) else []
+    return np.union1d(channel.outputs, kept).astype(np.intp)
