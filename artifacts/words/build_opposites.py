@@ -11,6 +11,8 @@ them. README.md beside this script names the sources and their licenses, LOG.md 
 | lines | of what |
 |---|---|
 | WordNet | antonyms, with synonyms of both; with *large*, adjectives that WordNet has around it (*huge*) |
+| below antonyms | what verbs and nouns name that stand directly below antonyms (*cuts*, *increases*), in usual senses |
+| colors | words under different colors of WordNet (*blue*, *red*), in usual senses |
 | prefixes | a word and the word without un-, in-, dis-, non- and the like |
 | by hand | `opposites-by-hand.txt` |
 | VADER | words with a mean valence of 1 or more, and of -1 or less |
@@ -26,11 +28,16 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 
 PARTS = {"noun": "n", "propn": "n", "verb": "v", "adj": "a", "adv": "r"}
 PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "anti", "ab")
 VALENCE = 1.0
+#: Senses of a word that count below antonyms and among colors, the most usual first; and how many words a side of
+#: antonyms has at most there: what is below *be* or *change* is of all kinds.
+USUAL, MOST_BELOW = 3, 60
+COLORS = ("chromatic_color", "achromatic_color")
 #: SHA-256 of each file that is read.
 WORDNET = {
     "data.adj": "ca1033bf627eb95f6cbb2864f8990be8e6a01a3c182e7d7c7094ccf8ead242cc",
@@ -38,6 +45,7 @@ WORDNET = {
     "data.noun": "2cad22fe43461ee7ae61a564ae6a518c57445c8597e53542caddb5c26a6a5d94",
     "data.verb": "eb1cf196dab6e1b815a1c86fa20c909fb7413b2f34250d7fe60a0fb35ef59e03",
 }
+SENSES = "a09db263da96dbb3273064c60546530dee5927a2e5a39c90fb576cdbebbb1a22"
 FORMS = "8c44bd5bec62488bef043f98b0cab022a431d6cb03954864ea70334530908ba7"
 VADER = "1ec9c6e9ee19aade328f8beb393a6afa71a5bb3acf7d3cc22d4ef568df374bf5"
 Synset = tuple[str, str]  # part of speech, offset
@@ -72,35 +80,81 @@ class Forms:
                 yield self.of([one], part), self.of([other], part)
 
 
-def wordnet(lines: Mapping[str, Iterable[str]], forms: Forms) -> Iterator[Line]:
-    """Yields the antonyms of WordNet.
+class WordNet:
+    """Synsets, and which of them point to which.
 
     Args:
-        lines: Of its files `data.*`, by their part of speech.
-        forms: Of the list.
+        lines: Of the files `data.*`, by their part of speech.
+        senses: Lines of `index.sense`.
+
+    Attributes:
+        words: Of each synset.
+        antonyms: Pairs of synsets, in the order of the files.
+        around: Synsets of adjectives like one that has an antonym, or around which they are.
+        below: Synsets of what is a kind of one.
     """
-    synsets: dict[Synset, list[str]] = {}
-    antonyms: list[tuple[Synset, Synset]] = []
-    around: dict[Synset, list[Synset]] = defaultdict(list)
-    for part, of_part in lines.items():
-        for line in of_part:
-            if line.startswith("  "):  # the license
-                continue
-            fields = line.split(" | ")[0].split()
-            here, count = (part, fields[0]), int(fields[3], 16)
-            # "galore(ip)" has its place in a sentence behind it.
-            synsets[here] = [re.sub(r"\(.*\)$", "", word).lower() for word in fields[4 : 4 + 2 * count : 2]]
-            pointers = iter(fields[5 + 2 * count :])
-            for symbol, offset, of in zip(pointers, pointers, pointers, strict=False):
-                next(pointers, None)
-                if symbol == "!":
-                    antonyms.append((here, (of, offset)))
-                elif symbol == "&":
-                    around[here].append((of.replace("s", "a"), offset))
-    for one, other in antonyms:
-        other = other[0].replace("s", "a"), other[1]
-        words = [word for synset in (one, *around[one]) for word in synsets[synset]]
-        yield forms.of(words, one[0]), forms.of(synsets[other], other[0])
+
+    def __init__(self, lines: Mapping[str, Iterable[str]], senses: Iterable[str] = ()) -> None:
+        self.words: dict[Synset, list[str]] = {}
+        self.antonyms: list[tuple[Synset, Synset]] = []
+        self.around: dict[Synset, list[Synset]] = defaultdict(list)
+        self.below: dict[Synset, list[Synset]] = defaultdict(list)
+        for part, of_part in lines.items():
+            for line in of_part:
+                if not line.startswith("  "):  # the license
+                    self._read(part, line.split(" | ")[0].split())
+        self._numbers: dict[tuple[str, Synset], int] = {}
+        for line in senses:
+            sense, offset, number, _ = line.split()
+            word, rest = sense.split("%")
+            self._numbers[word, ("nvara"[int(rest[0]) - 1], offset)] = int(number)
+
+    def _read(self, part: str, fields: Sequence[str]) -> None:
+        here, count = (part, fields[0]), int(fields[3], 16)
+        # "galore(ip)" has its place in a sentence behind it.
+        self.words[here] = [re.sub(r"\(.*\)$", "", word).lower() for word in fields[4 : 4 + 2 * count : 2]]
+        pointers = iter(fields[5 + 2 * count :])
+        for symbol, offset, of in zip(pointers, pointers, pointers, strict=False):
+            next(pointers, None)
+            other = of.replace("s", "a"), offset
+            if symbol == "!":
+                self.antonyms.append((here, other))
+            elif symbol in ("&", "~", "~i"):
+                (self.around if symbol == "&" else self.below)[here].append(other)
+
+    def usual(self, synsets: Iterable[Synset]) -> set[str]:
+        """Returns the words that have one of some synsets among their first senses."""
+        return {word for at in synsets for word in self.words[at] if self._numbers.get((word, at), USUAL + 1) <= USUAL}
+
+    def under(self, top: Synset) -> Iterator[Synset]:
+        """Yields a synset, what is below it, below that, and so on."""
+        yield top
+        for one in self.below[top]:
+            yield from self.under(one)
+
+
+def antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
+    """Yields the antonyms of WordNet, with synonyms of both and adjectives around one of them."""
+    for one, other in net.antonyms:
+        words = [word for synset in (one, *net.around[one]) for word in net.words[synset]]
+        yield forms.of(words, one[0]), forms.of(net.words[other], other[0])
+
+
+def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
+    """Yields verbs and nouns of antonyms together with what is directly below them."""
+    for one, other in net.antonyms:
+        sides = [net.usual((at, *net.below[at])) for at in (one, other)]
+        if one[0] == other[0] and one[0] in "nv" and max(map(len, sides)) <= MOST_BELOW:
+            yield tuple(forms.of(side - (sides[0] & sides[1]), one[0]) for side in sides)
+
+
+def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
+    """Yields the words of each color, *red* with *crimson*, and those of each other color."""
+    tops = [at for at, words in net.words.items() if at[0] == "n" and words[0] in COLORS]
+    named = [net.usual(net.under(color)) for top in tops for color in net.below[top]]
+    for one, other in combinations(named, 2):
+        sides = [side - (one & other) for side in (one, other)]
+        yield tuple(forms.of(side, "n") | forms.of(side, "a") for side in sides)
 
 
 def prefixed(words: frozenset[str]) -> Iterator[Line]:
@@ -143,8 +197,10 @@ def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
     for name, digest in WORDNET.items():
         path = same(folder / "dict" / name, digest)
         data[PARTS[name.removeprefix("data.")]] = path.read_text(encoding="latin-1").splitlines()
+    net = WordNet(data, same(folder / "dict" / "index.sense", SENSES).read_text(encoding="utf-8").splitlines())
     vader = checked("vaderSentiment", "vader_lexicon.txt", VADER).read_text(encoding="utf-8").splitlines()
-    lines = [*wordnet(data, forms), *prefixed(forms.words), polar(forms.words, vader)]
+    lines = [*antonyms(net, forms), *below_antonyms(net, forms), *colors(net, forms)]
+    lines += [*prefixed(forms.words), polar(forms.words, vader)]
     for entry in by_hand:
         lines += forms.pair(*entry.split())
     return written(lines)

@@ -59,15 +59,17 @@ class Releases:
     def source(self, row: Row) -> str:
         """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
 
-        Other lists of kinds leave the rows without kinds as they are.
+        Other lists of kinds leave the rows without kinds as they are, and other neighbors or another base those that
+        the staircase does not draw: the rung ``names``, k-RR, and what is shown, gone or uniform.
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
         if row.name.startswith("names"):
-            return self.staircase.bundle.identity
+            return _names_source(self.staircase.bundle)
         if row.name.startswith("index"):
             return _digest([self.encoder(task).bundle.identity for task in sorted(ENCODERS)])
-        return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible)
+        drawn = row.law != "k-RR" and row.name not in (*_CONSTANT, "uniform")
+        return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible, drawn=drawn)
 
     def encoder(self, task: str) -> IndexEncoder:
         """Returns the encoder of a task."""
@@ -211,15 +213,25 @@ def _digest(decided: Any) -> str:
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
 
 
-def _staircase_source(bundle: TextBundle, *, kinds: bool) -> str:
+def _names_source(bundle: TextBundle) -> str:
+    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
+    files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
+    return _digest([files, {part: content for part, content in law.items() if part != "staircase"}])
+
+
+def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
     law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     table = bundle.staircase
     assert table is not None
     roles = 12  # without kinds: bits that tables before english-v4 have, and records are known by
     if kinds:
         roles = sum(output_role(visible=visible, lower=lower) for visible in (True, False) for lower in (False, True))
-    arrays = [table.neighbors, table.base, table.roles & roles]
-    lists = [name for name in law["files"] if name == law["skeleton"]["function_words"] or (kinds and "kind." in name)]
+    arrays = [*((table.neighbors, table.base) if drawn else ()), table.roles & roles]
+    lists = [
+        name
+        for name in law["files"]
+        if name == law["skeleton"]["function_words"] or (kinds and name.startswith("kind."))
+    ]
     decided = [[law["files"][name] for name in (layout.VOCABULARY, *lists)], law["staircase"]]
     digest = hashlib.sha256(json.dumps(decided, sort_keys=True).encode())
     for array in arrays:

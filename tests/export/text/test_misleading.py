@@ -35,8 +35,23 @@ LINES = {
     "v": [
         "00000040 30 v 02 arrive 0 come 0 001 ! 00000050 v 0101 01 + 01 00 | reach",
         "00000050 30 v 01 leave 0 000 | go away",
+        "00000060 30 v 02 rise 0 fall 0 002 ! 00000070 v 0101 ~ 00000080 v 0000 01 + 01 00 | go up",
+        "00000070 30 v 02 drop 0 fall 0 001 ~ 00000090 v 0000 01 + 01 00 | go down",
+        "00000080 30 v 02 soar 0 jump 0 000 01 + 01 00 | rise fast",
+        "00000090 30 v 01 sink 0 001 ~ 00000050 v 0000 01 + 01 00 | fall fast",
+    ],
+    "n": [
+        "00000100 07 n 02 chromatic_color 0 hue 0 002 ~ 00000110 n 0000 ~ 00000120 n 0000 | a color",
+        "00000110 07 n 01 red 0 001 ~ 00000130 n 0000 | like blood",
+        "00000120 07 n 02 blue 0 rose 0 000 | like the sky",
+        "00000130 07 n 02 scarlet 0 rose 0 000 | bright red",
     ],
 }
+#: As index.sense has them: *jump* is at most a fourth time to rise.
+SENSES = ["rise%2:30:00:: 00000060 1 9", "drop%2:30:00:: 00000070 1 9", "fall%2:30:00:: 00000060 1 9",
+          "fall%2:30:00:: 00000070 2 9", "soar%2:30:00:: 00000080 3 9", "jump%2:30:00:: 00000080 4 9",
+          "sink%2:30:00:: 00000090 1 9", "red%1:07:00:: 00000110 1 9", "blue%1:07:00:: 00000120 1 9",
+          "rose%1:07:00:: 00000120 1 9", "rose%1:07:00:: 00000130 2 9", "scarlet%1:07:00:: 00000130 1 9"]  # fmt: skip
 
 
 def pairs(text: str) -> set[frozenset[str]]:
@@ -48,7 +63,7 @@ def pairs(text: str) -> set[frozenset[str]]:
 def test_antonyms_come_with_their_synonyms_their_forms_and_the_adjectives_around_them() -> None:
     words = "arrive arrived came huge galore large larger left leaves small smaller table".split()
     forms = build_opposites.Forms(words, ROWS)
-    found = pairs(build_opposites.written(build_opposites.wordnet(LINES, forms)))
+    found = pairs(build_opposites.written(build_opposites.antonyms(build_opposites.WordNet(LINES), forms)))
     verbs = product(("arrive", "arrived", "came"), ("left", "leaves"))
     adjectives = product(("large", "larger", "huge", "galore"), ("small", "smaller"))
     assert found == {frozenset(pair) for pair in (*verbs, *adjectives)}
@@ -59,6 +74,15 @@ def test_a_pair_by_hand_has_the_forms_of_parts_of_speech_that_both_can_be() -> N
     forms = build_opposites.Forms(words, ROWS)
     found = pairs(build_opposites.written(forms.pair("arrive", "leave")))
     assert found == {frozenset(pair) for pair in product(("arrive", "arrived"), ("leave", "leaves", "left", "leaving"))}
+
+
+def test_usual_words_directly_below_antonyms_and_those_of_different_colors() -> None:
+    words = "rise drop fall soar jump sink leave red blue rose scarlet hue".split()
+    net, forms = build_opposites.WordNet(LINES, SENSES), build_opposites.Forms(words, ROWS)
+    below = pairs(build_opposites.written(build_opposites.below_antonyms(net, forms)))
+    assert below == {frozenset(pair) for pair in product(("rise", "soar"), ("drop", "sink"))}
+    colors = pairs(build_opposites.written(build_opposites.colors(net, forms)))
+    assert colors == {frozenset(("blue", red)) for red in ("red", "scarlet")}
 
 
 def test_prefixes_and_valence() -> None:
@@ -79,7 +103,7 @@ def test_a_line_is_written_once_and_never_without_a_side() -> None:
 def test_the_list_that_ships_is_the_one_of_the_card() -> None:
     card = (WORDS / "README.md").read_text(encoding="utf-8")
     assert hashlib.sha256(OPPOSITES.read_bytes()).hexdigest() in card
-    assert all(digest in card for digest in build_opposites.WORDNET.values())
+    assert all(digest in card for digest in (*build_opposites.WORDNET.values(), build_opposites.SENSES))
     known = set(read_lines(WORDS / "english-3.txt"))
     assert {word for pair in pairs(OPPOSITES.read_text("utf-8")) for word in pair} <= known
 
@@ -90,7 +114,15 @@ def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_
     misleading = Misleading.read(OPPOSITES, WORDS / "alarming.txt")
     words = list(bundle.vocabulary)
     assert not misleading.bars(words, np.asarray(bundle.staircase.neighbors)).any()
-    assert {("good", "bad"), ("large", "small"), ("huge", "small"), ("rose", "fell")} <= misleading.opposites
+    told = {
+        ("good", "bad"),
+        ("large", "small"),
+        ("huge", "small"),
+        ("rose", "fell"),
+        ("blue", "red"),
+        ("cuts", "increases"),
+    }
+    assert told <= misleading.opposites
     alarming = misleading.alarms(words)
     base = bundle.staircase.base
     assert 100 < alarming.sum() < 300

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text import staircase
-from textveil_export.text.misleading import ALARMING_DIVISOR, Misleading
+from textveil_export.text.misleading import ALARMING_DIVISOR, MANY, OPPOSED_SHARE, Misleading
 from textveil_export.text.nearest_words import COSINE_STEPS
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import (
@@ -112,6 +112,17 @@ def test_an_opposite_stands_in_no_list_and_an_alarming_word_in_none_of_the_other
         row[0] in alarming | {10, 11, 12} or [w for w in row if w in first] == first
         for row, first in zip(rows, kept, strict=True)
     )
+
+
+def test_a_word_with_many_opposites_has_a_smaller_base(tmp_path):
+    one, other = source().words[10:12]
+    lines = [f"{one}\t{' '.join(f'x{number}' for number in range(count))}" for count in (MANY, MANY + 1)]
+    lines[0] = lines[0].replace(one, other)
+    (tmp_path / "opposites").write_text("\n".join(lines), "utf-8")
+    misleading = Misleading.read(tmp_path / "opposites", None)
+    before, after = (staircase_arrays(source(), misleading=given)["base"] for given in (None, misleading))
+    assert after[10] == int(before[10]) * OPPOSED_SHARE.numerator // OPPOSED_SHARE.denominator < before[10]
+    assert (np.delete(after, 10) == np.delete(before, 10)).all()
 
 
 def test_lists_become_shorter_where_there_are_too_few_words(tmp_path):

@@ -1,10 +1,13 @@
 """Words that would mislead in the place of another one: its opposites, and alarming words.
 
 Stored lists may be anything, and the base is one vector for all inputs (docs/proofs/staircase.md). An opposite is left
-out of a list, an alarming word of the lists of all others, and its base is divided.
+out of a list, an alarming word of the lists of all others, and its base is divided. Any word may become one with many
+opposites by its base, also each of these: it is a little smaller.
 """
 
+from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,9 @@ from textveil_export.text.sources import read_lines
 
 #: What the base of an alarming word is divided by.
 ALARMING_DIVISOR = 10
+#: What the base of a word with many opposites is multiplied by, and more than how many that is. By
+#: english-3-opposites.txt these are VADER's good words and bad ones: all have 960 or more, and no other word has 140.
+OPPOSED_SHARE, MANY = Fraction(17, 20), 500
 
 
 @dataclass(frozen=True)
@@ -50,3 +56,8 @@ class Misleading:
     def alarms(self, words: list[str]) -> NDArray[np.bool_]:
         """Tells which words are alarming, shape ``(words,)``."""
         return np.array([word in self.alarming for word in words], dtype=bool)
+
+    def opposed(self, words: list[str]) -> NDArray[np.bool_]:
+        """Tells which words have many opposites, shape ``(words,)``."""
+        count = Counter(one for one, _ in self.opposites)
+        return np.array([count[word] > MANY for word in words], dtype=bool)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.misleading import ALARMING_DIVISOR, Misleading
+from textveil_export.text.misleading import ALARMING_DIVISOR, OPPOSED_SHARE, Misleading
 from textveil_export.text.nearest_words import COSINE_STEPS, nearest_words
 from textveil_export.text.quantize import quantize_by_row
 from textveil_export.text.sources import Source, read_lines
@@ -85,6 +85,9 @@ def staircase_arrays(
     wide, misleading = (4 * settings.k, misleading) if misleading else (settings.k, Misleading())
     alarming = misleading.alarms(source.words)
     base[alarming] = np.maximum(1, base[alarming] // ALARMING_DIVISOR)
+    opposed = misleading.opposed(source.words)
+    less = base[opposed].astype(np.int64) * OPPOSED_SHARE.numerator // OPPOSED_SHARE.denominator
+    base[opposed] = np.maximum(1, less)
     while True:
         near = nearest_words(rows, words, wide := max(1, min(wide, len(words))), favor, progress, run)
         barred = misleading.bars(source.words, near)

@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "f4b46d41cce8fd47f44c4f325fae1685d50061d0f41fba1373b64c262aa36624"
+DEFAULT_BUNDLE_ID = "b8266c763ac20d083c4bfd98960b1ec6327822f5770e9e0b203cff4440d84468"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")
