@@ -16,8 +16,8 @@ from textveil.mechanisms.staircase import Staircase
 ENGLISH = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
     "lists": "11be54aae71b8f1852edeccf2beece50729af3507cf63b079b87c5edbc533f39",
-    "staircase": "bce2fa348f2acd56127c4cae7e96fe5c243acb32887e40cd634539f3d1e4f2a3",
-    "levels of the staircase": "6c1e28ae1e756d93dee6e1d7ffeda5868f324592747e8c1709a15e231939cd5f",
+    "staircase": "ec132b3550235165e428ee783f929de8ebbe5857ff4697cfdb38bfd2f840c186",
+    "levels of the staircase": "7b981178033d996d68b7feab847524f78dd8da9bc9d1416b24e0941684dd69ae",
 }
 SANTEXT = {
     "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
