@@ -145,7 +145,8 @@ def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
     for one, other in net.antonyms:
         sides = [net.usual((at, *net.below[at])) for at in (one, other)]
         if one[0] == other[0] and one[0] in "nv" and max(map(len, sides)) <= MOST_BELOW:
-            yield tuple(forms.of(side - (sides[0] & sides[1]), one[0]) for side in sides)
+            both = sides[0] & sides[1]
+            yield forms.of(sides[0] - both, one[0]), forms.of(sides[1] - both, one[0])
 
 
 def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
@@ -153,8 +154,10 @@ def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
     tops = [at for at, words in net.words.items() if at[0] == "n" and words[0] in COLORS]
     named = [net.usual(net.under(color)) for top in tops for color in net.below[top]]
     for one, other in combinations(named, 2):
-        sides = [side - (one & other) for side in (one, other)]
-        yield tuple(forms.of(side, "n") | forms.of(side, "a") for side in sides)
+        here, there = (
+            forms.of(side - (one & other), "n") | forms.of(side - (one & other), "a") for side in (one, other)
+        )
+        yield here, there
 
 
 def prefixed(words: frozenset[str]) -> Iterator[Line]:
