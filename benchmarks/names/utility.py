@@ -34,6 +34,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from names.tools import rule
 from names.words import ROOT
 
 Texts = Sequence[str]
@@ -197,7 +198,7 @@ def main() -> None:
     a = parser.parse_args()
     record = json.loads(a.output.read_text("utf-8")) if a.output.is_file() else {}
     for task in a.tasks:
-        found = measured(task, TASKS[task](a.data), a.rewrite, a.repeats)
+        found = measured(task, TASKS[task](a.data), a.rewrite, a.repeats) | ({"of": rule()} if a.rewrite else {})
         record.setdefault(a.name, {})[task] = found
         a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print(json.dumps({task: found}), flush=True)
