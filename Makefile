@@ -125,7 +125,7 @@ names:
 	.venv/bin/python benchmarks/names/utility.py --data $(DATA) --rewrite names.rewriters:$$row --name $$row || exit 1; done
 	.venv/bin/python benchmarks/names/restored.py --data $(DATA)
 	.venv/bin/python benchmarks/readability.py $(GGUF) --data $(DATA) --draws 3
-	.venv/bin/python benchmarks/names/pool_sizes.py $(GGUF) --data $(DATA) --texts 20
+	.venv/bin/python benchmarks/names/pool_sizes.py $(GGUF) --data $(DATA)
 	.venv/bin/python benchmarks/names/speed.py --data $(DATA)
 	$(MAKE) results
 

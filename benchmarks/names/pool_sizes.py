@@ -24,6 +24,7 @@ from dataclasses import replace
 import readability
 from textveil import Sanitizer
 
+from names.tools import rule
 from names.words import ROOT
 
 SIZES = (14, 40, 100, 200)
@@ -61,7 +62,9 @@ def main() -> None:
         results = sanitizer.sanitize_batch(texts, protect="names")
         found = readability.ratio(raw, model.surprise([result.text for result in results]), words)
         record["whole" if size is None else f"the first {size}"] = found
-        a.output.write_text(json.dumps({"texts": a.texts, "sizes": record}, indent=1) + "\n", encoding="utf-8")
+        a.output.write_text(
+            json.dumps({"of": rule(), "texts": a.texts, "sizes": record}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from written_replies import FILE, measured
 
 from names.data import DATA_SETS
 from names.fetch import FETCHED
+from names.tools import rule
 
 _PIECES = re.compile(r"\w+|\W")
 
@@ -67,7 +68,7 @@ def main() -> None:
         record[name] = {style: placed(sanitizer, texts, style) for style in ("surrogate", "tag")}
     counts = measured(sanitizer, [json.loads(line) for line in FILE.read_text("utf-8").splitlines()])[0]
     record["replies"] = {"surrogate": counts}
-    a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    a.output.write_text(json.dumps({"of": rule(), "texts": record}, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(record))
 
 

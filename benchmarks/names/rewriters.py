@@ -24,12 +24,6 @@ def _sanitizer() -> Sanitizer:
 
 
 @cache
-def _key() -> bytes:
-    """One key for training and test texts: a corpus of which both are parts."""
-    return os.urandom(32)
-
-
-@cache
 def _releases() -> Releases:
     return Releases(None, ROOT / "artifacts/english-santext")
 
@@ -64,8 +58,8 @@ def patch(texts: Texts) -> Texts:
 
 
 def corpus(texts: Texts) -> Texts:
-    """Returns the texts on the rung ``names``, where equal names of all texts of a run become equal ones."""
-    return _sanitized(texts, protect="names", consistent="corpus", key=_key())
+    """Returns the texts on the rung ``names``, where equal names of all texts become equal ones, under a new key."""
+    return _sanitized(texts, protect="names", consistent="corpus", key=os.urandom(32))
 
 
 def presidio(texts: Texts) -> Texts:

@@ -31,7 +31,7 @@ from textveil import Sanitizer
 from names import utility
 from names.data import DATA_SETS
 from names.fetch import FETCHED
-from names.tools import TOOLS, versions
+from names.tools import TOOLS, rule, versions
 from names.words import ROOT, WORD
 
 ROUNDS = 3
@@ -93,7 +93,7 @@ def main() -> None:
         "news": utility.TASKS["ag"](a.data).test[: a.rows],
         "posts": [row.text for row in DATA_SETS["posts"].rows(a.data, FETCHED, "odd")][: a.rows],
     }
-    record = {"versions": versions("presidio") | versions("rampart"), "corpora": {}}
+    record = {"versions": versions("presidio") | versions("rampart") | rule(), "corpora": {}}
     for name, texts in corpora.items():
         record["corpora"][name] = measured(texts)
         a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -3,12 +3,13 @@
 To plug a tool in, add a line to ``TOOLS``.
 """
 
+import hashlib
 import importlib.metadata
 import logging
 import os
 from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
-from functools import partial
+from functools import cache, partial
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any, Protocol
@@ -212,13 +213,22 @@ PACKAGES = {
 }
 
 
+@cache
+def rule() -> dict[str, str]:
+    """Returns what decides what our rungs show: the bundle, and a digest of the modules that read a text."""
+    modules = sorted((ROOT / "runtime/src/textveil/text").rglob("*.py"))
+    code = hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
+    return {"bundle": Sanitizer.load().bundle.identity, "code": code[:16]}
+
+
 def versions(name: str) -> dict[str, str]:
-    """Returns the versions of a tool's packages.
+    """Returns the versions of a tool's packages, and of our rung the rule.
 
     Raises:
         ToolError: One is not installed.
     """
     try:
-        return {package: importlib.metadata.version(package) for package in PACKAGES.get(name, ())}
+        found = {package: importlib.metadata.version(package) for package in PACKAGES.get(name, ())}
+        return found | (rule() if name.startswith("names") else {})
     except importlib.metadata.PackageNotFoundError as error:
         raise ToolError(f"{error.name} is not installed") from None

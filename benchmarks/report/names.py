@@ -147,7 +147,7 @@ def _difference(one: Record) -> str:
 def _restored(record: Record) -> str:
     """The rows of both styles: of the replies, which are restored in conversations, there is one."""
     rows = []
-    for name, styles in record.items():
+    for name, styles in record["texts"].items():
         for style, one in styles.items():
             linked, right = (one.get(key, one[other]) for key, other in _LINKED)
             share = f"{100 * right / linked:.1f}"

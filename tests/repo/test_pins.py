@@ -37,7 +37,6 @@ COMMANDS = {
     "textveil sanitize": "--text hello -b {}",
     "textveil preview": "--text hello -b {}",
     "textveil compare": "--text hello -b {}",
-    "textveil compare encoder": "--text hello --encoder []",
     "textveil inspect": "hello -b {}",
     "textveil info": "{}",
     "textveil levels": "-b {}",

@@ -130,13 +130,9 @@ def _steps(source: Source, part: Part, version: list[int], selection: Selection)
                     yield Step(block=block)
         else:
             yield Step(file=file)
-            yield from map(_step_of, _blocks(source, file, part, selection))
+            yield from (Step(block=block) for block in _blocks(source, file, part, selection))
         file.require_unchanged()
     yield Step()
-
-
-def _step_of(block: Block) -> Step:
-    return Step(block=block)
 
 
 def _blocks(source: Source, file: Reading, part: Part, selection: Selection) -> Iterator[Block]:

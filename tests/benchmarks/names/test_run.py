@@ -42,6 +42,17 @@ def test_a_run(data: Path) -> None:
     assert ran(data, "--only", "capitals", "--limit", "2").stderr.count("made-up") == 4
 
 
+def test_a_figure_of_another_rule_is_measured_anew(data: Path) -> None:
+    ours = ("--only", "names", "--variants", "as is", "lower")
+    assert ran(data, *ours).stderr.count("made-up") == 2
+    assert ran(data, *ours).stderr == ""
+    path = data / "records" / "names.json"
+    for of in ("bundle", "code"):
+        record = json.loads(path.read_text("utf-8"))
+        path.write_text(json.dumps(record | {"versions": record["versions"] | {of: "0" * 16}}), "utf-8")
+        assert ran(data, *ours).stderr.count("made-up") == 2
+
+
 def test_a_tool_that_cannot_run_is_named(data: Path) -> None:
     done = ran(data, "--only", "philter")
     assert "not run: philter: " in done.stdout

@@ -34,6 +34,17 @@ def test_one_that_loses_nothing_has_no_difference() -> None:
     assert found["difference"] == {"score": 0, "interval": [0, 0]}
 
 
+def test_what_is_drawn_once_is_of_training_and_test_texts_and_anew_for_each_repeat() -> None:
+    calls: list[int] = []
+
+    def coded(texts: list[str]) -> list[str]:
+        calls.append(len(texts))
+        return [f"{text.split()[0]}{len(calls)}" for text in texts]
+
+    assert measured("made-up", task(), coded, 2)["rewritten"]["repeats"] == [100, 100]
+    assert calls == [120, 120]
+
+
 def test_alike_sentences_are_found_alike() -> None:
     pairs = [("a man sings", "a man sings"), ("a man sings", "two dogs run")] * 30
     texts = [text for pair in pairs for text in pair]

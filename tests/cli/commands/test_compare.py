@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from small_index import SENTENCES, sentences_of, write_index
+from textveil import IndexEncoder
 
 Here = Callable[..., Any]
 TEXT = "The doctor called Anna zorblax in Boston."
@@ -36,16 +37,32 @@ def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_pat
     assert [*rungs(here("compare", "-b", names, "--text", TEXT).text)] == ["names", "names, as tags"]
     assert [*rungs(here("compare", "-b", bundle, "--text", TEXT).text)] == ["words", "all"]
     assert [*rungs(here("compare", "-b", tiny_path, "--text", TEXT).text)] == ["santext+"]
-    found = rungs(here("compare", "-b", names, "--encoder", index_bundle, "--text", TEXT).text)
+    found = rungs(here("compare", "-b", names, "-b", index_bundle, "--text", TEXT).text)
     promise, released = found["label"]
     assert "for the whole text" in promise
     assert released in here("info", index_bundle).text
     assert "text" not in found
 
 
+def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bundle: Path, tiny_encoder: Path) -> None:
+    identity = IndexEncoder.load(index_bundle).bundle.identity
+    compare = ("compare", "--text", TEXT, "-b", index_bundle)
+    found = rungs(here(*compare, "--expect-id", identity).text)
+    assert [*found] == ["names", "names, as tags", "words", "all", "label"]
+    for more, code in (
+        (["--expect-id", "0" * 64], "bundle-identity"),
+        (["-b", names, "--expect-id", identity], "bundle-identity"),
+        (["-b", index_bundle], "option"),
+        (["-b", tiny_encoder], "bundle-kind"),
+    ):
+        ran = here(*compare, *more)
+        assert (ran.code, ran.out, ran.message.count("\n")) == (1, b"", 1)
+        assert ran.message.startswith(f"textveil: {code}: ")
+
+
 def test_a_bundle_with_sentences_has_the_rung_text(here: Here, names: Path, tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle", files=sentences_of())
-    found = rungs(here("compare", "-b", names, "--encoder", folder, "--text", TEXT).text)
+    found = rungs(here("compare", "-b", names, "-b", folder, "--text", TEXT).text)
     assert [*found][-2:] == ["text", "label"]
     promise, released = found["text"]
     assert promise.startswith("one of 6 public sentences, not the author's words (")
@@ -59,12 +76,12 @@ def test_lines_are_one_text(here: Here, names: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_refused(here: Here, names: Path, tmp_path: Path) -> None:
-    for arguments in (["--encoder", names], ["--encoder", tmp_path], [tmp_path / "zorblax"], ["-b", tmp_path]):
+    for arguments in (["-b", names, "-b", names], [tmp_path / "zorblax"], ["-b", tmp_path]):
         more = [] if tmp_path / "zorblax" in arguments else ["--text", TEXT]
         ran = here("compare", *arguments, *more)
         assert (ran.code, ran.out, ran.message.count("\n")) == (1, b"", 1)
         assert "orblax" not in ran.message
-    for option in ("-o", "--ledger"):
+    for option in ("-o", "--ledger", "--encoder"):
         assert here("compare", "--text", TEXT, option, tmp_path / "out").code == 2
 
 

@@ -146,6 +146,20 @@ def test_a_mention_over_two_blocks_is_found(here: Callable[..., Any], tmp_path: 
     assert here("restore", "--mapping", mapping, file).text.endswith("a Anna\nZorblax came.\n")
 
 
+def test_each_file_is_a_reply_of_its_own(here: Callable[..., Any], tmp_path: Path) -> None:
+    mapping, first, second, empty = (tmp_path / name for name in ("m.json", "a.txt", "b.txt", "c.txt"))
+    mapping.write_text(Restorer([("Zed", "Zorblax"), ("Mo", "Anna"), ("Mo Zed", "Olga")]).to_json())
+    empty.write_text("")
+    for end in ("", "\n"):  # with a line feed or without, the end of a file is the end of a mention
+        first.write_text(f"Ask Mo{end}")
+        second.write_text(f"Zed has 7{end}")
+        ran = here("restore", "--mapping", mapping, first, second)
+        assert (ran.code, ran.text) == (0, f"Ask Anna\nZorblax has 7{end}")
+        said = ", 1 not found in the reply" + MORE.format("1 number that the mapping does not have")
+        assert ran.message == SAID.format(2, said)
+        assert here("restore", "--mapping", mapping, first, empty, second).text == f"Ask Anna\nZorblax has 7{end}"
+
+
 def test_restore_refuses_what_it_cannot_do(here: Callable[..., Any], tmp_path: Path) -> None:
     for arguments, message in (
         (["--text", "Zorblax"], "--mapping is needed"),

@@ -63,6 +63,9 @@ def test_empty_inputs(cli: Callable, tmp_path: Path) -> None:
     empty.write_bytes(b"")
     ran = cli(empty)
     assert (ran.code, ran.out, ran.message) == (0, b"", "textveil: empty.txt: no documents\n")
+    word = tmp_path / "word.txt"
+    word.write_bytes(b"of")
+    assert cli(word, empty, word).out.count(b"\n") == 1
 
 
 def test_quiet(cli: Callable, note: Path) -> None:

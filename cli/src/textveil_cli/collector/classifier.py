@@ -101,7 +101,8 @@ class VectorClassifier:
         self.labels = tuple(map(str, labels))
         self._layers = layers_of(tensors)
         for weight, bias in self._layers:
-            if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
+            finite = np.isfinite(weight).all() and np.isfinite(bias).all()
+            if weight.ndim != 2 or bias.shape != weight.shape[:1] or not finite:
                 raise BundleDamaged(f"{layout.CLASSIFIER}: is not a classifier of this format")
         shapes = [weight.shape for weight, _ in self._layers]
         width = self.bundle.default_level.dimension + 1
@@ -172,7 +173,3 @@ class VectorClassifier:
         row = self.scores(np.array([vector], dtype=np.float32), [float(epsilon)])[0]
         shares = {label: round(float(share), 6) for label, share in zip(self.labels, row, strict=True)}
         return Decision(self.labels[int(row.argmax())], shares)
-
-
-def _finite(values: Floats) -> bool:
-    return bool(np.isfinite(values).all())

@@ -50,8 +50,7 @@ def classify(
         opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
     if file != "-" and not os.path.exists(file):
         raise InputError(f"{next(named([file]))[1]}: no such file")
-    every = enumerate((line for lines, _, _ in lines_of([file]) for line in lines), 1)
-    numbered = ((number, line) for number, line in every if not line.startswith(COMMENT))
+    numbered = ((number, line) for number, line in enumerate(lines_of([file]), 1) if not line.startswith(COMMENT))
     if isinstance(opened_bundle, VectorBundle):
         if counts:
             raise OptionError("--counts is for bundles that release an index")

@@ -2,18 +2,17 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import typer
-from textveil.bundle import layout
+from textveil.bundle import IndexBundle, Pins, TextBundle, layout, open_bundle
+from textveil.errors import OptionError
 from textveil.text import Sanitizer
 from textveil.vector import IndexEncoder
 
 from textveil_cli.console import lines_of, output_to
-from textveil_cli.console.command import Of
-from textveil_cli.options import BundleOptions, InputOptions, PinOptions
+from textveil_cli.options import InputOptions, PinOptions
 
 #: What is released, by the name of its rung: from the most readable to the most private.
 _BY_LISTS: dict[str, dict[str, Any]] = {
@@ -25,28 +24,29 @@ _HEADING = "Releases of one text, side by side: together they tell more than eac
 _BOLD, _END = "\x1b[1m", "\x1b[0m"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedEncoder:
-    """The encoder whose index stands last."""
-
-    heading: ClassVar[str] = "Encoder"
-    encoder: Annotated[
-        Path | None, typer.Option(help="Folder of a bundle that releases an index: its rung comes last.")
-    ] = None
-    must_be: Annotated[PinOptions, Of("encoder")]
-
-
-def compare(inputs: InputOptions, bundle: BundleOptions, encoder: ComparedEncoder) -> None:
+def compare(
+    inputs: InputOptions,
+    bundle: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--bundle",
+            "-b",
+            rich_help_panel=PinOptions.heading,
+            help="Folder of a bundle that rewrites text (the built-in English one if left out), or of one that "
+            "releases an index, whose rung comes last; one of each may be named.",
+        ),
+    ] = None,
+    *,
+    must_be: PinOptions,
+) -> None:
     """Show one text on every rung, each with what it promises.
 
     All lines that are given are one text. It shows what a text becomes, for the choice of a rung: try it with a text of
     the kind that you will release, not with the text itself. Nothing is charged or written to a file.
     """
     paths = inputs.paths
-    text = inputs.text
-    if text is None:
-        text = "\n".join(line for lines, _, _ in lines_of(paths) for line in lines)
-    releases = [*_releases(text, bundle.sanitizer(), encoder)]
+    text = "\n".join(lines_of(paths)) if inputs.text is None else inputs.text
+    releases = [*_releases(text, *_opened(bundle or [], must_be.pins))]
     with output_to(None) as write:
         write(f"{_HEADING}\n")
         for rung, promise, released in releases:
@@ -54,22 +54,30 @@ def compare(inputs: InputOptions, bundle: BundleOptions, encoder: ComparedEncode
             write(f"\n{marked}: {promise}\n{released}\n")
 
 
-def _releases(text: str, sanitizer: Sanitizer, encoder: ComparedEncoder) -> Iterator[tuple[str, str, str]]:
+def _opened(folders: list[Path], pins: Pins) -> tuple[Sanitizer, IndexEncoder | None]:
+    """What rewrites text, the built-in bundle where none is named, and what releases an index."""
+    opened = (open_bundle(folder, TextBundle, IndexBundle, **pins) for folder in folders)
+    named: dict[type, Any] = {type(bundle): bundle for bundle in opened}
+    if len(named) < len(folders):
+        raise OptionError("--bundle names one that rewrites text, one that releases an index, or one of each")
+    text, index = named.get(TextBundle), named.get(IndexBundle)
+    sanitizer = Sanitizer.load(**({} if named else pins)) if text is None else Sanitizer(text)
+    return sanitizer, None if index is None else IndexEncoder(index)
+
+
+def _releases(text: str, sanitizer: Sanitizer, encoder: IndexEncoder | None) -> Iterator[tuple[str, str, str]]:
     """Yields the name of each rung, what it promises, and a release."""
-    model = None if encoder.encoder is None else IndexEncoder.load(encoder.encoder, **encoder.must_be.pins)
     found = sanitizer.bundle
     rungs = (_BY_LISTS if found.names is not None else {}) | (_BY_DRAWS if found.staircase is not None else {})
     for rung, options in (rungs or {found.default_mechanism: {}}).items():
         result = sanitizer.sanitize(text, **options)
         yield rung, result.statement.line(), result.text
-    if model is not None and model.bundle.sentences:
-        written = model.encode(text, as_text=True)
+    if encoder is None:
+        return
+    if encoder.bundle.sentences:
+        written = encoder.encode(text, as_text=True)
         yield "text", written.statement.summary(), written.sentence or ""
-    if model is not None:
-        release = model.encode(text)
-        by_label = model.bundle.codes_are == layout.DECISION
-        yield "label" if by_label else "code", release.statement.summary(), _said(model, release.index, by_label)
-
-
-def _said(model: IndexEncoder, index: int, by_label: bool) -> str:
-    return model.bundle.labels[index] if by_label else f"{index}"
+    release, labels = encoder.encode(text), encoder.bundle.labels
+    by_label = encoder.bundle.codes_are == layout.DECISION
+    said = labels[release.index] if by_label else f"{release.index}"
+    yield "label" if by_label else "code", release.statement.summary(), said

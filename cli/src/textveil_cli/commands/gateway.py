@@ -170,7 +170,7 @@ def gateway(
         tools=frozenset(given["restore_tools"]),
         key=key,
         report=report,
-        show=_show if upstream.dry_run else None,
+        show=partial(print, flush=True) if upstream.dry_run else None,
         waits=charges is not None,
     )
     _keep_what_is_loaded()
@@ -202,7 +202,3 @@ def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any) -> C
         return sanitizer.sanitize(text, **options).text
 
     return rewrite
-
-
-def _show(line: str) -> None:
-    print(line, flush=True)

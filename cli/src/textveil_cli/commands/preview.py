@@ -63,7 +63,7 @@ def _texts(inputs: InputOptions, table: TableOptions) -> list[str]:
             raise OptionError("--text and tables exclude each other")
         return [inputs.text]
     if selection.format == "lines":
-        return [line for lines, _, _ in lines_of(paths) for line in lines]
+        return [*lines_of(paths)]
     from textveil_cli.files import Reading, packed_as, read_cells
 
     texts: list[str] = []

@@ -8,9 +8,10 @@ import typer
 from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.release import counted
+from textveil.text.placing import Stream
 from textveil.text.restore import MOST_BYTES, Restorer
 
-from textveil_cli.console import file_name, lines_of, output_to, say_unless
+from textveil_cli.console import file_name, inputs_of, output_to, say_unless
 from textveil_cli.options import InputOptions, PrivateOutput
 
 #: A number or a date in digits.
@@ -28,6 +29,7 @@ def restore(
     """Put the original words into a reply, on this device.
 
     The reply is about a text that was sanitized with --keep-mapping, and with --consistent on the rungs words and all.
+    Each file is a reply of its own.
 
     A line on standard error says how many entries of the mapping came back. Others are not in the reply, or stay: in
     lower case a name may be a word of the reply's own, and an output may stand for two originals. On the rung names the
@@ -43,16 +45,21 @@ def restore(
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError(f"--mapping: no readable file {file_name(mapping) or 'there'}") from error
-    stream, numbers = restorer.stream(), 0
-    blocks = [([inputs.text], True, 0)] if inputs.text is not None else lines_of(paths)
+    streams, numbers, ended = list[Stream](), 0, True
     with output_to(output, private=True) as write:
-        for lines, ended, _ in blocks:
-            text = "\n".join(lines) + ("\n" if ended else "")
-            numbers += len(_NUMBER.findall(text))
-            write(stream.feed(text))
-        write(stream.close())
-    numbers -= sum(len(_NUMBER.findall(placed)) for placed in stream.placed)
-    found, uncertain = len({pair.output for pair in stream.used}), len(stream.unplaced) + len(stream.ambiguous)
+        for blocks in inputs_of(paths) if inputs.text is None else [[([inputs.text], True, 0)]]:
+            if not ended:  # the last line of one reply and the first of the next are two
+                write("\n")
+                ended = True
+            streams.append(restorer.stream())
+            for lines, ended, _ in blocks:
+                text = "\n".join(lines) + ("\n" if ended else "")
+                numbers += len(_NUMBER.findall(text))
+                write(streams[-1].feed(text))
+            write(streams[-1].close())
+    numbers -= sum(len(_NUMBER.findall(placed)) for stream in streams for placed in stream.placed)
+    found = len({pair.output for stream in streams for pair in stream.used})
+    uncertain = sum(len(stream.unplaced) + len(stream.ambiguous) for stream in streams)
     say_unless(_said(len(restorer), found, uncertain, numbers), quiet)
 
 

@@ -1,6 +1,7 @@
 """``textveil serve``: the sanitizer and an encoder for programs of this device, behind HTTP."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -91,10 +92,7 @@ def serve(
     sanitizer = bundle.sanitizer()
     releases = _releases(sanitizer, options, encoder, charges, scope_per_request)
     how.say_of_allowed(sanitizer, options, quiet=False)
-
-    def report(line: str) -> None:
-        say_unless(line, quiet=False)
-
+    report = partial(say_unless, quiet=False)
     run(lambda access: make_app(releases, access, limits, report), where, limits, report)
     if charges is not None:
         charges.say(quiet=False)

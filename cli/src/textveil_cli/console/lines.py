@@ -131,11 +131,16 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
             os.close(descriptor)
 
 
-def lines_of(paths: Sequence[str]) -> Iterator[Lines]:
-    """Yields the lines of all inputs, as they arrive: see ``read_lines``."""
+def inputs_of(paths: Sequence[str]) -> Iterator[Iterator[Lines]]:
+    """Yields the lines of each input, as they arrive: see ``read_lines``."""
     for path, name in named(paths):
         with opened(path, name) as (descriptor, _):
-            yield from read_lines(descriptor, name)
+            yield read_lines(descriptor, name)
+
+
+def lines_of(paths: Sequence[str]) -> Iterator[str]:
+    """Yields the lines of all inputs, as they arrive."""
+    return (line for found in inputs_of(paths) for lines, _, _ in found for line in lines)
 
 
 def read_words(path: Path | None, option: str) -> list[str]:

@@ -23,7 +23,7 @@ _OTHER_NAMES = {
     "--workers": "j jobs parallel processes threads w",
     "--resume": "continue",
     "--skip-empty, --quarantine": "errors ignore ignore-errors skip skip-empty skip-errors",
-    "--bundle": "dict dictionary model vocabulary",
+    "--bundle": "dict dictionary encoder model vocabulary",
     "--mapping, --keep-mapping": "map save-mapping",
     "--budget": "limit",
 }

@@ -103,7 +103,13 @@ class TableOptions:
         ),
     ] = True
     delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: what is between cells, such as ';'.")] = None
-    encoding: Annotated[str, typer.Option(help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.")] = "utf-8"
+    encoding: Annotated[
+        str,
+        typer.Option(
+            autocompletion=lambda: ["utf-8", "latin-1", "cp1252"],
+            help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.",
+        ),
+    ] = "utf-8"
 
     @property
     def format(self) -> str | None:

@@ -93,6 +93,7 @@ def _sanitize_inputs(asked: Asked, draw: Draw, warn: Look, write: Write) -> None
     for path, name in named(asked.inputs.paths):
         if not ended:  # the last line of one input and the first of the next are two documents
             write("\n")
+            ended = True
         look = refusing_tables(name)
         if not asked.table.plain:
             refuse_tables_by_name(path, name)

@@ -1,7 +1,6 @@
 """``textveil verify --receipt``: checks what was promised for an output."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from textveil.errors import IdentityMismatch, InputError, ReceiptError
@@ -34,23 +33,15 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
     found, key = read_receipt(content, signed_by=signed_by)
     if expect_id is not None and found.bundle != expect_id:
         raise IdentityMismatch("the receipt is of another bundle")
-    lines = [str(found), f"bundle {found.bundle}", f"signed by {key}, which {_known(signed_by)}"]
+    known = "is the key that was asked for" if signed_by else "may be anybody's: compare it (--signed-by)"
+    lines = [str(found), f"bundle {found.bundle}", f"signed by {key}, which {known}"]
     if output is None:
         lines.append("no output was compared (--output)")
     else:
         try:
             with opened(str(output), "--output") as (descriptor, _):
-                found.require_output(_parts(descriptor))
+                found.require_output(iter(lambda: os.read(descriptor, _READ_BYTES), b""))
         except OSError as error:
             raise ReceiptError("the output cannot be read") from error
         lines.append("it is of this output")
     return "\n".join(lines)
-
-
-def _known(signed_by: str | None) -> str:
-    return "is the key that was asked for" if signed_by else "may be anybody's: compare it (--signed-by)"
-
-
-def _parts(descriptor: int) -> Iterator[bytes]:
-    while part := os.read(descriptor, _READ_BYTES):
-        yield part

@@ -138,9 +138,8 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     lines = [header, promised.line(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
         distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
-        lines.append(
-            f"{row['word']:<{width}}  {row['probability']:>11.4%}  {distance}  {_bar(row['probability'])}".rstrip()
-        )
+        bar = "█" * round(row["probability"] * _BAR_CELLS)
+        lines.append(f"{row['word']:<{width}}  {row['probability']:>11.4%}  {distance}  {bar}".rstrip())
     if others:
         lines.append(f"and {others:,} other words with {rest:.2%} in all")
     return "\n".join(lines)
@@ -189,7 +188,3 @@ def _level_line(level: LevelSummary) -> str:
             f"{does.min_entropy:>9.2f}{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
         )
     return line + ("  default" if level.default else "")
-
-
-def _bar(share: float) -> str:
-    return "█" * round(share * _BAR_CELLS)
