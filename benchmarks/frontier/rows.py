@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from names.tools import lists
 from numpy.typing import NDArray
 from report.frontier_rows import Row
 from textveil import IndexEncoder, Sanitizer
@@ -65,7 +66,7 @@ class Releases:
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
         if row.name.startswith("names"):
-            return _names_source(self.staircase.bundle)
+            return lists(self.staircase.bundle)
         if row.name.startswith("index"):
             return _digest([self.encoder(task).bundle.identity for task in sorted(ENCODERS)])
         drawn = row.law != "k-RR" and row.name not in (*_CONSTANT, "uniform")
@@ -213,12 +214,6 @@ def _digest(decided: Any) -> str:
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
 
 
-def _names_source(bundle: TextBundle) -> str:
-    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
-    files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
-    return _digest([files, {part: content for part, content in law.items() if part != "staircase"}])
-
-
 def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
     law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     table = bundle.staircase
@@ -227,12 +222,12 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
     if kinds:
         roles = sum(output_role(visible=visible, lower=lower) for visible in (True, False) for lower in (False, True))
     arrays = [*((table.neighbors, table.base) if drawn else ()), table.roles & roles]
-    lists = [
+    named = [
         name
         for name in law["files"]
         if name == law["skeleton"]["function_words"] or (kinds and name.startswith("kind."))
     ]
-    decided = [[law["files"][name] for name in (layout.VOCABULARY, *lists)], law["staircase"]]
+    decided = [[law["files"][name] for name in (layout.VOCABULARY, *named)], law["staircase"]]
     digest = hashlib.sha256(json.dumps(decided, sort_keys=True).encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())

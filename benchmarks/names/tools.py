@@ -5,6 +5,7 @@ To plug a tool in, add a line to ``TOOLS``.
 
 import hashlib
 import importlib.metadata
+import json
 import logging
 import os
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from textveil import Sanitizer
+from textveil.bundle import TextBundle, layout
 
 from names.words import ROOT, WORD, is_content
 
@@ -213,12 +215,20 @@ PACKAGES = {
 }
 
 
+def lists(bundle: TextBundle) -> str:
+    """Returns a digest of what the rung ``names`` reads of a bundle: all but the staircase."""
+    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
+    files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
+    parts = [files, {part: content for part, content in law.items() if part != "staircase"}]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
 @cache
 def rule() -> dict[str, str]:
-    """Returns what decides what our rungs show: the bundle, and a digest of the modules that read a text."""
+    """Returns what decides what the rung ``names`` shows: lists, and a digest of the modules that read a text."""
     modules = sorted((ROOT / "runtime/src/textveil/text").rglob("*.py"))
     code = hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
-    return {"bundle": Sanitizer.load().bundle.identity, "code": code[:16]}
+    return {"lists": lists(Sanitizer.load().bundle), "code": code[:16]}
 
 
 def versions(name: str) -> dict[str, str]:

@@ -1,9 +1,10 @@
 """Rows, personal data, profiles and records of the frontier."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -64,6 +65,17 @@ def test_records_of_other_tables_are_stale(tmp_path: Path) -> None:
     assert run.kept(saved.path, lambda row: "a", False) == {("task", "every-8", "sst2", 0)}
     assert [json.loads(line) for line in saved.path.read_text().splitlines()] == [fresh]
     assert run.kept(saved.path.with_name("none"), lambda row: "a", False) == set()
+
+
+def test_a_row_that_the_staircase_does_not_draw_keeps_its_records_when_it_changes() -> None:
+    releases, by_name = Releases(None, None), {row.name: row for row in ROWS}
+    named = "shipped-10", "seen-10", "krr-kinds-10", "krr-seen-10", "names", "delete", "uniform"
+    before = {name: releases.source(by_name[name]) for name in named}
+    bundle = releases.staircase.bundle
+    assert bundle.staircase is not None
+    other = SimpleNamespace(path=bundle.path, staircase=replace(bundle.staircase, base=bundle.staircase.base + 1))
+    releases.staircase = cast("Any", SimpleNamespace(bundle=other))
+    assert [name for name in named if releases.source(by_name[name]) != before[name]] == ["shipped-10", "seen-10"]
 
 
 def test_heights_between_levels() -> None:

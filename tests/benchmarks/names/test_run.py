@@ -47,7 +47,7 @@ def test_a_figure_of_another_rule_is_measured_anew(data: Path) -> None:
     assert ran(data, *ours).stderr.count("made-up") == 2
     assert ran(data, *ours).stderr == ""
     path = data / "records" / "names.json"
-    for of in ("bundle", "code"):
+    for of in ("lists", "code"):
         record = json.loads(path.read_text("utf-8"))
         path.write_text(json.dumps(record | {"versions": record["versions"] | {of: "0" * 16}}), "utf-8")
         assert ran(data, *ours).stderr.count("made-up") == 2
