@@ -36,7 +36,7 @@ WRONG = {
 COMMANDS = {
     "textveil sanitize": "--text hello -b {}",
     "textveil preview": "--text hello -b {}",
-    "textveil compare": "--text hello -b {}",
+    "textveil compare": "--text hello -b {} -b []",
     "textveil inspect": "hello -b {}",
     "textveil info": "{}",
     "textveil levels": "-b {}",

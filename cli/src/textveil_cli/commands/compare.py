@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from textveil.bundle import IndexBundle, Pins, TextBundle, layout, open_bundle
-from textveil.errors import OptionError
+from textveil.errors import IdentityMismatch, OptionError
 from textveil.text import Sanitizer
 from textveil.vector import IndexEncoder
 
@@ -21,7 +21,6 @@ _BY_LISTS: dict[str, dict[str, Any]] = {
 }
 _BY_DRAWS: dict[str, dict[str, Any]] = {"words": {"protect": "words"}, "all": {"protect": "all"}}
 _HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
-_BOLD, _END = "\x1b[1m", "\x1b[0m"
 
 
 def compare(
@@ -50,14 +49,25 @@ def compare(
     with output_to(None) as write:
         write(f"{_HEADING}\n")
         for rung, promise, released in releases:
-            marked = f"{_BOLD}{rung}{_END}" if sys.stdout.isatty() else rung
+            marked = typer.style(rung, bold=True) if sys.stdout.isatty() else rung
             write(f"\n{marked}: {promise}\n{released}\n")
 
 
 def _opened(folders: list[Path], pins: Pins) -> tuple[Sanitizer, IndexEncoder | None]:
-    """What rewrites text, the built-in bundle where none is named, and what releases an index."""
-    opened = (open_bundle(folder, TextBundle, IndexBundle, **pins) for folder in folders)
-    named: dict[type, Any] = {type(bundle): bundle for bundle in opened}
+    """What rewrites text, the built-in bundle where none is named, and what releases an index.
+
+    Of several bundles one has the identity that is expected, if any. A maker must have signed each.
+    """
+    named: dict[type, Any] = {}
+    others = 0
+    for folder in folders:
+        try:
+            bundle = open_bundle(folder, TextBundle, IndexBundle, **pins)
+        except IdentityMismatch:
+            if (others := others + 1) == len(folders):
+                raise
+            bundle = open_bundle(folder, TextBundle, IndexBundle, **{**pins, "expect_id": None})
+        named[type(bundle)] = bundle
     if len(named) < len(folders):
         raise OptionError("--bundle names one that rewrites text, one that releases an index, or one of each")
     text, index = named.get(TextBundle), named.get(IndexBundle)
