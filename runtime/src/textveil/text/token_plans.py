@@ -117,21 +117,15 @@ class TokenPlans:
     def _random(self, given: Mapping[str, Any]) -> _Chosen:
         if "epsilon" in given:
             raise OptionError("random takes no epsilon: nothing is learned from it")
-        law = RandomizedResponse.uniform(self.bundle.table)
-        return (
-            Everywhere(law, lambda: law.channel),
-            None,
-            TokenPromise(epsilon=0.0, epsilon_kind=PURE_LDP, pure_level=Decimal(0)),
-        )
+        return self._pure(RandomizedResponse.uniform(self.bundle.table), Decimal(0))
 
     def _krr(self, given: Mapping[str, Any]) -> _Chosen:
         exact = number(given.get("epsilon"))
-        law = RandomizedResponse.of(self.bundle.table, exact)
-        return (
-            Everywhere(law, lambda: law.channel),
-            None,
-            TokenPromise(epsilon=float(exact), epsilon_kind=PURE_LDP, pure_level=exact),
-        )
+        return self._pure(RandomizedResponse.of(self.bundle.table, exact), exact)
+
+    def _pure(self, law: RandomizedResponse, level: Decimal) -> _Chosen:
+        promise = TokenPromise(epsilon=float(level), epsilon_kind=PURE_LDP, pure_level=level)
+        return Everywhere(law, lambda: law.channel), None, promise
 
     def _fbdd(self, given: Mapping[str, Any]) -> _Chosen:
         exact = number(given.get("epsilon"))

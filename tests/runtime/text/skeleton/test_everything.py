@@ -52,7 +52,7 @@ def test_unknown_words(rule: EverythingRule, segment: str) -> None:
 def test_plain_words_are_what_the_rule_says(rule: EverythingRule) -> None:
     """Words of ASCII letters take a short cut; what is not in the vocabulary is drawn as ``<unk>`` there too."""
     for word in ("the", "Doctor", "BOSTON", "color"):
-        assert rule.plain(word.lower(), case_pattern(word)) == DRAWN_BY_KEY
+        assert [*rule.plain([word.lower()], [case_pattern(word)])] == [DRAWN_BY_KEY]
         assert said(rule, word) == [(word.lower(), case_pattern(word), True)]
 
 

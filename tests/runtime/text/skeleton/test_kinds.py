@@ -103,12 +103,28 @@ def test_what_ends_as_a_mark_does_is_an_output() -> None:
 
 @given(st.lists(st.lists(st.text("abé語", min_size=1, max_size=12), max_size=40), max_size=4))
 def test_words_are_found_in_the_first_list_that_has_them(lists: list[list[str]]) -> None:
-    """Among them are words of one code: the first eight bytes twice, and the same letters in the other half."""
+    """Among them are words of one code: the first eight bytes twice, and the same letters in the other half.
+
+    The second and the fourth list have theirs in capitals alone.
+    """
     lists = [[*words, *(word + "语" * 9 for word in words), "a" * 16, "b" * 16, "a" * 8 + "b" * 8] for words in lists]
-    listed = Listed(["".join(f"{word}\tcapitalized\n" for word in words).encode() for words in lists])
-    for word in {"", "a", "ab", "b" * 8 + "a" * 8, "\udc80", *(word for words in lists for word in words)}:
-        found = [(number, b"capitalized") for number, words in enumerate(lists) for one in words if one == word]
-        assert listed.find(word) == found
+    marks = ["", "\tcapitalized,member-only", "\tmember-only", "\tcapitalized"]
+    listed = Listed(
+        ["".join(f"{word}{mark}\n" for word in words).encode() for words, mark in zip(lists, marks, strict=False)]
+    )
+    asked = [*{"", "a", "ab", "b" * 8 + "a" * 8, "\udc80", *(word for words in lists for word in words)}]
+    together = dict(listed.find_each(asked))
+    for place, word in enumerate(asked):
+        found = [(number, number % 2 == 1) for number, words in enumerate(lists) for one in words if one == word]
+        assert listed.find(word) == together.get(place, []) == found
+
+
+def test_many_words_are_of_the_kinds_that_each_is_of() -> None:
+    kinds = Kinds([Kind("odd", None, b"cat\ndog\tcapitalized\n", ("cat",)), Kind("even", None, b"dog\n", ("dog",))])
+    words = [(word, case) for word in ("cat", "dog", "cow") for case in (LOWER, TITLE, UPPER)]
+    assert kinds.of_words(*map(list, zip(*words, strict=True))) == [kinds.of_word(*word) for word in words]
+    assert kinds.of_words(["dog", "dog"], [LOWER, TITLE]) == [1, 0]
+    assert Kinds([]).of_words(["cat"], [LOWER]) == [None]
 
 
 def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats() -> None:

@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from hashlib import sha256
-from itertools import count, islice
+from itertools import compress, count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -76,22 +76,26 @@ class Segments:
 
     def look_up(self) -> None:
         """Finds the entries of new segments."""
-        plain, ids, unknown = self._plan.rule.plain, self._plan.bundle.ids, self._unknown
-        entries, rows, equal = self.entries, self._rows, self._identity if self._consistent else None
-        for segment in islice(self.numbers, len(entries), None):
-            if segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD:
-                key = segment.lower()
-                case = LOWER if key == segment else case_pattern(segment)
-                kind = plain(key, case)
+        ids, unknown, equal = self._plan.bundle.ids, self._unknown, self._identity if self._consistent else None
+        entries, rows, new = self.entries, self._rows, [*islice(self.numbers, len(self.entries), None)]
+        plain = [segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD for segment in new]
+        words = [*compress(new, plain)]
+        keys = [*map(str.lower, words)]
+        cases = [LOWER if key == word else case_pattern(word) for key, word in zip(keys, words, strict=True)]
+        said = zip(keys, cases, self._plan.rule.plain(keys, cases), strict=True)
+        more: list[int] = []  # rows that are yet to be added
+        for segment, is_plain in zip(new, plain, strict=True):
+            if is_plain:
+                key, case, kind = next(said)
                 if kind is not None:
-                    entries.append(len(rows) // _COLUMNS)
-                    if kind == DRAWN_BY_KEY:
-                        role, index = DRAWN, ids.get(key, unknown)
-                    else:
-                        role, index = REPLACED, kind
-                    rows.extend((role, index, case, -1 if equal is None else equal(role, index, segment), True))
+                    entries.append((len(rows) + len(more)) // _COLUMNS)
+                    role, index = (DRAWN, ids.get(key, unknown)) if kind == DRAWN_BY_KEY else (REPLACED, kind)
+                    more += (role, index, case, -1 if equal is None else equal(role, index, segment), True)
                     continue
+            rows.fromlist(more)
+            more.clear()
             entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
+        rows.fromlist(more)
 
     def _entry(self, segment: str) -> int:
         pieces = self._plan.rule.tokens(segment, starts_sentence=False)
@@ -223,6 +227,8 @@ class Reader:
                 inside.append(find(piece))
             elif piece.endswith(" "):
                 inside.append(find(piece[:-1]))
+            elif piece.endswith((",", ".")) and piece.isascii() and piece[:-1].isalpha():  # most of the rest
+                inside.extend((find(piece[:-1]), find(piece[-1])))
             else:
                 inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
             inside.append(_BLANK)

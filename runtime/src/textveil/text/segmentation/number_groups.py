@@ -26,40 +26,35 @@ class NumberGroup:
     Args:
         text: The whole text.
         after: End of the string before the numbers.
+        first: The first number.
 
     Attributes:
-        end: End of the last number; ``after`` where there is none.
+        end: End of the last number.
     """
 
-    def __init__(self, text: str, after: int) -> None:
-        self._text, self._after = text, after
-        self._only: Span | None = None  # the first number
+    def __init__(self, text: str, after: int, first: Span) -> None:
+        self._text, self._after, self._first = text, after, first
         self._joined: _Joined | None = None  # once there are two
-        self.end: int = after
+        self.end: int = first[1]
 
     def goes_on_to(self, start: int) -> bool:
-        """Tells whether a number that starts there belongs to this group; the first one always does."""
-        return self._only is None or _BETWEEN.fullmatch(self._text, self.end, start) is not None
+        """Tells whether a number that starts there belongs to this group."""
+        return _BETWEEN.fullmatch(self._text, self.end, start) is not None
 
     def add(self, number: Span) -> Iterator[Span]:
         """Takes the next number, and yields strings that are complete."""
         self.end = number[1]
-        if self._only is None:
-            self._only = number
-            return
         if self._joined is None:
-            place = self._only[0]
+            place = self._first[0]
             while place > self._after and self._text[place - 1] == "(":
                 place -= 1
             self._joined = _Joined(self._text, place)
-            yield from self._joined.read(self._only)
+            yield from self._joined.read(self._first)
         yield from self._joined.read(number)
 
     def close(self) -> Iterable[Span]:
         """Returns the strings that are left: no number comes any more."""
-        if self._joined is not None:
-            return self._joined.give_up()
-        return () if self._only is None else (self._only,)
+        return (self._first,) if self._joined is None else self._joined.give_up()
 
 
 class _Joined:

@@ -206,18 +206,22 @@ def find_strings(text: str) -> Iterable[Span]:
 def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
     from textveil.text.segmentation.number_groups import NumberGroup  # most texts have no string
 
-    group = NumberGroup(text, 0)
-    for span in _single_strings(text, found, first):
-        numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
-        if not (numeric and group.goes_on_to(span[0])):
+    after, group = 0, None
+    for start, end in _single_strings(text, found, first):
+        numeric = not text[end - 1].isalpha() and _NUMERIC.fullmatch(text, start, end) is not None
+        if group is not None:
+            if numeric and group.goes_on_to(start):
+                yield from group.add((start, end))
+                continue
             yield from group.close()
-            group = NumberGroup(text, group.end)
+            after, group = group.end, None
         if numeric:
-            yield from group.add(span)
+            group = NumberGroup(text, after, (start, end))
         else:
-            yield span
-            group = NumberGroup(text, span[1])
-    yield from group.close()
+            yield start, end
+            after = end
+    if group is not None:
+        yield from group.close()
 
 
 def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:

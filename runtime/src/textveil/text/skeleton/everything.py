@@ -31,9 +31,9 @@ class EverythingRule:
         """There are no kinds."""
         return ()
 
-    def plain(self, key: str, case: int) -> int | None:
+    def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Implements ``Rule.plain``."""
-        return DRAWN_BY_KEY
+        return [DRAWN_BY_KEY] * len(keys)
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
         """Implements ``Rule.tokens``: a word, or a stem and its clitic."""
@@ -111,9 +111,9 @@ class EveryPieceRule(EverythingRule):
         """Returns the rule of a vocabulary."""
         return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
 
-    def plain(self, key: str, case: int) -> int | None:
+    def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Implements ``Rule.plain``: any word may be several pieces."""
-        return None
+        return [None] * len(keys)
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
         """Implements ``Rule.tokens``: the pieces of a word, of which only a word in one piece is whole."""

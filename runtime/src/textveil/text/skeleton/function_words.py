@@ -62,12 +62,12 @@ class SkeletonRule:
         """The kinds, and that of punctuation marks."""
         return (*self.kinds.kinds, MARKS)
 
-    def plain(self, key: str, case: int) -> int | None:
+    def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Implements ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
-        if key in self.function_words or key in self.denied:
-            return None
-        kind = self.kinds.of_word(key, case)
-        return DRAWN_BY_KEY if kind is None else kind
+        return [
+            None if key in self.function_words or key in self.denied else DRAWN_BY_KEY if kind is None else kind
+            for key, kind in zip(keys, self.kinds.of_words(keys, cases), strict=True)
+        ]
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
         """Implements ``Rule.tokens``; denied words are unknown ones."""

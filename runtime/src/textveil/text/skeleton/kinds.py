@@ -8,7 +8,7 @@ different ways are of different shapes, so any string of a kind may stand where 
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from struct import Struct
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from textveil.text.segmentation import LOWER, strings
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
 #: What stands after an entry.
 _MARKS = ("", f"\t{MEMBER_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
-_IN_CAPITALS = CAPITALIZED.encode()
+_IN_CAPITALS = f"\t{CAPITALIZED}".encode()
 #: An entry's code: eight of its bytes and the next eight, as numbers, one XOR the other.
 _HALF = 8
 _HEAD, _HALVES = Struct(f"{2 * _HALF}s"), Struct(">QQ")
@@ -126,10 +126,19 @@ class Kinds:
 
     def of_word(self, key: str, case: int) -> int | None:
         """Returns the index of the first kind that lists a word, or ``None``."""
-        for index, marks in self._listed.find(key):
-            if case != LOWER or not marks.startswith(_IN_CAPITALS):
-                return index
-        return None
+        return _first(self._listed.find(key), case)
+
+    def of_words(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
+        """Returns the same of many words, most of which no kind lists."""
+        kinds: list[int | None] = [None] * len(keys)
+        for number, found in self._listed.find_each(keys):
+            kinds[number] = _first(found, cases[number])
+        return kinds
+
+
+def _first(found: Sequence[tuple[int, bool]], case: int) -> int | None:
+    """The first of the lists that have a word in its case pattern."""
+    return next((index for index, in_capitals in found if not in_capitals or case != LOWER), None)
 
 
 def read_kind(name: str, shape: str | None, utf_8: bytes, *, checked: bool = False) -> Kind:
@@ -234,17 +243,32 @@ class Listed:
         self._numbers = array("I", np.repeat(np.arange(len(lists), dtype=np.uint32), lengths)[order].tobytes())
         self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
 
-    def find(self, word: str) -> list[tuple[int, bytes]]:
-        """Returns the number of every list that has a word, first lists first, and what is behind the word there."""
+    def find(self, word: str) -> list[tuple[int, bool]]:
+        """Returns the number of every list that has a word, first lists first, and whether in capitals alone."""
         entry, codes = word.encode("utf-8", "surrogatepass"), self._codes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
-        code, found = first ^ second, []
+        code = first ^ second
         place = bisect_left(codes, code)
+        return self._at(place, entry) if place < len(codes) and codes[place] == code else []
+
+    def find_each(self, words: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
+        """Yields the number of each word whose code some list has, and what ``find`` returns of it."""
+        entries = [word.encode("utf-8", "surrogatepass") for word in words]
+        halves, listed = np.array(entries, f"S{2 * _HALF}").view(">u8"), np.frombuffer(self._codes, np.uint64)
+        codes = halves[::2] ^ halves[1::2]
+        places = np.searchsorted(listed, codes)
+        hits = np.flatnonzero(listed.take(places, mode="clip") == codes) if len(listed) else np.empty(0, np.intp)
+        for number, place in zip(hits.tolist(), places[hits].tolist(), strict=True):
+            yield number, self._at(place, entries[number])
+
+    def _at(self, place: int, entry: bytes) -> list[tuple[int, bool]]:
+        """What ``find`` returns, from the first place of the entry's code on."""
+        codes, found, code = self._codes, [], self._codes[place]
         while place < len(codes) and codes[place] == code:
-            lines, start = self._lists[self._numbers[place]], self._starts[place]
-            stop = start + len(entry)
+            number, start = self._numbers[place], self._starts[place]
+            lines, stop = self._lists[number], start + len(entry)
             if lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED):  # a tab, or the end of the line
-                found.append((self._numbers[place], lines[stop : lines.index(b"\n", stop)].lstrip(b"\t")))
+                found.append((number, lines.startswith(_IN_CAPITALS, stop)))
             place += 1
         return found
 

@@ -62,15 +62,16 @@ class Rule(Protocol):
         """The kinds that replaced tokens are of, by index."""
         ...
 
-    def plain(self, key: str, case: int) -> int | None:
-        """Tells what becomes of a word of ASCII letters no longer than ``LONGEST_WORD``: of most of all words, quickly.
+    def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
+        """Tells what becomes of words of ASCII letters no longer than ``LONGEST_WORD``: of most of all words, quickly.
 
         Args:
-            key: Its key.
-            case: Its case pattern.
+            keys: Their keys.
+            cases: Their case patterns.
 
         Returns:
-            The index of its kind where it is replaced, ``DRAWN_BY_KEY``, or ``None`` if ``tokens`` has to be asked.
+            Of each the index of its kind where it is replaced, ``DRAWN_BY_KEY``, or ``None`` if ``tokens`` has to be
+            asked.
         """
         ...
 
