@@ -184,7 +184,8 @@ def main() -> None:
     of_corpus = corpora(a.data)
     for row, name in product(a.rows, a.corpora or of_corpus):
         told = "-static" in row and not row.startswith(name)  # an index of other classes
-        of, known = {"of": rule()} if row in ("surrogates", "tags") else {}, record.get(row, {}).get(name, {})
+        of = {"of": rule(of_corpus[name])} if row in ("surrogates", "tags") else {}
+        known = record.get(row, {}).get(name, {})
         if told or (len(known.get("draws", ())) >= a.draws and known.get("of") == of.get("of")):
             continue
         found = measured(model.surprise, of_corpus[name], WAYS[row], a.draws) | of

@@ -63,7 +63,7 @@ def main() -> None:
         found = readability.ratio(raw, model.surprise([result.text for result in results]), words)
         record["whole" if size is None else f"the first {size}"] = found
         a.output.write_text(
-            json.dumps({"of": rule(), "texts": a.texts, "sizes": record}, indent=1) + "\n", encoding="utf-8"
+            json.dumps({"of": rule(texts), "texts": a.texts, "sizes": record}, indent=1) + "\n", encoding="utf-8"
         )
 
 

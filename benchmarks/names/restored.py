@@ -19,6 +19,7 @@ import json
 import re
 from collections import Counter
 from difflib import SequenceMatcher
+from itertools import chain
 
 from textveil import Sanitizer
 from written_replies import FILE, measured
@@ -63,12 +64,14 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/restored.json")
     a = parser.parse_args()
     sanitizer, record = Sanitizer.load(), dict[str, dict[str, Counter[str]]]()
-    for name in ("made-up", "posts"):
-        texts = [row.text for row in DATA_SETS[name].rows(a.data, FETCHED, "odd")]
-        record[name] = {style: placed(sanitizer, texts, style) for style in ("surrogate", "tag")}
+    texts = {name: [row.text for row in DATA_SETS[name].rows(a.data, FETCHED, "odd")] for name in ("made-up", "posts")}
+    for name, of_set in texts.items():
+        record[name] = {style: placed(sanitizer, of_set, style) for style in ("surrogate", "tag")}
     counts = measured(sanitizer, [json.loads(line) for line in FILE.read_text("utf-8").splitlines()])[0]
     record["replies"] = {"surrogate": counts}
-    a.output.write_text(json.dumps({"of": rule(), "texts": record}, indent=1) + "\n", encoding="utf-8")
+    a.output.write_text(
+        json.dumps({"of": rule(chain(*texts.values())), "texts": record}, indent=1) + "\n", encoding="utf-8"
+    )
     print(json.dumps(record))
 
 

@@ -3,8 +3,8 @@
     python benchmarks/names/run.py [--data DIR] [--only TOOL...] [--sets SET...] [--limit N] [-o DIR]
 
 A record is a file a tool and is written after every figure; a run that was stopped goes on where it was. Figures of
-other data or of other versions are stale and measured anew. `--half even` is for choosing rules; odd rows are reported.
-`--table` only prints the records that are there.
+other data, of other versions or of another rule of the rung `names` are stale and measured anew. `--half even` is for
+choosing rules; odd rows are reported. `--table` only prints the records that are there.
 """
 
 import sys
@@ -28,7 +28,7 @@ from typing import Any
 from names import score
 from names.data import DATA_SETS, Row
 from names.fetch import FETCHED
-from names.tools import TOOLS, Tool, ToolError, versions
+from names.tools import TOOLS, Tool, ToolError, rule, versions
 from names.variants import VARIANTS
 from names.words import ROOT, WORD
 
@@ -59,13 +59,14 @@ def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
         if not described.file(a.data, a.fetched).is_file():
             print(f"not measured: {described.path} is not there", file=sys.stderr)
             continue
-        decided = {"sha256": described.sha256(a.data, a.fetched), "scoring": SCORING, "half": a.half, "limit": a.limit}
+        of = {"sha256": described.sha256(a.data, a.fetched), "scoring": SCORING, "half": a.half, "limit": a.limit}
         for variant in a.variants:
+            rows = VARIANTS[variant](described.rows(a.data, a.fetched, a.half)[: a.limit])
+            decided = of | (rule(row.text for row in rows) if name.startswith("names") else {})
             found = record["figures"].get(data_set, {}).get(variant)
             if found is not None and found["of"] == decided:
                 continue
             tool = tool or TOOLS[name](a.fetched)
-            rows = VARIANTS[variant](described.rows(a.data, a.fetched, a.half)[: a.limit])
             record["figures"].setdefault(data_set, {})[variant] = {"of": decided, **measured(tool, rows)}
             print(f"{name}, {data_set}, {variant}", file=sys.stderr, flush=True)
             yield

@@ -24,6 +24,7 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from textveil import Sanitizer
@@ -93,7 +94,7 @@ def main() -> None:
         "news": utility.TASKS["ag"](a.data).test[: a.rows],
         "posts": [row.text for row in DATA_SETS["posts"].rows(a.data, FETCHED, "odd")][: a.rows],
     }
-    record = {"versions": versions("presidio") | versions("rampart") | rule(), "corpora": {}}
+    record = {"versions": versions("presidio") | versions("rampart") | rule(chain(*corpora.values())), "corpora": {}}
     for name, texts in corpora.items():
         record["corpora"][name] = measured(texts)
         a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

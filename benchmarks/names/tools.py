@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher
-from functools import cache, partial
+from functools import partial
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any, Protocol
@@ -223,22 +223,21 @@ def lists(bundle: TextBundle) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-@cache
-def rule() -> dict[str, str]:
-    """Returns what decides what the rung ``names`` shows: lists, and a digest of the modules that read a text."""
-    modules = sorted((ROOT / "runtime/src/textveil/text").rglob("*.py"))
-    code = hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
-    return {"lists": lists(Sanitizer.load().bundle), "code": code[:16]}
+def rule(texts: Iterable[str]) -> dict[str, str]:
+    """Returns what decides what the rung ``names`` makes of texts: its lists, and a digest of what it shows of them."""
+    sanitizer, shown = Sanitizer.load(), hashlib.sha256()
+    for text in texts:
+        shown.update(json.dumps(sanitizer.preview(text, protect="names")).encode())
+    return {"lists": lists(sanitizer.bundle), "shown": shown.hexdigest()[:16]}
 
 
 def versions(name: str) -> dict[str, str]:
-    """Returns the versions of a tool's packages, and of our rung the rule.
+    """Returns the versions of a tool's packages.
 
     Raises:
         ToolError: One is not installed.
     """
     try:
-        found = {package: importlib.metadata.version(package) for package in PACKAGES.get(name, ())}
-        return found | (rule() if name.startswith("names") else {})
+        return {package: importlib.metadata.version(package) for package in PACKAGES.get(name, ())}
     except importlib.metadata.PackageNotFoundError as error:
         raise ToolError(f"{error.name} is not installed") from None

@@ -199,7 +199,9 @@ def main() -> None:
     a = parser.parse_args()
     record = json.loads(a.output.read_text("utf-8")) if a.output.is_file() else {}
     for task in a.tasks:
-        found = measured(task, TASKS[task](a.data), a.rewrite, a.repeats) | ({"of": rule()} if a.rewrite else {})
+        found = measured(task, TASKS[task](a.data), a.rewrite, a.repeats) | (
+            {"of": rule(TASKS[task](a.data).test)} if a.rewrite else {}
+        )
         record.setdefault(a.name, {})[task] = found
         a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print(json.dumps({task: found}), flush=True)

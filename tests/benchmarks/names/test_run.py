@@ -47,10 +47,12 @@ def test_a_figure_of_another_rule_is_measured_anew(data: Path) -> None:
     assert ran(data, *ours).stderr.count("made-up") == 2
     assert ran(data, *ours).stderr == ""
     path = data / "records" / "names.json"
-    for of in ("lists", "code"):
+    for of in ("lists", "shown"):
         record = json.loads(path.read_text("utf-8"))
-        path.write_text(json.dumps(record | {"versions": record["versions"] | {of: "0" * 16}}), "utf-8")
-        assert ran(data, *ours).stderr.count("made-up") == 2
+        record["figures"]["made-up"]["lower"]["of"][of] = "0" * 16
+        path.write_text(json.dumps(record), "utf-8")
+        again = ran(data, *ours).stderr
+        assert (again.count("made-up"), again.count("lower")) == (1, 1)  # figures of this rule stay
 
 
 def test_a_tool_that_cannot_run_is_named(data: Path) -> None:
