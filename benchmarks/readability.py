@@ -11,7 +11,7 @@ a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818. Without ``acce
 The rows are those of names/rewriters.py. The 80 texts of each corpus are chosen by a fixed seed. The ratio is the
 rewritten texts' perplexity over the originals', both by the words of the originals, with a 95 % interval of a bootstrap
 over texts; ``draws`` has the ratio of each draw, and ``own`` the perplexity by the words that came out. What the record
-has is not measured again, but for the rung ``names`` of another bundle or rule (``of``).
+has is not measured again, but for the rung ``names`` of another rule or lists, and draws of another staircase (``of``).
 """
 
 import argparse
@@ -41,6 +41,8 @@ from names.fetch import FETCHED
 from names.rewriters import WAYS
 from names.tools import rule
 from names.words import ROOT
+from textveil import Sanitizer
+from textveil.bundle import layout
 
 TEXTS, DRAWS, SEED = 80, 2000, 20170
 SHA256 = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
@@ -182,9 +184,14 @@ def main() -> None:
     model = Model(a.model)
     record = json.loads(a.output.read_text("utf-8")) if a.output.is_file() else {}
     of_corpus = corpora(a.data)
+    staircase = Sanitizer.load().bundle.manifest["files"][layout.STAIRCASE]["sha256"]
     for row, name in product(a.rows, a.corpora or of_corpus):
         told = "-static" in row and not row.startswith(name)  # an index of other classes
-        of = {"of": rule(of_corpus[name])} if row in ("surrogates", "tags") else {}
+        of = {}
+        if row in ("surrogates", "tags"):
+            of = {"of": rule(of_corpus[name])}
+        elif row.startswith(("words-", "all-")):
+            of = {"of": {"staircase": staircase}}
         known = record.get(row, {}).get(name, {})
         if told or (len(known.get("draws", ())) >= a.draws and known.get("of") == of.get("of")):
             continue

@@ -11,6 +11,7 @@ from scripts import ROOT, load_script
 from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
 from textveil_export.text.misleading import Misleading
 from textveil_export.text.sources import read_lines
+from textveil_export.text.staircase import StaircaseSettings, base_weights, read_frequencies
 
 build_opposites = load_script("artifacts/words/build_opposites.py")
 
@@ -124,9 +125,20 @@ def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_
     }
     assert told <= misleading.opposites
     alarming = misleading.alarms(words)
-    base = bundle.staircase.base
     assert 100 < alarming.sum() < 300
-    assert base[alarming].sum() < base.sum() / 2500
+
+
+def test_the_base_of_the_built_in_bundle_is_made_of_public_lists_alone() -> None:
+    bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
+    assert bundle.staircase is not None
+    misleading, words = Misleading.read(OPPOSITES, WORDS / "alarming.txt"), list(bundle.vocabulary)
+    known = read_frequencies(WORDS / "english-3-frequencies.tsv")
+    base = base_weights([known.get(word, 0) for word in words], StaircaseSettings().mu).astype(np.int64)
+    base[misleading.alarms(words)] //= 10
+    opposed = misleading.opposed(words)
+    base[opposed] = base[opposed] * 85 // 100
+    assert 2000 < opposed.sum() < 2200
+    assert np.array_equal(base, bundle.staircase.base)
 
 
 def test_lists_that_check_it_read_their_sources() -> None:
