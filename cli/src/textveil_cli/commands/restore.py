@@ -8,7 +8,6 @@ import typer
 from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.release import counted
-from textveil.text.placing import Stream
 from textveil.text.restore import MOST_BYTES, Restorer
 
 from textveil_cli.console import file_name, inputs_of, output_to, say_unless
@@ -45,7 +44,7 @@ def restore(
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError(f"--mapping: no readable file {file_name(mapping) or 'there'}") from error
-    streams, numbers, ended = list[Stream](), 0, True
+    streams, numbers, ended = [], 0, True
     with output_to(output, private=True) as write:
         for blocks in inputs_of(paths) if inputs.text is None else [[([inputs.text], True, 0)]]:
             if not ended:  # the last line of one reply and the first of the next are two

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms.channel import Channel, ScoreChannel
+from textveil.mechanisms import Channel, ScoreChannel
 
 from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
 
