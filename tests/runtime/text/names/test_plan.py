@@ -85,3 +85,10 @@ def test_a_statement_says_where_tags_stand_for_surrogates(options: dict[str, Any
 def test_names_without_capitals_are_of_their_kinds(options: dict[str, Any], hidden: list[tuple[str, str]]) -> None:
     found = Sanitizer.load().preview("i met martin short at microsoft", protect="names", **options)
     assert [(piece, what) for piece, what in found if what not in ("gap", "visible")] == hidden
+
+
+def test_a_firm_that_is_called_as_a_person_is_not_kept() -> None:
+    told = dict(
+        Sanitizer.load().preview("We met Charles Schwab and Microsoft.", protect="names", keep=["organization"])
+    )
+    assert (told["Charles Schwab"], told["Microsoft"]) == ("organization", "visible")

@@ -170,3 +170,5 @@ def test_damaged_files_are_refused(shape: str | None, text: str) -> None:
     with pytest.raises(BundleDamaged) as caught:
         read_kind("x", shape, text.encode())
     assert "\n" not in str(caught.value)
+    if text in ("a\na\n", "A\n"):
+        assert str(caught.value).startswith(f"line {text.count(chr(10))} of a kind")
