@@ -20,8 +20,8 @@ from textveil_export.text.sources import read_lines
 
 #: What the base of an alarming word is divided by.
 ALARMING_DIVISOR = 10
-#: What the base of a word with many opposites is multiplied by, and more than how many that is. By
-#: english-3-opposites.txt these are VADER's good words and bad ones: they have 960 or more, all other words fewer than 140.
+#: What the base of a word with many opposites is multiplied by, and more than how many that is. By the list
+#: english-3-opposites.txt these are VADER's good words and bad ones: they have 960 or more, all others fewer than 140.
 OPPOSED_SHARE, MANY = Fraction(17, 20), 500
 
 
