@@ -55,3 +55,15 @@ def test_the_hidden_words_of_a_text_change_nothing() -> None:
     model = Trigrams(train, len(made.words.spelled))
     mine = chain.posterior(model, train, found)
     assert np.array_equal(mine, chain.posterior(model, replace(train, word=other), found))
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_element_without_candidates_has_none_and_changes_no_other() -> None:
+    """A member of a kind that the known texts lack: nothing can be named there."""
+    made, train, attacker = considered("2")
+    reading = train.part(np.array([0]))
+    found = attacker.of(reading, made.draw(reading))
+    found.words[0], found.likelihood[0] = -1, -np.inf
+    named = chain.posterior(Trigrams(train, len(made.words.spelled)), reading, found)
+    assert np.isneginf(named[0]).all()
+    assert np.isfinite(named[1:][found.words[1:] >= 0]).all()

@@ -181,7 +181,7 @@ class Staircase:
         most[:, 0] = np.minimum(most[:, 0], self.own_cap)
         most[~known] = 0
         dealt_before = np.cumsum(most, axis=1) - most
-        return stored, np.clip(self.budget - dealt_before, 0, most)
+        return stored, np.minimum(np.maximum(self.budget - dealt_before, 0), most)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input, independently, shape ``(n,)``.
@@ -205,14 +205,15 @@ class Staircase:
         stored, budgets = self.budgets(inputs)
         starts = self.sums[stored] - self.base[stored]
         order = np.argsort(stored, axis=1)  # by id: where a word without mass begins, its successor begins too
-        in_order = np.take_along_axis(budgets, order, axis=1)
+        order += np.arange(0, stored.size, stored.shape[1])[:, None]  # in the raveled rows
+        in_order = budgets.ravel()[order]
         removed = np.zeros((len(inputs), stored.shape[1] + 1), dtype=np.int64)
         np.cumsum(in_order, axis=1, out=removed[:, 1:])
         total = removed[:, -1]
         return _Rows(
             stored=stored,
             dealt=np.cumsum(budgets, axis=1),
-            shifted=np.take_along_axis(starts, order, axis=1) - removed[:, :-1],
+            shifted=starts.ravel()[order] - removed[:, :-1],
             removed=removed,
             total=total,
             left=np.maximum(1, self.base_sum - total),

@@ -117,6 +117,8 @@ class Reading:
     def _special(self) -> tuple[Integers, Integers]:
         """The part and the row of every token of special segments, in order."""
         parts = np.flatnonzero(self._entries < 0)
+        if not len(parts):  # most short texts have none
+            return parts, parts
         special = -1 - self._entries[parts]
         ranges = np.array(self.known.ranges, dtype=np.int64).reshape(-1, 2)
         first, end = ranges[2 * special + self._starts_sentence(parts)].T

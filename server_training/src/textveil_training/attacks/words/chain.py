@@ -22,7 +22,8 @@ def posterior(model: Trigrams, reading: Reading, found: Candidates) -> Floats:
     row_of[found.places] = np.arange(len(found.places))
     counts = (found.words >= 0).sum(axis=1)
     numbers, shown = model.rows(found.words), model.rows(reading.word)
-    given = np.exp(np.maximum(found.likelihood - found.likelihood.max(axis=1, keepdims=True), -700))
+    best = found.likelihood.max(axis=1, keepdims=True, initial=-1e9)  # finite where there is no candidate
+    given = np.exp(np.maximum(found.likelihood - best, -700))
     for start, end in _texts(reading):
         rows = row_of[start:end]
         if (rows < 0).all():
