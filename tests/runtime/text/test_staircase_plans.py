@@ -85,6 +85,7 @@ def test_options_of_the_staircase_belong_to_it_alone(tiny: Sanitizer, mechanism:
     with pytest.raises(OptionError, match=f"^{mechanism.replace('+', '.')} does not take {next(iter(options))}: "):
         tiny.sanitize("doctor", mechanism=mechanism, **options)
     assert tiny.terms(mechanism="santext", protect=None) == tiny.terms(mechanism="santext")
+    assert tiny.canonical_options(mechanism="santext")["split"] is False
 
 
 def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, tiny: Sanitizer) -> None:

@@ -1,11 +1,13 @@
 """Options of the rung ``names``: what is refused, what a plan does not show, and texts whose kind a caller names."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from textveil import Sanitizer
-from textveil.errors import OptionError
+from textveil.errors import BundleDamaged, OptionError
 from textveil.text.names.kinds import called
 from textveil.text.names.plan import NamesPlans
 
@@ -47,6 +49,15 @@ def test_what_nobody_named(plans: NamesPlans) -> None:
     plan = plans.plan({})
     assert plan.terms.consistent_cap == plan.style.cap == 2_000
     assert (plan.terms.case, plan.terms.sanitize_punctuation, plan.split) == ("carry", False, False)
+
+
+@pytest.mark.parametrize("lists", ["kinds", "pools"])
+def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
+    found = Sanitizer.load(names).bundle.require_names()
+    left = {name: of for name, of in getattr(found, lists).items() if name != "city"}
+    bundle: Any = SimpleNamespace(require_names=lambda: replace(found, **{lists: left}))
+    with pytest.raises(BundleDamaged, match=r"^law\.json: the rung names lacks the list city$"):
+        NamesPlans(bundle)
 
 
 @pytest.mark.parametrize(

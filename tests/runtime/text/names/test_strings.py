@@ -48,7 +48,9 @@ def test_kinds(string: str, kind: str, layout: str) -> None:
     assert string_kind(string) == (kind, layout)
 
 
-@pytest.mark.parametrize(("digits", "layout"), [("12345", "5"), ("123456", "5"), ("1,234,567", "7g")])
+@pytest.mark.parametrize(
+    ("digits", "layout"), [("12345", "5"), ("123456", "5"), ("123,456,789", "7g"), ("1,234,567,890", "10g")]
+)
 def test_long_numbers_share_a_layout(digits: str, layout: str) -> None:
     assert number_kind(digits) == ("number", layout)
 
