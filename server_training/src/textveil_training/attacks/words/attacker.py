@@ -135,7 +135,7 @@ def _drawn(releases: Learned, rows: int, texts: Ints) -> list[Drawn]:
 
 def _candidates(release: Release, considered: Considered, reading: Reading) -> tuple[Ints, Candidates]:
     outputs = release.draw(reading)
-    return outputs, release.in_context(reading, outputs, considered.of(reading, outputs)).first(RANKED)
+    return outputs, considered.of(reading, outputs).first(RANKED)
 
 
 def _parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
@@ -259,8 +259,7 @@ def attack(
     result: dict[str, Any] = {name: asked.shares(target, guess) for name, guess in guesses.items()}
     content = np.array([word not in function_words for word in release.words.spelled])
     considered, weights = attacker.prepared(release)
-    # Where the base follows the text there is no one channel to compute it from.
-    result["closed_form"] = considered.closed_form(content) if type(release) is Release else None
+    result["closed_form"] = considered.closed_form(content)
     result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
     result["weights"] = {"sum": [round(weight, 3) for weight in weights.tolist()]}
     return result
