@@ -139,9 +139,8 @@ class Run:
             self._of_attacker = {name: counts for name, (_, counts) in found.items()}
             print(f"the attacker has {self._of_attacker}", file=sys.stderr)
             known, prior = (cut for cut, _ in found.values())
-            vectors = read_vectors(VECTORS)
             self._attacker = Attacker(
-                known, prior, learned, vectors, trigrams_alone=self.trigrams_alone, report=_learned
+                known, prior, learned, read_vectors(VECTORS), trigrams_alone=self.trigrams_alone, report=_learned
             )
         if row.name not in self._released:
             self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
