@@ -69,14 +69,14 @@ class Run:
         releases: Makes the releases.
         quick: Whether to develop on train.
         precision: Precision of fine-tuning.
-        trained: What an attacker trains beside trigrams: ``networks``, and MiniLM as an ``encoder``.
+        trigrams_alone: Whether words are attacked by trigrams alone.
     """
 
     def __init__(
-        self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16", **trained: bool
+        self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16", trigrams_alone: bool = False
     ) -> None:
-        self.trained = trained
         self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
+        self.trigrams_alone = trigrams_alone
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
         self._attacker: Attacker | None = None
         self._of_attacker: dict[str, dict[str, int]] = {}
@@ -139,8 +139,9 @@ class Run:
             self._of_attacker = {name: counts for name, (_, counts) in found.items()}
             print(f"the attacker has {self._of_attacker}", file=sys.stderr)
             known, prior = (cut for cut, _ in found.values())
-            vectors = read_vectors(VECTORS)
-            self._attacker = Attacker(known, prior, learned, vectors, report=_learned, **self.trained)
+            self._attacker = Attacker(
+                known, prior, learned, read_vectors(VECTORS), trigrams_alone=self.trigrams_alone, report=_learned
+            )
         if row.name not in self._released:
             self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
         release = self._released[row.name]
@@ -252,8 +253,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
     parser.add_argument("--draws", type=int, default=max(DRAWS.values()), help="at most so many draws")
     parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
-    parser.add_argument("--trigrams", action="store_true", help="attack by trigrams alone: networks take hours")
-    parser.add_argument("--with-minilm", action="store_true", help="tune MiniLM as an attacker too")
+    parser.add_argument("--trigrams", action="store_true", help="attack by trigrams alone: the network takes hours")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"
@@ -262,7 +262,7 @@ def main() -> None:
     by_name = {row.name: row for row in ROWS}
     source = cache(lambda name: releases.source(by_name[name]))
     done = kept(output, source, a.quick)
-    run = Run(a.data, releases, quick=a.quick, precision=a.precision, networks=not a.trigrams, encoder=a.with_minilm)
+    run = Run(a.data, releases, quick=a.quick, precision=a.precision, trigrams_alone=a.trigrams)
     lacking: set[str] = set()
     for job in jobs(a.only):
         if _key(job) in done or (a.rows and job["row"] not in a.rows) or job.get("draw", 0) >= a.draws:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import small_index
 from textveil.bundle import HeldOut
+from textveil.bundle.defaults import default_encoder
 from textveil.errors import BundleDamaged
 from textveil_cli.collector import IndexServer
 from textveil_export.index import IndexContents, reopened, write_index
@@ -24,6 +25,15 @@ def test_a_bundle_that_is_written_again_has_the_same_bytes(tmp_path: Path) -> No
     assert {path.name: path.read_bytes() for path in (tmp_path / "first").iterdir()} == {
         path.name: path.read_bytes() for path in (tmp_path / "second").iterdir()
     }
+
+
+def test_a_bundle_that_ships_keeps_its_card(tmp_path: Path) -> None:
+    """Also the comparison with the other extractor, which nothing measures any more."""
+    given = default_encoder()
+    write_index(reopened(given), tmp_path / "again")
+    card = (tmp_path / "again" / "README.md").read_text("utf-8")
+    assert "## Extractors compared" in card
+    assert card == (given / "README.md").read_text("utf-8")
 
 
 def test_held_out_decisions_are_added_and_nothing_else_changes(tmp_path: Path) -> None:

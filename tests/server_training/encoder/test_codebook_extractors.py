@@ -102,7 +102,6 @@ def test_a_bundle_has_the_model_and_no_label(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--compare",), "--compare is for --label alone"),
         (("--teacher", "none"), "--teacher is for codes of static rows"),
         (("--teacher", "minilm"), "--teacher is for codes of static rows"),
         (("--learning-rate", "0.1"), "learned without tuning"),

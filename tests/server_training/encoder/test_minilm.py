@@ -1,18 +1,15 @@
-"""``textveil-train encoder`` with a tuned BERT: which extractor to take, and Ctrl-C at every stage."""
+"""``textveil-train encoder`` with a tuned BERT: what a device does with its bundle, and Ctrl-C at every stage."""
 
-import json
 import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 from textveil.bundle import IndexBundle, OnnxParts, open_bundle
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
-from textveil_training.encoder.compare import advice
 from textveil_training.encoder.kept_parts import unfinished
 from tiny_training import write_classes, write_encoder
 from written_files import content
@@ -112,62 +109,16 @@ def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypat
     assert run(*given(data, output, "--force"))[0] == 0
 
 
-def test_minilm_is_taken_where_it_is_better_by_two_standard_errors() -> None:
-    classes = np.zeros(1000, dtype=np.int64)
-
-    def wrong(count: int) -> np.ndarray:
-        return (np.arange(1000) < count).astype(np.int64)
-
-    assert advice(classes, wrong(100), wrong(100)) == {"take": "static", "difference": 0.0, "standard_error": 0.0}
-    # 4 texts more: sqrt(.004 (1 - .004) / 1000) = .001996, and .004 is 2.004 of it; 3 texts are 1.73 of theirs
-    assert advice(classes, wrong(104), wrong(100))["take"] == "minilm"
-    assert advice(classes, wrong(103), wrong(100))["take"] == "static"
-    assert advice(classes, wrong(100), wrong(200))["take"] == "static"
-
-
-@pytest.fixture(scope="module")
-def compared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The bundle of an encoder with a fitted map, made by a comparison, and what the command printed."""
-    import contextlib
-    import io
-
-    from textveil_cli import console
-    from textveil_training import cli
-
-    output, printed = tmp_path_factory.mktemp("compared") / "b", io.StringIO()
-    arguments = list(map(str, given(data, output, *tuned(data), "--frozen", "--compare")))
-    with contextlib.redirect_stdout(printed):
-        assert console.run(cli.app, "textveil-train", arguments) == 0
-    return output, printed.getvalue()
-
-
 @pytest.mark.slow
-def test_a_comparison_says_which_to_take(compared: tuple[Path, str]) -> None:
-    output, printed = compared
-    measured = json.loads((output / "manifest.json").read_text("utf-8"))["measured"]
-    found = measured["compared"]
-    lines = printed.splitlines()
-    assert lines[0].split()[:4] == ["extractor", "MB", "time", "without"]
-    (taken,) = [line.split()[0] for line in lines if line.endswith("this one")]
-    assert taken == found["take"]
-    assert "written: minilm" in lines
-    minilm = found["extractors"]["minilm"]
-    assert minilm["clean"] == measured["clean"]["accuracy"] > 0.6
-    assert minilm["counts"]["4"] == measured["channels"]["counts"]["4"]["accuracy"]
-    assert found["time"]["ratio"] > 1
-    card = (output / "README.md").read_text("utf-8")
-    assert "## Extractors compared" in card
-    assert "the extra `textveil[encoder]`" in card
-
-
-@pytest.mark.slow
-def test_its_bundle_decides_on_the_device(compared: tuple[Path, str]) -> None:
-    encoder = IndexEncoder.load(compared[0], expect_id=open_bundle(compared[0], IndexBundle).identity)
+def test_its_bundle_decides_on_the_device(run: Run, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "b"
+    assert run(*given(data, output, *tuned(data), "--frozen"))[0] == 0
+    encoder = IndexEncoder.load(output, expect_id=open_bundle(output, IndexBundle).identity)
     assert isinstance(encoder.bundle.extractor, OnnxParts)
     assert encoder.bundle.labels == ("kitchen", "weather")
     assert encoder.secret_code("cold wind and snow in the north") == 1
     assert encoder.secret_code("bake the bread in butter and salt") == 0
-    server = IndexServer.load(compared[0])
+    server = IndexServer.load(output)
     received = [server.receive(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
     assert {server.classify(one).label for one in received} <= {"kitchen", "weather"}
     provenance = encoder.bundle.manifest["provenance"]
@@ -177,6 +128,8 @@ def test_its_bundle_decides_on_the_device(compared: tuple[Path, str]) -> None:
         encoder.bundle.manifest["measured"]["texts"][part] for part in ("train", "calibration")
     )
     assert provenance["int8"]["recipe"] == "s8, channel, 7 bit, embeddings row"
+    assert encoder.bundle.manifest["measured"]["clean"]["accuracy"] > 0.6
+    assert "the extra `textveil[encoder]`" in (output / "README.md").read_text("utf-8")
 
 
 @pytest.mark.slow

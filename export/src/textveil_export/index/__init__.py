@@ -4,13 +4,12 @@ from textveil_export.index.contents import IndexContents, certificate, static_pa
 from textveil_export.index.integers import drawn_epsilon, integer_channel
 from textveil_export.index.reopen import reopened
 from textveil_export.index.sentences import with_sentences
-from textveil_export.index.write import extractor_bytes, write_index
+from textveil_export.index.write import write_index
 
 __all__ = [
     "IndexContents",
     "certificate",
     "drawn_epsilon",
-    "extractor_bytes",
     "integer_channel",
     "reopened",
     "static_parts",

@@ -180,7 +180,7 @@ def _labels(measured: dict[str, Any]) -> str:
 
 
 def _compared(measured: dict[str, Any]) -> str:
-    if "compared" not in measured:
+    if "compared" not in measured:  # ag-static and ag-minilm have it, and nothing measures it any more
         return ""
     found = measured["compared"]
     levels = list(next(iter(found["extractors"].values()))["counts"])

@@ -75,11 +75,6 @@ def _extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
     return {layout.WORDS: _lines(parts.words), layout.ROWS: save_tensors(rows)}
 
 
-def extractor_bytes(contents: IndexContents) -> int:
-    """Returns the size of the extractor's files."""
-    return sum(len(data) for data in _extractor_files(contents.extractor).values())
-
-
 def _lines(words: Iterable[str]) -> bytes:
     return "".join(f"{word}\n" for word in words).encode()
 

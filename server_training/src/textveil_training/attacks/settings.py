@@ -24,7 +24,6 @@ class Settings(RunSettings):
     )
     attacks: tuple[str, ...] = setting(ATTACKS, "Names of the attacks.")
     vectors: str | None = setting(None, "A file of word vectors for words, a word and its numbers a line.")
-    with_minilm: bool = setting(False, "Whether MiniLM is an attacker too, in words: half an hour a million words.")
     draws: int = setting(3, "How often words releases the texts; its +- is over these.", lambda n: n >= 1)
     statistics: bool = setting(False, "Whether the medians of N, S and S* are computed.")
     texts: int = setting(0, "At most this many texts, chosen by the seed; 0: all.", lambda n: n >= 0)

@@ -24,8 +24,6 @@ _WORDS = {
     "trigrams": "trigrams, forward and backward",
     "network": "denoising network",
     "sum": "the sum of these",
-    "minilm": "MiniLM, tuned to name words",
-    "sum_minilm": "the sum with MiniLM",
 }
 _CONTEXTUAL = {
     "top1": "contextual Bayes",

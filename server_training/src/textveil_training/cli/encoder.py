@@ -69,20 +69,12 @@ class ExtractorOptions:
         ),
     ] = None
     extractor: Annotated[
-        Literal["static", "minilm"] | None,
+        Literal["static", "minilm"],
         typer.Option(
             "--extractor",
-            help="static: rows of words, numpy alone; minilm: MiniLM, int8 ONNX, tuned but for --codes. static if left "
-            "out.",
+            help="static: rows of words, numpy alone; minilm: MiniLM, int8 ONNX, tuned but for --codes.",
         ),
-    ] = None
-    compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare",
-            help="Train and measure both, print which to take, and write that one unless --extractor names one.",
-        ),
-    ] = False
+    ] = "static"
     encoder: Annotated[
         str | None,
         typer.Option("--encoder", help="minilm: what is tuned: minilm (the default), a BERT folder, or a hub id."),
@@ -122,8 +114,6 @@ class ExtractorOptions:
 
     def check(self) -> None:
         """Raises ``OptionError`` for options that do not go together."""
-        if self.codes is not None and self.compare:
-            raise OptionError("--compare is for --label alone: a codebook has the extractor that --extractor names")
         if self.teacher is not None and self.codes is None:
             raise OptionError("--teacher is for --codes")
         of_minilm = self.codes is not None and self.extractor == "minilm"
@@ -213,7 +203,7 @@ def encoder(
     skipped.keep()
     if skipped.reasons:
         say(f"textveil-train: {skipped}")
-    key = [settings.described(), task.sha256(), extractor.codes, extractor.compare, asked]
+    key = [settings.described(), task.sha256(), extractor.codes, asked]
     kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
     try:
         contents = _trained(task, settings, extractor, asked, kept)
@@ -249,7 +239,7 @@ def _settings(
         source=card.source,
         levels=chosen,
         default=("counts", card.default_level),
-        extractor=extractor.extractor or "static",
+        extractor=extractor.extractor,
         seed=seed,
         minilm=extractor.minilm,
     )
@@ -277,15 +267,12 @@ def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
 def _trained(
     task: Any, settings: "EncoderSettings", extractor: ExtractorOptions, teacher: str, kept: "KeptParts"
 ) -> "IndexContents":
-    from textveil_training.encoder.compare import train_both
     from textveil_training.encoder.train import train_encoder
     from textveil_training.encoder.train_codebook import train_codebook
 
     with progress_bars() as report:
         if extractor.codes is not None:
             return train_codebook(task, extractor.codes, settings, report, teacher, kept)
-        if extractor.compare:
-            return train_both(task, settings, extractor.extractor, report, kept)
         return train_encoder(task, settings, report, kept)
 
 
@@ -293,8 +280,6 @@ def _tell(contents: "IndexContents", *, coded: bool) -> None:
     measured = contents.measured
     if coded:
         print(f"{len(contents.labels)} codes")
-    if "compared" in measured:
-        print(f"{_compared(measured['compared'])}\n\nwritten: {contents.provenance['extractor']}")
     if "clean" in measured:
         print(_table(measured))
 
@@ -307,20 +292,3 @@ def _table(measured: dict[str, Any]) -> str:
             shares = (figures[key] for key in ("accuracy", "balanced_accuracy", "worst_recall"))
             rows.append([channel, epsilon, *(f"{share:.4f}" for share in shares)])
     return aligned(rows, left=1)
-
-
-def _compared(found: dict[str, Any]) -> str:
-    """The table of both extractors, and which to take."""
-    levels = list(next(iter(found["extractors"].values()))["counts"])
-    rows = [["extractor", "MB", "time", "without noise", *(f"at {level}" for level in levels), "take"]]
-    for name, figures in found["extractors"].items():
-        ratio = found["time"]["ratio"] if name == "minilm" else 1
-        shares = [figures["clean"], *figures["counts"].values()]
-        mark = "this one" if name == found["take"] else ""
-        rows.append([name, f"{figures['bytes'] / 1e6:.1f}", f"{ratio:g}", *(f"{share:.4f}" for share in shares), mark])
-    return (
-        f"{aligned(rows, left=1)}\n\n"
-        f"accuracy on {found['texts']:,} texts not trained on: without noise, and released through counts; minilm "
-        f"{100 * found['difference']:+.2f} points (standard error {100 * found['standard_error']:.2f})\n"
-        f"time: of one text, in one run; static is 1 ({found['time']['processor']})"
-    )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # its packages may be missing
     from textveil_export.encoder import PooledModel
 
 STATIC, MINILM = "static", "minilm"
-EXTRACTORS = (STATIC, MINILM)
 _WEIGHTS = tuple(field.name for field in fields(StaticWeights))
 #: Texts that an int8 recipe is chosen on.
 SAMPLE = 1000

@@ -23,13 +23,8 @@ from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.data.grouped_split import SHARED_WORDS
-from textveil_training.encoder.extractors import (
-    STATIC,
-    TrainedExtractor,
-    train_minilm_extractor,
-    train_static_extractor,
-)
-from textveil_training.encoder.kept_parts import KeptParts
+from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
+from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Task, confusion
@@ -119,52 +114,23 @@ def train_encoder(task: Task, settings: EncoderSettings, report: Report, kept: K
     Raises:
         TextveilError: See ``train_static_extractor`` and ``train_minilm_extractor``.
     """
-    return contents_of(measured_extractor(task, settings, settings.extractor, report, kept), task, settings, report)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredExtractor:
-    """An extractor and what it decides.
-
-    Attributes:
-        kind: ``static`` or ``minilm``.
-        trained: The extractor as it ships.
-        calibration: Its decision on each calibration text, shape ``(texts,)``.
-        test: Its decision on each test text.
-    """
-
-    kind: str
-    trained: TrainedExtractor
-    calibration: NDArray[np.int64]
-    test: NDArray[np.int64]
-
-
-def measured_extractor(
-    task: Task, settings: EncoderSettings, kind: str, report: Report, kept: KeptParts
-) -> MeasuredExtractor:
-    """Trains an extractor, and lets it decide as devices do; arguments and errors are those of ``train_encoder``."""
-    if kind == STATIC:
+    if settings.extractor == STATIC:
         trained = train_static_extractor(task, settings.static, kept, report)
     else:
         trained = train_minilm_extractor(task, settings.minilm, kept, report)
 
-    def decide() -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        found = {}
-        for name, stage in (("calibration", "calibrating"), ("test", "measuring")):
-            told = partial(report, f"{stage} {kind}")
-            found[name] = trained.codes(getattr(task, name).texts, told)
-        return found, {}
+    def decide() -> tuple[Arrays, dict[str, Any]]:
+        """What devices decide on the texts that were not trained on."""
+        stages = {"calibration": "calibrating", "test": "measuring"}
+        return {
+            name: trained.codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
+            for name, stage in stages.items()
+        }, {}
 
-    decided, _ = kept.part(f"{kind}-decisions", decide)
-    return MeasuredExtractor(kind=kind, trained=trained, calibration=decided["calibration"], test=decided["test"])
-
-
-def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
-    """Fits the channels and computes the figures; arguments are those of ``train_encoder``."""
-    calibration = confusion(task.calibration, found.calibration, len(task.labels))
-    test = confusion(task.test, found.test, len(task.labels))
+    decided, _ = kept.part(f"{settings.extractor}-decisions", decide)
+    calibration = confusion(task.calibration, decided["calibration"], len(task.labels))
+    test = confusion(task.test, decided["test"], len(task.labels))
     channels = fit_channels(calibration, settings.levels, report)
-    trained = found.trained
     return IndexContents(
         name=settings.name,
         labels=task.labels,
@@ -180,7 +146,7 @@ def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings,
         },
         held_out=HeldOut(task.labels, (calibration + test).astype(np.int64)),
         license=settings.license,
-        provenance={**provenance(settings), "extractor": found.kind, **trained.provenance},
+        provenance={**provenance(settings), "extractor": settings.extractor, **trained.provenance},
         measured=figures(task, test, channels, settings.data),
     )
 

@@ -67,15 +67,13 @@ def test_every_text_is_learned_from_once_a_pass_and_drawn_when_its_turn_comes(mo
     assert max(asked) <= 50
 
 
-def test_minilm_is_a_part_of_its_own_sum_alone(made: tuple[Release, Attacker], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_attack_is_a_part_of_the_sum(made: tuple[Release, Attacker]) -> None:
     release, learned = made
-    monkeypatch.setattr(learned, "networks", learned.networks | {"minilm": learned.networks["network"]})
-    monkeypatch.setattr(learned, "_prepared", None)
-    _, weights = learned.prepared(release)
-    assert {name: len(of) for name, of in weights.items()} == {"sum": 3, "sum_minilm": 4}
-    alone = Attacker(texts(), [], [release], None, networks=False)  # trigrams, and what is said without context
-    assert {name: len(of) for name, of in alone.prepared(release)[1].items()} == {"sum": 2}
-    assert {"minilm", "sum_minilm"} <= set(attacker.named(release, learned, release.read(texts()[:5])))
+    assert len(learned.prepared(release)[1]) == 3  # trigrams, the network, and what is said without context
+    alone = Attacker(texts(), [], [release], None, trigrams_alone=True)
+    assert len(alone.prepared(release)[1]) == 2
+    named = attacker.named(release, alone, release.read(texts()[:5]))
+    assert set(named) == {"unchanged", "bayes", "trigrams", "sum"}
 
 
 def test_weights_trust_the_part_that_is_right() -> None:

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 import torch
 from textveil_training.attacks.words import DRAWN, KIND, denoiser
-from textveil_training.attacks.words.denoiser import RANKED, WIDTH, Convolutions, Denoiser, Seen
+from textveil_training.attacks.words.denoiser import RANKED, WIDTH, Denoiser, Seen
 from toy_release import VOCABULARY, considered, copied
 
 
 def network() -> Denoiser:
     torch.manual_seed(7)
-    vectors = denoiser.word_vectors(considered("2")[0].words, None)
-    return Denoiser(vectors, Convolutions(WIDTH), learned=True)
+    return Denoiser(denoiser.word_vectors(considered("2")[0].words, None))
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
@@ -23,7 +22,7 @@ def test_it_names_what_its_neighbors_tell(shuffled: bool) -> None:
     made = network()
     rows = len(made.vectors)
     passes = [lambda: [copied(rows, shuffled)[:2]]] * 12
-    learned = denoiser.train(made, passes, lambda name: 3e-3, batch=256)
+    learned = denoiser.train(made, passes, rate=3e-3, batch=256)
     seen, truth, unchanged = copied(rows)
     scores = learned.scores(seen)
     assert np.allclose(np.exp(scores).sum(axis=1), 1, atol=1e-4)
@@ -79,7 +78,7 @@ def test_each_hidden_element_is_in_one_batch() -> None:
         found = list(denoiser.batches(document, hidden, 100, shuffled=shuffled))
         numbers = torch.cat([texts[texts >= 0] for texts in found])
         assert numbers.sort().values.tolist() == [*range(3, 303), *range(304, len(document))]
-        assert all(texts.shape[1] <= denoiser.LONGEST for texts in found)
+        assert all(texts.shape[1] <= denoiser._LONGEST for texts in found)
         assert all(len(texts) == 1 or texts.shape[0] * (texts.shape[1] + 2) <= 100 for texts in found)
         for numbers in found:
             for row in numbers:

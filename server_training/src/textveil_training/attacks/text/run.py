@@ -133,7 +133,6 @@ def attack(
             function_words=subject.function_words,
             vocabulary=subject.bundle.ids,
             vectors=_vectors(subject, settings),
-            encoder=settings.with_minilm,
             draws=settings.draws,
             report=_stage(report, "words"),
         )

@@ -1,9 +1,8 @@
 """The attacks that name words, from the weakest to the strongest, by somebody who has raw texts like those attacked.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
-mechanism (``chain.py``). ``network`` is a denoiser (``denoiser.py``), ``minilm`` the same with an encoder
-(``minilm.py``). ``sum`` adds the logarithms of all but ``minilm``, and ``sum_minilm`` of all, with weights that are
-learned on known texts. A stronger attack takes its place beside them: a score for each candidate, in
+mechanism (``chain.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all, with weights
+that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate, in
 ``Attacker.scores``.
 """
 
@@ -17,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from textveil.text import is_gap, key, split_clitic
 
-from textveil_training.attacks.words import denoiser, minilm
+from textveil_training.attacks.words import denoiser
 from textveil_training.attacks.words.candidates import Candidates, Considered
 from textveil_training.attacks.words.chain import posterior
 from textveil_training.attacks.words.denoiser import LEARNED, RANKED, Denoiser, Drawn, Seen, word_vectors
@@ -31,23 +30,19 @@ Bits = NDArray[np.bool_]
 TUNED_ON = 700
 #: How often the network reads the known texts, each time drawn afresh: more often if they are short.
 _FEWEST, _MOST, _ELEMENTS = 3, 12, 4_000_000
-#: The same of MiniLM: 40 times as long an element.
-_MOST_OF_ENCODER, _ELEMENTS_OF_ENCODER = 4, 1_000_000
 #: Texts that are drawn at once, when their turn comes to be learned from.
 _AT_ONCE = 4_000
-_RATE = 2e-3
 
 
 class Attacker:
-    """What an attacker has and learns: raw texts, trigrams, and one network, or two, for all releases.
+    """What an attacker has and learns: raw texts, trigrams, and one network for all releases.
 
     Args:
         cut: Raw texts like those that are attacked.
         prior: Public texts of the kind.
         releases: Releases whose draws the network learns from, of one ``Words``.
         vectors: Vectors of words, for the network to start from; None for random ones.
-        networks: Whether networks are trained: without them trigrams are all that reads the context.
-        encoder: Whether MiniLM is tuned as an attacker too.
+        trigrams_alone: Whether no network is trained: then trigrams are all that reads the context.
         report: Called with parts learned from and parts in all.
     """
 
@@ -58,8 +53,7 @@ class Attacker:
         releases: Sequence[Release],
         vectors: Iterable[tuple[str, Any]] | None,
         *,
-        networks: bool = True,
-        encoder: bool = False,
+        trigrams_alone: bool = False,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self.cut = [*cut, *prior]
@@ -71,26 +65,19 @@ class Attacker:
         close[self.tune] = True
         self.count = whole(self.cut, np.flatnonzero(~close))
         self._read: dict[str, Reading] = {}
-        self._prepared: tuple[Release, Considered, dict[str, Ints]] | None = None
+        self._prepared: tuple[Release, Considered, Ints] | None = None
         words = releases[0].words
         counted = [self.reading(release).part(self.count) for release in releases]
-        self.trigrams, self.networks = Trigrams(counted[0], len(words.spelled)), {}
-        if not networks:
+        self.trigrams = Trigrams(counted[0], len(words.spelled))
+        self.network: Denoiser | None = None
+        if trigrams_alone:
             return
         learned = [(release, of, Considered(release, of)) for release, of in zip(releases, counted, strict=True)]
         table = word_vectors(words, vectors)
-        body = denoiser.Convolutions(table.shape[1])
-        draws = partial(_draws, learned, len(table))
-        elements = len(counted[0].word)
-        parts, more = draws(min(_MOST, max(_FEWEST, _ELEMENTS // elements))), []
-        if encoder:
-            more = draws(min(_MOST_OF_ENCODER, max(1, _ELEMENTS_OF_ENCODER // elements)))
-        total = len(parts) + len(more)
-        told = [partial(_told, draw, report, number, total) for number, draw in enumerate([*parts, *more])]
-        made = Denoiser(table, body, learned=True)
-        self.networks = {"network": denoiser.train(made, told[: len(parts)], lambda name: _RATE)}
-        if encoder:
-            self.networks["minilm"] = minilm.train(words.spelled, told[len(parts) :])
+        passes = min(_MOST, max(_FEWEST, _ELEMENTS // len(counted[0].word)))
+        draws = _draws(learned, len(table), passes)
+        told = [partial(_told, draw, report, number, len(draws)) for number, draw in enumerate(draws)]
+        self.network = denoiser.train(Denoiser(table), told)
 
     def reading(self, release: Release) -> Reading:
         """Returns the known texts as a release reads them."""
@@ -101,19 +88,18 @@ class Attacker:
     def scores(self, reading: Reading, outputs: Ints, found: Candidates) -> dict[str, Ints]:
         """Returns log-probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
         of: dict[str, Ints] = {"trigrams": posterior(self.trigrams, reading, found)}
-        for name, network in self.networks.items():
-            of[name] = network.scores(Seen.of(reading, outputs, found, len(network.vectors)))
+        if self.network is not None:
+            of["network"] = self.network.scores(Seen.of(reading, outputs, found, len(self.network.vectors)))
         return of
 
-    def prepared(self, release: Release) -> tuple[Considered, dict[str, Ints]]:
-        """Returns what stands behind each output of a release, and the weights of the sums for it."""
+    def prepared(self, release: Release) -> tuple[Considered, Ints]:
+        """Returns what stands behind each output of a release, and the weights of the sum for it."""
         if self._prepared is None or self._prepared[0] is not release:
             read = self.reading(release)
             considered, tune = Considered(release, read.part(self.count)), read.part(self.tune)
             outputs, found = _candidates(release, considered, tune)
             truth = found.words == tune.word[found.places][:, None]
-            sums = _summed(self.scores(tune, outputs, found), found)
-            weights = {name: fitted(parts, truth) for name, parts in sums.items()}
+            weights = fitted(_parts(self.scores(tune, outputs, found), found), truth)
             self._prepared = release, considered, weights
         return self._prepared[1:]
 
@@ -149,14 +135,12 @@ def _drawn(releases: Learned, rows: int, texts: Ints) -> list[Drawn]:
 
 def _candidates(release: Release, considered: Considered, reading: Reading) -> tuple[Ints, Candidates]:
     outputs = release.draw(reading)
-    return outputs, release.in_context(reading, outputs, considered.of(reading, outputs)).first(RANKED)
+    return outputs, considered.of(reading, outputs).first(RANKED)
 
 
-def _summed(scores: dict[str, Ints], found: Candidates) -> dict[str, list[Ints]]:
-    """Returns the parts of each sum: of all but MiniLM, and of all; last what is said of candidates without context."""
-    alone = found.likelihood + found.prior
-    sums = {"sum": [*(part for name, part in scores.items() if name != "minilm"), alone]}
-    return sums | ({"sum_minilm": [*scores.values(), alone]} if "minilm" in scores else {})
+def _parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
+    """Returns the parts of the sum; last what is said of candidates without context."""
+    return [*scores.values(), found.likelihood + found.prior]
 
 
 def added(parts: Sequence[Ints], weights: Ints) -> Ints:
@@ -245,7 +229,7 @@ def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, In
     unread = len(release.words.spelled)  # nothing below sees a hidden word
     shown = replace(target, word=np.where(np.isin(target.role, (DRAWN, KIND)), unread, target.word))
     scores = attacker.scores(shown, outputs, found)
-    scores |= {name: added(parts, weights[name]) for name, parts in _summed(scores, found).items()}
+    scores["sum"] = added(_parts(scores, found), weights)
     rows = np.arange(len(found.places))
     guesses = {"bayes": found.bayes} | {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     everywhere = {"unchanged": outputs}
@@ -275,8 +259,7 @@ def attack(
     result: dict[str, Any] = {name: asked.shares(target, guess) for name, guess in guesses.items()}
     content = np.array([word not in function_words for word in release.words.spelled])
     considered, weights = attacker.prepared(release)
-    # Where the base follows the text there is no one channel to compute it from.
-    result["closed_form"] = considered.closed_form(content) if type(release) is Release else None
+    result["closed_form"] = considered.closed_form(content)
     result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
-    result["weights"] = {name: [round(weight, 3) for weight in of.tolist()] for name, of in weights.items()}
+    result["weights"] = {"sum": [round(weight, 3) for weight in weights.tolist()]}
     return result

@@ -5,7 +5,7 @@ drawn word the most probable originals are considered, ``prior(x) Pr[M(x) = y]``
 commonest members of that kind. Words that train lacks have a small prior too.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,19 +46,6 @@ class Candidates:
             likelihood=self.likelihood[:, :count],
             prior=self.prior[:, :count],
         )
-
-    def weighed(self, likelihood: Floats) -> "Candidates":
-        """Returns the same words under other probabilities, most probable first."""
-        best = np.argsort(-(likelihood + self.prior), axis=1, kind="stable")
-        words, likelihood, prior = (
-            np.take_along_axis(array, best, axis=1) for array in (self.words, likelihood, self.prior)
-        )
-        return Candidates(places=self.places, words=words, likelihood=likelihood, prior=prior)
-
-    @property
-    def unseen(self) -> "Candidates":
-        """The same words where nothing is known of what came out."""
-        return replace(self, likelihood=np.where(self.words >= 0, 0.0, -np.inf))
 
     @property
     def bayes(self) -> Ints:

@@ -1,10 +1,10 @@
 """A denoising network: it sees what came out around a word, and says which originals the context makes likelier.
 
 A visible element is its own vector. A hidden one is the vector of what came out, through a learned map, and the mean
-of its candidates' vectors under the context-free posterior, ``E[vector | output]``: no hidden word is read. A body, a
-stack of convolutions or the encoder of ``minilm.py``, reads the text. Its state at a hidden element becomes a vector,
-whose scalar products with the candidates' vectors are added to the exact probability of the output and the prior. It
-learns from fresh draws of raw texts, of all releases at once.
+of its candidates' vectors under the context-free posterior, ``E[vector | output]``: no hidden word is read. A stack of
+convolutions reads the text. Its state at a hidden element becomes a vector, whose scalar products with the candidates'
+vectors are added to the exact probability of the output and the prior. It learns from fresh draws of raw texts, of all
+releases at once.
 """
 
 import gzip
@@ -28,8 +28,8 @@ RANKED, LEARNED = 64, 32
 WIDTH = 128
 _CHANNELS, _DILATIONS, _DROP = 256, (1, 2, 4), 0.2
 #: Elements of a batch, padding among them, and of a part of a text that is read at once.
-_BATCH, LONGEST = 4096, 128
-_DECAY, _RISE, _MOST = 1e-2, 50, 1.0
+_BATCH, _LONGEST = 4096, 128
+_RATE, _DECAY, _RISE, _MOST = 2e-3, 1e-2, 50, 1.0
 
 
 def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
@@ -113,7 +113,6 @@ class Convolutions(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.width = _CHANNELS
         self.first = nn.Linear(width, _CHANNELS)
         self.layers = nn.ModuleList(
             nn.Conv1d(_CHANNELS, _CHANNELS, 3, padding=apart, dilation=apart) for apart in _DILATIONS
@@ -122,7 +121,7 @@ class Convolutions(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
-        """Returns a state of each element, shape ``(texts, length, self.width)``.
+        """Returns a state of each element, shape ``(texts, length, _CHANNELS)``.
 
         Args:
             embedded: Vectors, shape ``(texts, length, width)``.
@@ -139,18 +138,16 @@ class Denoiser(nn.Module):
     """Scores the candidates of hidden elements.
 
     Args:
-        vectors: Vectors of words; in the last row that of a hidden one.
-        body: Reads the vectors of texts; its attribute ``width`` is the size of its states.
-        learned: Whether the vectors are learned too.
+        vectors: Vectors of words, which are learned too; in the last row that of a hidden one.
     """
 
-    def __init__(self, vectors: Tensor, body: nn.Module, *, learned: bool) -> None:
+    def __init__(self, vectors: Tensor) -> None:
         super().__init__()
-        self.vectors, self.body = nn.Parameter(vectors, requires_grad=learned), body
         width = vectors.shape[1]
+        self.vectors, self.body = nn.Parameter(vectors), Convolutions(width)
         self.came_out, self.sure = nn.Linear(width, width, bias=False), nn.Linear(3, width, bias=False)
         nn.init.zeros_(self.sure.weight)
-        self.code = nn.Linear(int(body.width), width)  # type: ignore[arg-type]
+        self.code = nn.Linear(_CHANNELS, width)
         self.code.weight.data *= 0.1  # the first guesses are those without context
         self.bias = nn.Parameter(torch.zeros(len(vectors)))
         self.trust = nn.Parameter(torch.ones(2))
@@ -195,30 +192,20 @@ Drawn = tuple[Seen, Ints]
 def train(
     network: Denoiser,
     draws: Sequence[Callable[[], Sequence[Drawn]]],
-    peak: Callable[[str], float | None],
     *,
+    rate: float = _RATE,
     batch: int = _BATCH,
-    seed: int = 0,
 ) -> Denoiser:
     """Trains a network by cross entropy, on elements whose word is among the candidates.
 
     Args:
         network: The network, as it starts.
         draws: Each makes draws of some texts, when their turn comes: of all of them they would not fit into memory.
-        peak: The highest rate of a parameter by its name; None where it stays as it is.
+        rate: The highest rate.
         batch: Elements of a batch, padding among them.
-        seed: Decides the order, and nothing of the draws.
     """
-    torch.manual_seed(seed)
-    grouped: dict[float, list[Tensor]] = {}
-    for name, parameter in network.named_parameters():
-        rate = peak(name)
-        if rate is None:
-            parameter.requires_grad = False
-        elif parameter.requires_grad:
-            grouped.setdefault(rate, []).append(parameter)
-    groups = [{"params": parameters, "lr": rate} for rate, parameters in grouped.items()]
-    optimizer = torch.optim.AdamW(groups, weight_decay=_DECAY, fused=True)
+    torch.manual_seed(0)  # decides the order, and nothing of the draws
+    optimizer = torch.optim.AdamW(network.parameters(), weight_decay=_DECAY, fused=True)
     network.train()
     steps = 0
     for number, draw in enumerate(draws):
@@ -230,8 +217,7 @@ def train(
         ]
         for step, chosen in enumerate(torch.randperm(len(parts)).tolist()):
             done, steps = (number + step / len(parts)) / len(draws), steps + 1
-            for group, rate in zip(optimizer.param_groups, grouped, strict=True):
-                group["lr"] = rate * min(1.0, steps / _RISE) * max(0.02, 1 - done)
+            optimizer.param_groups[0]["lr"] = rate * min(1.0, steps / _RISE) * max(0.02, 1 - done)
             seen, gold, texts = parts[chosen]
             rows = torch.where(texts < 0, -1, seen.row_of[texts])
             right = gold[rows[rows >= 0]]
@@ -257,10 +243,10 @@ def batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = Fal
     lengths = torch.unique_consecutive(document, return_counts=True)[1].tolist()
     ends = np.cumsum(lengths).tolist()
     spans = [
-        (start, min(end, start + LONGEST))
+        (start, min(end, start + _LONGEST))
         for end, length in zip(ends, lengths, strict=True)
-        for start in range(end - length, end, LONGEST)
-        if hidden[start : min(end, start + LONGEST)].any()
+        for start in range(end - length, end, _LONGEST)
+        if hidden[start : min(end, start + _LONGEST)].any()
     ]
     if shuffled:
         spans = [spans[number] for number in torch.randperm(len(spans)).tolist()]

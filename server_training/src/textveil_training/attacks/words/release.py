@@ -104,10 +104,6 @@ class Release:
     starts: Callable[[str | None], bool] = lambda gap: False
     _memory: dict[tuple[str, bool], list[Element]] = field(default_factory=dict)
 
-    def in_context(self, reading: Reading, outputs: Ints, found: Any) -> Any:
-        """Returns candidates with the probabilities that they have where they stand: here, the same everywhere."""
-        return found
-
     def read(self, cut: Cut) -> Reading:
         """Reads documents, each a list of segments."""
         rows: list[tuple[int, int, int, int, int, bool, bool]] = []

@@ -21,7 +21,6 @@ def attack_words(
     function_words: frozenset[str],
     vocabulary: Iterable[str],
     vectors: Iterable[tuple[str, Any]] | None,
-    encoder: bool = False,
     draws: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
@@ -36,7 +35,6 @@ def attack_words(
         function_words: What is not a content word.
         vocabulary: Words that the mechanism knows.
         vectors: Vectors of words, for the network to start from; None for random ones.
-        encoder: Whether MiniLM is an attacker too: half an hour a million words.
         draws: How often the texts are released.
         report: Called with steps done and steps in all.
 
@@ -59,7 +57,7 @@ def attack_words(
         parts = total
         report(done, total + draws)
 
-    attacker = Attacker(of_known, of_prior, [release], vectors, encoder=encoder, report=learned)
+    attacker = Attacker(of_known, of_prior, [release], vectors, report=learned)
     report(parts, parts + draws)
     asked, target = Asked(cut, function_words, frozenset(vocabulary)), release.read(cut)
     right: dict[str, list[Any]] = {}
