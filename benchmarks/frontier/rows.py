@@ -69,8 +69,9 @@ class Releases:
             return lists(self.staircase.bundle)
         if row.name.startswith("index"):
             return _digest([self.encoder(task).bundle.identity for task in sorted(ENCODERS)])
-        drawn = row.law != "k-RR" and row.name not in (*_CONSTANT, "uniform")
-        return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible, drawn=drawn)
+        even, kinds = row.law == "k-RR" or row.name == "uniform", "kinds" in row.visible
+        source = _staircase_source(self.staircase.bundle, kinds=kinds, drawn=not even and row.name not in _CONSTANT)
+        return _digest([source, "outputs by the case of the slot"]) if even and kinds else source
 
     def encoder(self, task: str) -> IndexEncoder:
         """Returns the encoder of a task."""
@@ -153,8 +154,8 @@ class Releases:
         epsilon = row.nats if row.nats in ("4", "6", "8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
         if row.name == "uniform" or row.law == "k-RR":
-            law = k_rr(plan.mechanism.strict, "0.000001" if row.name == "uniform" else epsilon)
-            return replace(plan, mechanism=SlotStaircase(law, law))
+            slots, epsilon = plan.mechanism, "0.000001" if row.name == "uniform" else epsilon
+            return replace(plan, mechanism=SlotStaircase(k_rr(slots.strict, epsilon), k_rr(slots.lower, epsilon)))
         return plan
 
     def _plan(self, visible: bool, kinds: bool, epsilon: str, consistent: bool = False) -> Any:
