@@ -1,5 +1,6 @@
 """One request of a conversation and its reply; texts that somebody else rewrites."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,17 @@ def test_somebody_else_rewrites(sanitizer: Sanitizer) -> None:
     assert conversation.outgoing(messages) == once
     assert asked == ["Anna called.", "Anna"]
     assert conversation.incoming("ANNA CALLED.").reply == "ANNA CALLED."
+
+
+def test_equal_texts_that_somebody_else_rewrites_are_drawn_apart(sanitizer: Sanitizer) -> None:
+    """Else unequal outputs would never come from equal messages, an infinite loss, and a balance would tell them."""
+    drawn = count()
+    conversation = Conversation(sanitizer, rewrite=lambda text: f"{text} {next(drawn)}")
+    exchange = conversation.exchange()
+    went = exchange.outgoing([user("yes"), user("yes"), user("no")])
+    assert [message["content"] for message in went] == ["yes 0", "yes 1", "no 2"]
+    assert [exchange.outgoing_text("yes") for _ in range(2)] == ["yes 3", "yes 4"]
+    more = conversation.exchange().outgoing([user("yes"), user("yes"), user("yes"), user("no")])
+    assert more[:2] == went[:2]
+    assert [message["content"] for message in more[2:]] == ["yes 5", "no 6"]  # what is before "no" changed
+    assert conversation.exchange(exchange.went).outgoing([user("yes")])[0]["content"] == "yes 7"

@@ -43,7 +43,8 @@ class Conversation:
         restore_tools: Names of tools whose arguments in replies are restored. The arguments of others stay surrogates:
             what a tool does with a name is not for the model to decide.
         rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
-            nothing is restored, and options are for whoever rewrites.
+            nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
+            messages before it are the same too: other equal texts are drawn each by itself.
         options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
             ``consistent_cap``, here of all strings of the conversation.
 
@@ -135,10 +136,11 @@ class Conversation:
             raise InputError("messages come in a list")
         looked_at = Messages(lambda text: text, self._written_by_the_model, self._is_a_name, self._pass_through)
         tags: list[str] = []
+        before: Any = [*(self._through or ())]  # which texts are equal must not tell what is drawn
         for number, message in enumerate(messages, 1):
             try:
-                tags.append(self._tag("message", message))
-                if tags[-1] not in self._sent:  # else it was looked at
+                tags.append(before := self._tag("message", [before, message] if self._rewrite else message))
+                if before not in self._sent:  # else it was looked at
                     looked_at.item(message)
             except (InputError, RecursionError) as error:
                 why = error if isinstance(error, InputError) else "it is nested too deeply"
@@ -161,6 +163,8 @@ class Conversation:
             OptionError: The kind is none of these.
         """
         require_string(text)
+        if self._rewrite:
+            return self._rewrite(text)
         if kind is None or not text.strip():
             return json.loads(self._once(self._tag("message", text), text, self._rewriter()))
         if kind not in CALLED_BY_OTHERS:
