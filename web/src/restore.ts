@@ -5,7 +5,7 @@ import { InputError } from "./errors.js";
 import { type Form, folded, formsOf, originalOf, type Pair } from "./forms.js";
 import { MOST_BLANKS } from "./generated.js";
 import type { Cutter } from "./segments.js";
-import { isDigit, isLower, keyOf, WHITE } from "./words.js";
+import { isDigit, isLower, isUpper, keyOf, WHITE } from "./words.js";
 
 const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
 /** Where a form may begin: at a word, or at a mark. */
@@ -57,6 +57,8 @@ export class Restorer {
       } else if (first.original !== original && keyOf(first.original) !== keyOf(original)) {
         this.#pairs.delete(key);
         this.#ambiguous.set(key, { output: first.output, original: "" });
+      } else if (isUpper(first.original) && !isUpper(original)) {
+        this.#pairs.set(key, { output, original }); // a heading in capitals, then the name
       }
     }
   }

@@ -13,7 +13,7 @@ from small_encoders import load_encoder
 from small_index import sentences_of, write_index
 from small_ledger import entry
 from textveil import IndexEncoder, Ledger, Sanitizer
-from textveil.errors import CryptoUnavailable, KeyFileError
+from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import Posted, canonical_bytes, request_bytes
 from textveil.ledger.keys import tag
 from textveil.ledger.sources import whole_calls
@@ -252,3 +252,11 @@ def test_draws_come_from_the_systems_entropy_alone(
 
 def _words(count: int, word: int) -> Any:
     return np.full(count, word, np.uint64)
+
+
+def test_a_memo_and_a_detector_do_not_go_together(ledger: Ledger, memo: Ledger) -> None:
+    """It would give again what another detector left in a text."""
+    sanitizer = Sanitizer(Sanitizer.load().bundle, also=lambda text: [])
+    with pytest.raises(OptionError, match="a memo would give what another detector left"):
+        memo.sanitize(sanitizer, "Anna called.", protect="names")
+    assert not ledger.sanitize(sanitizer, "Anna called.", protect="names").stored

@@ -47,6 +47,11 @@ def test_what_is_restored(reply: str, restored: str) -> None:
     assert Restorer(PAIRS).restore(reply) == restored
 
 
+def test_a_heading_in_capitals_does_not_decide_how_a_name_is_spelled() -> None:
+    restorer = Restorer([("JEAN", "MARIA"), ("Jean", "Maria"), ("jean", "maria"), ("ACME", "IBM")])
+    assert restorer.restore("Jean JEAN Acme") == "Maria MARIA IBM"
+
+
 def test_ambiguous_outputs_are_counted_and_left_alone() -> None:
     restorer = Restorer(PAIRS)
     assert (len(restorer), restorer.ambiguous) == (6, 1)
@@ -124,3 +129,11 @@ def test_a_huge_mapping_is_refused() -> None:
     sound = Restorer([]).to_json().encode()
     with pytest.raises(InputError, match=r"^the mapping is not one"):
         Restorer.from_json(sound + b" " * MOST_BYTES)
+
+
+def test_a_name_comes_back_with_its_hyphen() -> None:
+    """Of three words that come out as two; and a surname alone, and a name whose parts say all."""
+    result = Sanitizer.load().sanitize("Anne-Marie Keller met Jean-Luc Picard and Bob Novak.", protect="names")
+    first, second, third, _ = (result.text.rstrip(".").replace(" met ", " and ") + " and ").split(" and ")
+    assert result.restore(f"{second}, {first}; {third}.") == "Jean-Luc Picard, Anne-Marie Keller; Bob Novak."
+    assert result.restore(third.split()[1]) == "Novak"

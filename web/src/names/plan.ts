@@ -142,7 +142,7 @@ class Document {
       if (planned.startsWith("[")) pairs.push([planned, mention.named]);
       return planned;
     }
-    return mention.parts
+    const spelled = mention.parts
       .map((part, place) => {
         const draw = planned[place] as Draw;
         const found = this.surrogates.spelled(part.kind, part.layout, draw.member, mention.case);
@@ -150,6 +150,11 @@ class Document {
         return part.kind === "initial" && place < mention.parts.length - 1 ? `${found}.` : found;
       })
       .join(" ");
+    const joined = mention.parts.map((part) => part.text).join(" ");
+    if (planned.length > 1 && mention.named !== joined && planned.every((draw) => draw.deck !== undefined)) {
+      pairs.push([spelled, mention.named]); // Jean-Luc Picard
+    }
+    return spelled;
   }
 }
 

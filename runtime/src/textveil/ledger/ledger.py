@@ -160,14 +160,18 @@ class Ledger:
         Raises:
             BudgetError: A budget does not cover its release. Nothing is released of any text.
             LedgerError, LedgerBusy: The ledger cannot be written. Nothing is released.
-            OptionError, InputError: As ``Sanitizer.sanitize_batch``; or there are not as many scopes as texts.
+            OptionError, InputError: As ``Sanitizer.sanitize_batch``; there are not as many scopes as texts; or there is
+                a memo, and a detector behind the rung names.
 
         Privacy:
             Charged are ``L`` for every drawn word under the staircase, the pure level times all tokens under
             ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
             refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
         """
-        return self._issued(text_source(sanitizer, options), in_order(texts), scope, budget)
+        source = text_source(sanitizer, options)
+        if self.memo and source.options["promise"].get("also"):  # nothing tells one detector from another
+            raise OptionError("a memo would give what another detector left: leave the detector or the memo out")
+        return self._issued(source, in_order(texts), scope, budget)
 
     def encode_batch(
         self,

@@ -40,7 +40,7 @@ class Restorer:
     def add(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs.
 
-        Of originals that differ in their case alone the first is kept.
+        Of originals that differ in their case alone the first is kept that is not in capitals, else the first.
         """
         self.__dict__.pop("index", None)
         self._sort(pairs, *self._known)
@@ -61,8 +61,10 @@ class Restorer:
             if output in ambiguous:
                 continue
             first = pairs.setdefault(output, found)
-            if first is not found and first.original != found.original and key(first.original) != key(found.original):
+            if first.original != found.original and key(first.original) != key(found.original):
                 ambiguous[output] = pairs.pop(output)._replace(original="")
+            elif first.original.isupper() and not found.original.isupper():  # a heading in capitals, then the name
+                pairs[output] = found
 
     @property
     def ambiguous(self) -> int:

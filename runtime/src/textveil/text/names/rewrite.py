@@ -182,6 +182,9 @@ class _Document:
             spelled += found if part is mention.parts[-1] else f"{found}. " if part.kind == "initial" else f"{found} "
             if draw >= 0 and self._from[draw] is not None:
                 pairs[found, part.text] = None
+        dealt = all(draw >= 0 and self._from[draw] is not None for draw in draws)
+        if dealt and len(draws) > 1 and mention.named != " ".join(part.text for part in mention.parts):
+            pairs[spelled, mention.named] = None  # Jean-Luc Picard
         return spelled
 
 
