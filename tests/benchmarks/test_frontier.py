@@ -30,6 +30,17 @@ def test_k_rr_keeps_the_word_with_the_ratio_of_its_epsilon() -> None:
     assert np.allclose(uniform, 1 / len(VOCABULARY), rtol=1e-5)
 
 
+def test_k_rr_has_the_outputs_of_each_slot() -> None:
+    """Those that the staircase has there: a baseline of fewer words in lower case would be a worse one."""
+    releases = rows.Releases(None, None)
+    even, own = (
+        releases.plan(row).mechanism for name in ("krr-kinds-10", "shipped-10") for row in ROWS if row.name == name
+    )
+    assert np.array_equal(even.strict.base > 0, own.strict.base > 0)
+    assert np.array_equal(even.lower.base > 0, own.lower.base > 0)
+    assert np.count_nonzero(even.lower.base) > np.count_nonzero(even.strict.base)
+
+
 def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
     made = of_plan(Words(), plan(consistent=True))
     cut = [segments(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
