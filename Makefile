@@ -82,7 +82,7 @@ docs-check:
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
 
-# The page and the examples of web/ in a real Chromium, where there is one.
+# The page and the examples of web/ in a real Chromium, the page in Firefox and WebKitGTK too, where these are installed.
 browser:
 	.ci/browser
 

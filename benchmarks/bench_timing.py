@@ -10,8 +10,8 @@ the two distribution functions of time: by how much the best threshold tells nea
 Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), printed beside it: the more draws, the nearer. As controls:
 one draw twice, and SanText, whose draws are rejected more or less often.
 
-Then the marginal processor time of a word in a text: from texts of 200 to texts of 2,000 words of six letters each, in
-turns, for frequent words, for rare ones and for unknown ones. If time shows length alone, the three are equal.
+Then the marginal processor time of a word: from texts of 200 to texts of 2,000 words of six letters each, in turns, of
+20 frequent, rare or unknown words, and of all different ones: each known word has a row, all unknown ones share one.
 """
 
 import sys
@@ -117,11 +117,13 @@ def in_turns(one: Clock, other: Clock, count: int) -> tuple[np.ndarray, np.ndarr
 
 def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
     """The processor time that one more word takes, by the kind of word, and over that of a frequent one."""
+    sizes = (200, 2000)
     plain = [
         word for word in sanitizer.bundle.vocabulary if len(word) == 6 and sanitizer.preview(word) == [(word, "drawn")]
     ]
-    kinds = {"frequent": plain[:20], "rare": plain[-20:], "unknown": [f"q{a}x{b}vz" for a in "bdfgk" for b in "jlmn"]}
-    sizes = (200, 2000)
+    unknown = [f"q{a}x{b}v{c}" for a in "bdfghjklmn" for b in "bdfghjklmn" for c in "bdfghjklmnpqrstvwxyz"]
+    kinds = {"frequent": plain[:20], "rare": plain[-20:], "unknown": unknown[:20]}
+    kinds |= {"all different": plain[: max(sizes)], "all different, unknown": unknown}
     texts = {(name, size): " ".join((words * size)[:size]) for name, words in kinds.items() for size in sizes}
     taken: dict[tuple[str, int], list[int]] = {each: [] for each in texts}
     for turn in range(rounds):

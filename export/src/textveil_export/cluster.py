@@ -2,7 +2,7 @@
 
 A cluster that is started here listens on the loopback address alone and answers nobody without its token. It has no
 dashboard and reports no usage. Its files, what it spills among them, are in a folder that only its owner can read and
-that goes when the run ends. Nothing else of this package opens a socket but ``textveil serve``.
+that goes when the run ends. Nothing else of this package opens a socket but ``textveil serve`` and ``gateway``.
 """
 
 import json

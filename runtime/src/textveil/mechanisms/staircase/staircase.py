@@ -191,7 +191,7 @@ class Staircase:
 
         Privacy:
             Which of the three was taken must not be seen: the bound is about the output alone. All are always
-            computed, and none is shorter for one input than for another.
+            computed, with as many steps for every row. Each different input has one row: time tells how many.
         """
         unique = np.flatnonzero(np.bincount(inputs, minlength=self.table.symbols + 1))
         numbers = np.zeros(self.table.symbols + 1, dtype=np.intp)

@@ -38,8 +38,8 @@ class Piece(NamedTuple):
 class Running(_Document):
     """The draws of a conversation so far.
 
-    No spelling comes out twice while its pool has others, for kinds too whose equal strings do not become equal, and no
-    common word stands for a name.
+    No spelling comes out twice while its pool has others, for kinds too whose equal strings do not become equal. Where
+    they do, and for months, no common word comes out.
 
     Args:
         style: How slots are written.
