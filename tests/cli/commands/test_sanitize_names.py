@@ -152,7 +152,8 @@ REFUSED = [
     (["--sanitize-punctuation"], "option: --protect names does not take --sanitize-punctuation"),
     (["--allow", "zorblax"], "input: --allow: no readable UTF-8 file there"),
     (["--deny", "zorblax"], "input: --deny: no readable UTF-8 file there"),
-    (["--no-consistent", "--keep-mapping", "zorblax"], "option: --keep-mapping goes with --protect names"),
+    (["--no-consistent", "--keep-mapping", "zorblax"], "option: --keep-mapping does not go with --no-consistent"),
+    (["--corpus-key", "ck", "--keep-mapping", "zorblax"], "option: --keep-mapping does not go with --corpus-key"),
 ]
 
 

@@ -79,6 +79,9 @@ class Asked:
         if self.rows.document not in known:
             raise OptionError(f"--document is {known[1]} or {known[2]}")
         if self.keep_mapping is not None and not self.how.consistent:
+            against = "--corpus-key" if self.how.draw.corpus_key is not None else "--no-consistent"
+            if against == "--corpus-key" or self.how.draw.consistent is False:
+                raise OptionError(f"--keep-mapping does not go with {against}")
             raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
         if self.keep_mapping is not None and self.ledger.memo:
             raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
