@@ -21,7 +21,7 @@ _LOOKED_AT = 20_000
 #: What over half of a text may be that makes its language doubtful, by mechanism.
 _WARNED = {
     "staircase": "the drawn words are unknown",
-    "names": "this text is unknown words, names or numbers, and is replaced",
+    "names": "the words beside names and numbers are unknown, and are replaced",
 }
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 _REMEDY = "save it as UTF-8; --quarantine FILE leaves bad lines out"
