@@ -60,6 +60,16 @@ REFUSED = [
         "--bundle artifacts/english-santext",
     ),
     (["--document", "row"], "--document is line or file"),
+    (["--delimiter", ";"], "--delimiter is for tables"),
+    (["--no-header"], "--no-header is for tables"),
+    (["--encoding", "latin-1"], "--encoding is for tables"),
+    (["--max-field", "5"], "--max-field is for tables"),
+    (["--allow-missing"], "--allow-missing is for tables"),
+    (["--only-columns"], "--only-columns is for tables"),
+    (["--without-column", "note"], "--without-column is for tables"),
+    (["--quarantine", "bad.jsonl"], "--quarantine is for files"),
+    (["--workers", "2"], "--workers is for files"),
+    (["--resume"], "--resume is for files"),
     (["--keep-mapping", "m.json"], "--keep-mapping goes with --protect names, or with --consistent"),
     (
         ["--consistent", "--keep-mapping", "out.txt", "-o", "./out.txt"],
@@ -78,6 +88,13 @@ def test_wrong_options_are_refused(
     assert ran.message.count("\n") == 1
     assert re.sub(r" \(see textveil .*\)", "", ran.message.rstrip()).endswith(f": {message}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_tables_are_refused_for_a_plain_file(here: Callable[..., Any], bundle: Path, file: Path) -> None:
+    for option in (["--encoding", "latin-1"], ["--only-columns"]):
+        ran = here("sanitize", "-b", bundle, *option, file)
+        assert (ran.code, ran.out) == (1, b"")
+        assert ran.message == f"textveil: option: {option[0]} is for tables (see textveil sanitize --help)\n"
 
 
 def test_a_mapping_is_kept_and_restores(here: Callable[..., Any], bundle: Path, file: Path, tmp_path: Path) -> None:

@@ -152,7 +152,8 @@ REFUSED = [
     (["--sanitize-punctuation"], "option: --protect names does not take --sanitize-punctuation"),
     (["--allow", "zorblax"], "input: --allow: no readable UTF-8 file there"),
     (["--deny", "zorblax"], "input: --deny: no readable UTF-8 file there"),
-    (["--no-consistent", "--keep-mapping", "zorblax"], "option: --keep-mapping goes with --protect names"),
+    (["--no-consistent", "--keep-mapping", "zorblax"], "option: --keep-mapping does not go with --no-consistent"),
+    (["--corpus-key", "ck", "--keep-mapping", "zorblax"], "option: --keep-mapping does not go with --corpus-key"),
 ]
 
 
@@ -209,8 +210,8 @@ def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
         assert (ran.code, path.stat().st_size > 0) == (1, True)
 
 
-def test_a_text_that_is_mostly_replaced_is_warned_of(rewrite: Here, tmp_path: Path) -> None:
-    said = "textveil: over half of this text is unknown words, names or numbers, and is replaced: "
+def test_a_text_of_mostly_unknown_words_is_warned_of(rewrite: Here, tmp_path: Path) -> None:
+    said = "textveil: over half of the words beside names and numbers are unknown, and are replaced: "
     table = tmp_path / "in.csv"
     table.write_text("note\nzorblax qwyx spelt doctor\n")
     for arguments in (["--text", "zorblax qwyx spelt doctor"], ["--csv", "--column", "note", table]):
@@ -219,7 +220,8 @@ def test_a_text_that_is_mostly_replaced_is_warned_of(rewrite: Here, tmp_path: Pa
         assert not CANARY.search(ran.message)
         assert "over half" not in rewrite("-q", *arguments).message
     assert "over half" not in rewrite("--text", "the doctor called Anna in the morning").message
-    assert "over half" not in rewrite("--text", "").message
+    for names_alone in ("Anna Novak, Olga Kaplan, Boston, 12 March 2024", "Anna Novak met Olga Kaplan in Boston", ""):
+        assert "over half" not in rewrite("--text", names_alone).message
 
 
 def test_a_folder_is_gone_on_with_under_the_same_kinds(rewrite: Here, tmp_path: Path) -> None:

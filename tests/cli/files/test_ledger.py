@@ -98,7 +98,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         assert (ran.code, ran.out, out.exists()) == (1, b"", False)
         assert ran.message.endswith(
             "textveil: budget: people.csv, row 3 (line 4): this release does not fit the budget of its scope: "
-            "8.5 of 20 nats are spent (--quarantine FILE leaves bad rows out)\n"
+            "0 of 20 nats are spent, and it needs at least 25.5 nats (--quarantine FILE leaves bad rows out)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
     rows = people.read_text()

@@ -39,9 +39,12 @@ def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger)
 def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledger: Ledger) -> None:
     budget = Budget("25.5")
     assert ledger.sanitize(small, TEXT, scope="a", budget=budget).before == 0
-    with pytest.raises(BudgetError, match=r"does not fit the budget of its scope: 25.5 of 25.5 nats are spent$"):
+    with pytest.raises(
+        BudgetError,
+        match=r"does not fit the budget of its scope: 25.5 of 25.5 nats are spent, and it needs at least 8.5 nats$",
+    ):
         ledger.sanitize(small, "doctor", scope="a")
-    with pytest.raises(BudgetError, match=r"0 of 25.49 nats are spent$"):
+    with pytest.raises(BudgetError, match=r"0 of 25.49 nats are spent, and it needs at least 25.5 nats$"):
         ledger.sanitize(small, TEXT, scope="b", budget=Budget("25.49"))
     assert ledger.account("a").epsilon_units == budget.units[0]
     assert ledger.account("b").epsilon_units == 0
@@ -61,6 +64,25 @@ def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: 
     assert ledger.export() == before
 
 
+def test_a_refused_batch_counts_none_of_its_own_draws_as_spent(small: Sanitizer, ledger: Ledger) -> None:
+    """They are what it needs, up to the one that does not fit. Groups that are charged before it are spent."""
+    for spent, needed in (("0", "25.5"), ("8.5", "17")):
+        with pytest.raises(
+            BudgetError, match=rf": {spent} of 20 nats are spent, and it needs at least {needed} nats$"
+        ) as caught:
+            ledger.sanitize_batch(small, ["doctor", "nurse", "flu", "clinic"], scope="a", budget=Budget(20))
+        assert (caught.value.spent, ledger.account("a").spent) == (Decimal(spent), spent)
+        if spent == "0":
+            ledger.sanitize(small, "doctor", scope="a")
+    groups = [[entry("b", Charge(nats * NAT_UNITS))] for nats in (4, 5)]
+    for together, said in (
+        (True, "0 of 8 nats are spent, and it needs at least 9"),
+        (False, "4 of 8 nats are spent, and it needs at least 5"),
+    ):
+        refused = ledger.post_groups(groups, budget=Budget(8), together=together)[1]
+        assert str(refused).endswith(f": {said} nats")
+
+
 def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) -> None:
     ledger.sanitize(small, "doctor", scope="a", budget=Budget(100))
     ledger.sanitize(small, "doctor", scope="a", budget=Budget(50))
@@ -68,7 +90,7 @@ def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) 
     for larger in (Budget(51), Budget(10, delta="0.1")):
         with pytest.raises(BudgetError, match=r"a budget can only be lowered$"):
             ledger.sanitize(small, "doctor", scope="a", budget=larger)
-    with pytest.raises(BudgetError, match=r"17 of 16 nats are spent$"):
+    with pytest.raises(BudgetError, match=r"17 of 16 nats are spent, and it needs at least 8.5 nats$"):
         ledger.sanitize(small, "doctor", scope="a", budget=Budget(16))
     assert ledger.account("a").budget == Budget(16)
 

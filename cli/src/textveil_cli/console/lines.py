@@ -156,7 +156,7 @@ def read_words(path: Path | None, option: str) -> list[str]:
     raise InputError(f"{option}: no readable UTF-8 file {file_name(path) or 'there'} (it has words, one per line)")
 
 
-def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
+def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> Iterator[Lines]:
     """Reads lines as they arrive.
 
     Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at
@@ -165,6 +165,7 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
     Args:
         descriptor: An open file descriptor; read until its end, not closed.
         name: What errors call the input ("input 1").
+        remedy: What to do where it is not UTF-8.
 
     Yields:
         Lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
@@ -195,7 +196,7 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
                 yield lines, ended, consumed
                 del lines
             if bad is not None:
-                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint or ' (save it as UTF-8)'}")
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint or f' ({remedy})'}")
             offset = consumed
         if not chunk:
             return

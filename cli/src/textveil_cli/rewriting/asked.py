@@ -1,7 +1,7 @@
 """What the command line of ``textveil sanitize`` asks for."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -79,6 +79,9 @@ class Asked:
         if self.rows.document not in known:
             raise OptionError(f"--document is {known[1]} or {known[2]}")
         if self.keep_mapping is not None and not self.how.consistent:
+            against = "--corpus-key" if self.how.draw.corpus_key is not None else "--no-consistent"
+            if against == "--corpus-key" or self.how.draw.consistent is False:
+                raise OptionError(f"--keep-mapping does not go with {against}")
             raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
         if self.keep_mapping is not None and self.ledger.memo:
             raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
@@ -86,9 +89,16 @@ class Asked:
             raise OptionError("--keep-mapping is for one document, not for folders or tables")
         if self.is_over_files and self.ledger.memo:
             raise OptionError("--memo is for plain text: it stores one whole output, and files are drawn in parts")
-        for option, value in (("--document-key", self.rows.document_key), ("--scope-column", self.rows.scope_column)):
-            if value is not None and not self.is_over_files:
-                raise OptionError(f"{option} is for tables")
+        if not self.is_over_files:
+            self._refuse_unused()
+
+    def _refuse_unused(self) -> None:
+        """Raises ``OptionError`` for options of files that one plain text has no use for: they are not just ignored."""
+        for what, record in (("tables", self.table), ("tables", self.rows), ("files", self.run)):
+            for field in fields(record):
+                if field.name not in ("plain", "document") and getattr(record, field.name) != field.default:
+                    name = "no-header" if field.name == "header" else field.name.replace("_", "-")
+                    raise OptionError(f"--{name} is for {what}")
 
     def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
         """Raises ``OutputError`` if something is to be written over what is read or kept: see ``options``."""

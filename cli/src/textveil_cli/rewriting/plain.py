@@ -21,9 +21,10 @@ _LOOKED_AT = 20_000
 #: What over half of a text may be that makes its language doubtful, by mechanism.
 _WARNED = {
     "staircase": "the drawn words are unknown",
-    "names": "this text is unknown words, names or numbers, and is replaced",
+    "names": "the words beside names and numbers are unknown, and are replaced",
 }
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
+_REMEDY = "save it as UTF-8; --quarantine FILE leaves bad lines out"
 #: Characters that are written at once.
 _PIECE = 1 << 20
 #: Inputs of fewer bytes are done before a bar could be read.
@@ -157,7 +158,7 @@ def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
             yield [text.removesuffix("\n")], text.endswith("\n"), found[-1][2]
         return
     seen = 0
-    for lines, ended, consumed in read_lines(descriptor, name):
+    for lines, ended, consumed in read_lines(descriptor, name, _REMEDY):
         seen += len(lines)
         if asked.how.consistent and asked.documents.document is None and seen > 1:
             raise OptionError("--consistent on several lines: say --document line or --document file")

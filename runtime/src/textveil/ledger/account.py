@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from textveil.errors import BudgetError, LedgerError, OptionError
 from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
@@ -97,26 +97,30 @@ class Account:
             raise self._refusal("this scope has a smaller budget: a budget can only be lowered")
         return replace(self, budget=budget)
 
-    def after(self, charge: Charge, mechanism: str) -> "Account":
-        """Returns the account after a release.
+    def after(self, charge: Charge, mechanism: str, spent: "Account | None" = None) -> "Account":
+        """Returns the account after a draw; ``spent`` is what it was before the release that the draw is a part of.
 
         Raises:
             BudgetError: The budget does not cover it.
             LedgerError: The sum is beyond what is counted.
         """
-        bounded = charge.epsilon_units is not None
         epsilon = self.epsilon_units + (charge.epsilon_units or 0)
         delta = self.delta_units + charge.delta_units
-        unbounded = self.unbounded + (not bounded)
+        unbounded = self.unbounded + (charge.epsilon_units is None)
+        spent = spent or self
         if max(epsilon, delta) > _MOST_UNITS:
             raise LedgerError("the sum of this scope is beyond what a ledger counts")
         if self.budget is not None:
-            if not bounded:
-                raise self._refusal(f"{mechanism} has no finite bound: no budget covers it")
+            if charge.epsilon_units is None:
+                raise spent._refusal(f"{mechanism} has no finite bound: no budget covers it")
             if unbounded:
-                raise self._refusal("this scope has releases without a finite bound: no budget holds for it")
+                raise spent._refusal("this scope has releases without a finite bound: no budget holds for it")
             if not self.budget.covers(epsilon, delta):
-                raise self._refusal(f"this release does not fit the budget of its scope: {self} are spent")
+                needs = Account(
+                    scope=b"", epsilon_units=epsilon - spent.epsilon_units, delta_units=delta - spent.delta_units
+                )
+                said = f"{spent} are spent, and it needs at least {needs}"
+                raise spent._refusal(f"this release does not fit the budget of its scope: {said}")
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,8 +136,7 @@ class Account:
         }
 
     def _refusal(self, message: str) -> BudgetError:
-        limit = self.budget
-        assert limit is not None
+        limit = cast("Budget", self.budget)
         return BudgetError(
             message, spent=self.nats, budget=limit.epsilon, spent_delta=self.delta, budget_delta=limit.delta
         )

@@ -29,7 +29,7 @@ def post_groups(
     outcomes: list[list[Posted] | BudgetError] = []
     for group in groups:
         try:
-            outcomes.append(posting.post(group))
+            outcomes.append(posting.post(group, together))
         except BudgetError as error:
             outcomes.append(error.with_traceback(None))  # its frames hold what was asked
     refused = together and any(isinstance(outcome, BudgetError) for outcome in outcomes)
@@ -53,8 +53,8 @@ class _Posting:
         self._given: dict[tuple[bytes, bytes], bytes] = {}
         self._drawn: dict[bytes, int] = {}
 
-    def post(self, group: Sequence[Entry]) -> list[Posted]:
-        """Charges a group as a whole or not at all: first all sums, then all rows."""
+    def post(self, group: Sequence[Entry], together: bool) -> list[Posted]:
+        """Charges a group, ``together`` with those before it, as a whole or not at all: first sums, then rows."""
         found = [(entry, *self._stored(entry)) for entry in group]
         scopes = {scope: entry.scope for entry, scope, _, given in found if given is None}
         refused = [error for scope, name in scopes.items() if (error := self._meet(scope, name)) is not None]
@@ -63,9 +63,10 @@ class _Posting:
         accounts: dict[bytes, Account] = {}
         for entry, scope, _, given in found:
             if given is None:
-                account = accounts.get(scope) or self._after.get(scope) or self._limited[scope]
+                before = self._after.get(scope, self._limited[scope])
+                spent = self._limited[scope] if together else before
                 try:
-                    accounts[scope] = account.after(entry.charge, entry.mechanism)
+                    accounts[scope] = accounts.get(scope, before).after(entry.charge, entry.mechanism, spent)
                 except BudgetError as error:
                     error.scope = entry.scope
                     raise
@@ -88,12 +89,10 @@ class _Posting:
         """Looks at the account of a scope when it is first met, and limits it; returns why that is refused."""
         if scope in self._limited:
             return None
-        if scope not in self._found:
-            found = rows.account(self._connection, scope)
+        if (found := self._found.get(scope)) is None:
+            found = self._found[scope] = rows.account(self._connection, scope)
             rows.verify(self._connection, found, self._verified)
-            self._found[scope] = found
         try:
-            found = self._found[scope]
             self._limited[scope] = found if self._budget is None else found.limited(self._budget)
         except BudgetError as error:
             error.scope = name
@@ -119,10 +118,8 @@ class _Posting:
         output = None if place is None else self._tags.sealed(entry.output or b"", scope + place)
         if place is not None and output is not None:
             self._given[scope, place] = entry.output or b""
-        charge = entry.charge
-        self._releases.append(
-            (self._day, scope, request, entry.mechanism, charge.epsilon_units, charge.delta_units, output, place)
-        )
+        units = (entry.charge.epsilon_units, entry.charge.delta_units)
+        self._releases.append((self._day, scope, request, entry.mechanism, *units, output, place))
         return Posted(before)
 
 

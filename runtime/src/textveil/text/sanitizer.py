@@ -133,13 +133,13 @@ class Sanitizer:
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Returns the share of a text's drawn words that the vocabulary lacks; 0 without mentions.
 
-        On the rung ``names`` it is the share of the words that are replaced undrawn. It depends on the text and is for
-        the device alone. Above a half the text may be in another language.
+        On the rung ``names`` it is that of unlisted words among all but names, numbers and the like. It depends on the
+        text and is for the device alone. Above a half the text may be in another language.
         """
         pieces = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
-            words = [what for piece, what in pieces for _ in piece.split() if what != "gap"]
-            return sum(what not in ("visible", "drawn") for what in words) / max(1, len(words))
+            words = [what for piece, what in pieces for _ in piece.split() if what in ("visible", "drawn", "word")]
+            return words.count("word") / max(1, len(words))
         found = [what for _, what in pieces if what in ("drawn", "unknown")]
         return found.count("unknown") / max(1, len(found))
 
