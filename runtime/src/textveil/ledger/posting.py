@@ -90,8 +90,8 @@ class _Posting:
         if scope in self._limited:
             return None
         if (found := self._found.get(scope)) is None:
-            found = self._found[scope] = rows.account(self._connection, scope)
-            rows.verify(self._connection, found, self._verified)
+            rows.verify(self._connection, found := rows.account(self._connection, scope), self._verified)
+            self._found[scope] = found
         try:
             self._limited[scope] = found if self._budget is None else found.limited(self._budget)
         except BudgetError as error:
