@@ -204,8 +204,8 @@ class Staircase:
     def _rows(self, inputs: Integers) -> _Rows:
         stored, budgets = self.budgets(inputs)
         starts = self.sums[stored] - self.base[stored]
-        # By id, as places in the raveled rows: where a word without mass begins, its successor begins too.
-        order: NDArray[np.intp] = np.argsort(stored, axis=1) + np.arange(0, stored.size, stored.shape[1])[:, None]
+        begins = np.arange(0, stored.size, stored.shape[1], dtype=np.intp)[:, None]  # of each row, all raveled
+        order = np.argsort(stored, axis=1) + begins  # by id: where one without mass begins, its successor does
         in_order = budgets.ravel()[order]
         removed = np.zeros((len(inputs), stored.shape[1] + 1), dtype=np.int64)
         np.cumsum(in_order, axis=1, out=removed[:, 1:])
