@@ -13,7 +13,7 @@ from gateways import CHAT
 from serving import Server
 from upstreams import Upstream
 
-TEXT = "I am Zqxwvina Novak, order 88213."
+TEXT = "I am Zqxwvina Novak, order 88213.471."
 NEEDS = "a client of its own: make integrations"
 FIND = {"name": "find", "description": "Finds somebody.", "parameters": {"type": "object", "properties": {"who": {}}}}
 
@@ -29,7 +29,7 @@ def nothing_personal(up: Upstream) -> Any:
     before = len(up.asked)
     yield
     sent = json.dumps(up.asked[before:])
-    assert not any(word in sent for word in ("Zqxw", "Novak", "88213"))
+    assert not any(word in sent for word in ("Zqxw", "Novak", "88213.471"))
 
 
 def test_openai_chat(base: str) -> None:

@@ -29,6 +29,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--no-consistent"], 1, "textveil: option: a conversation has "),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
+    ([*UP, "--protect", "words", "--ledger", "l", "--memo"], 1, "textveil: option: --memo "),
     ([*UP, "--budget", "3"], 1, "textveil: option: --budget needs --ledger FILE"),
     ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key go together (see"),
     (

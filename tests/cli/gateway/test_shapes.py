@@ -9,8 +9,8 @@ from serving import Server
 from upstreams import Upstream
 
 PATHS = (CHAT, RESPONSES, ANTHROPIC)
-TEXT = "I am Zqxwvina Novak, my number is 4711. Order 88213 came with 2 broken chairs for Novak."
-PLANTED = ("Zqxw", "Novak", "4711", "88213")
+TEXT = "I am Zqxwvina Novak, my number is 47118.821. Order 88213.471 came with 2 broken chairs for Novak."
+PLANTED = ("Zqxw", "Novak", "47118.821", "88213.471")
 
 
 def clean(up: Upstream) -> str:
@@ -65,7 +65,7 @@ def test_arguments_of_a_named_tool_are_restored(gate: Server, path: str) -> None
 
 def history(path: str, reply: dict[str, Any]) -> list[Any]:
     """A conversation with a reply that calls a tool, what the tool gave, and the next message."""
-    first, given = {"role": "user", "content": TEXT}, json.dumps({"paid": {"by": ["Zqxwvina", 4711]}})
+    first, given = {"role": "user", "content": TEXT}, json.dumps({"paid": {"by": ["Zqxwvina", 47118.821]}})
     if path == CHAT:
         result = {"role": "tool", "tool_call_id": "call_1", "content": given}
         return [first, reply["choices"][0]["message"], result, {"role": "user", "content": "Who is Novak?"}]

@@ -296,7 +296,7 @@ class Echo(FakeListChatModel):
             yield chunk
 
 
-SAID = "I am Anna Novak, order 88213."
+SAID = "I am Zorblaxia Novak, order 88213.471."
 
 
 def test_a_model_is_talked_with(tracer: Tracer) -> None:
@@ -309,7 +309,7 @@ def test_a_model_is_talked_with(tracer: Tracer) -> None:
     assert "".join(str(chunk.content) for chunk in talk.stream(SAID)) == f"You said: {SAID}"
     assert asyncio.run(talk.ainvoke(ChatPromptTemplate.from_template("{note}").invoke({"note": SAID}))).content
     assert tracer.seen
-    for word in ("Anna", "Novak", "88213"):
+    for word in ("Zorblaxia", "Novak", "88213.471"):
         assert word not in tracer.everything + repr(talk)
 
 

@@ -29,8 +29,8 @@ def anonymize(text: str, spans: list[tuple[str, str]], **params: object) -> str:
 
 
 def test_what_is_found_is_drawn_and_the_rest_stays() -> None:
-    text = "invoice 7: call 555-0143, or anna@example.org, or Zorblaxia"
-    spans = [("PHONE_NUMBER", "555-0143"), ("EMAIL_ADDRESS", "anna@example.org"), ("PERSON", "Zorblaxia")]
+    text = "invoice 7: call 555-1234, or zorblax@example.org, or Zorblaxia"  # none of these is a substitute
+    spans = [("PHONE_NUMBER", "555-1234"), ("EMAIL_ADDRESS", "zorblax@example.org"), ("PERSON", "Zorblaxia")]
     said = anonymize(text, spans)
     assert said.startswith("invoice 7: call ")
     assert not any(part in said for _, part in spans)
@@ -171,11 +171,11 @@ def settings(conversation: Any, **others: Any) -> dict[str, OperatorConfig]:
 
 
 def test_the_other_engine_puts_back_what_was_replaced(engine: AnonymizerEngine) -> None:
-    text = "ask Zorblaxia Quuxling of Frobnitzville, 555-0143, will and diabetes since 12 March 2024; Quuxling"
+    text = "ask Zorblaxia Quuxling of Frobnitzville, 555-1234, will and diabetes since 12 March 2024; Quuxling"
     spans = {
         "Zorblaxia Quuxling": "PERSON",
         "Frobnitzville": "LOCATION",
-        "555-0143": "PHONE_NUMBER",
+        "555-1234": "PHONE_NUMBER",
         "will": "PERSON",
         "diabetes": "ILLNESS",
         "12 March 2024": "DATE_TIME",
@@ -184,7 +184,7 @@ def test_the_other_engine_puts_back_what_was_replaced(engine: AnonymizerEngine) 
     mapping = settings(Conversation())
     sent = engine.anonymize(text, found, mapping)
     assert re.fullmatch(r"ask \S+ (\S+) of .+, \S+, .+ and .+ since \d+ \w+ \d{4}; \1", sent.text)
-    assert not [part for part in spans if part in sent.text]
+    assert not [part for part in spans if re.search(rf"(?<!\w){part}(?!\w)", sent.text)]
     back = DeanonymizeEngine()
     back.add_deanonymizer(TextveilRestore)
     assert back.deanonymize(sent.text, sent.items, mapping).text == text

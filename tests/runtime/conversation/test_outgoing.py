@@ -30,7 +30,7 @@ def texts(value: Any) -> list[Any]:
 
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": json.dumps({"who": SECRET})}}
-RESULT = json.dumps({"who": SECRET, "list": [SECRET, 4711, -1.5, True, None], "paid": False})
+RESULT = json.dumps({"who": SECRET, "list": [SECRET, 47118821, -1.5, True, None], "paid": False})
 MESSAGES: list[Any] = [
     {"role": "system", "content": f"You help {SECRET}."},
     {"role": "developer", "content": SECRET},
@@ -58,7 +58,7 @@ MESSAGES: list[Any] = [
 def test_every_text_is_rewritten_and_nothing_else(sanitizer: Sanitizer, message: Any) -> None:
     (out,) = Conversation(sanitizer).outgoing([message])
     assert "Zorblax" not in json.dumps(out)
-    assert "4711" not in json.dumps(out)
+    assert "47118821" not in json.dumps(out)
     before, after = texts(message), texts(out)
     for old, new in zip(before, after, strict=True):
         if not isinstance(old, str) or ("Zorblax" not in old and "find" not in old):
@@ -74,7 +74,7 @@ def test_every_text_is_rewritten_and_nothing_else(sanitizer: Sanitizer, message:
 
 @pytest.mark.parametrize("shape", ["value", "part"])
 def test_json_inside_of_json_keeps_its_keys(sanitizer: Sanitizer, shape: str) -> None:
-    inside = json.dumps({"customerName": SECRET, "orderNo": 4711, "more": json.dumps([{"houseOf": SECRET}])})
+    inside = json.dumps({"customerName": SECRET, "orderNo": 47118821, "more": json.dumps([{"houseOf": SECRET}])})
     content = json.dumps({"text": inside}) if shape == "value" else [{"type": "text", "text": inside}]
     (out,) = Conversation(sanitizer).outgoing([{"role": "tool", "tool_call_id": "c", "content": content}])
     written = json.loads(out["content"])["text"] if shape == "value" else out["content"][0]["text"]
@@ -82,7 +82,7 @@ def test_json_inside_of_json_keeps_its_keys(sanitizer: Sanitizer, shape: str) ->
     assert [*found] == ["customerName", "orderNo", "more"]
     assert [*json.loads(found["more"])[0]] == ["houseOf"]
     assert type(found["orderNo"]) is int
-    assert not any(word in written for word in ("Zorblax", "Qwyx", "4711"))
+    assert not any(word in written for word in ("Zorblax", "Qwyx", "47118821"))
 
 
 @pytest.mark.parametrize("inside", [json.dumps({SECRET: 1}), '{"a": "Zorblax", "a": 1}', '{"Zorblax'])
@@ -222,7 +222,7 @@ def test_a_message_goes_out_again_as_it_did(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     out = json.dumps(conversation.outgoing(MESSAGES))
     assert json.dumps(conversation.outgoing(copy.deepcopy(MESSAGES))) == out
-    assert conversation.outgoing_text("Pay 4711.") == conversation.outgoing_text("Pay 4711.")
+    assert conversation.outgoing_text("Pay 47118821.") == conversation.outgoing_text("Pay 47118821.")
     reply = conversation.incoming("You paid 8123 in May.")
     assert (
         conversation.outgoing([{"role": "assistant", "content": reply.reply}])[0]["content"] == "You paid 8123 in May."

@@ -204,7 +204,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
 def test_a_stored_output_that_was_altered_or_moved_is_refused(small: Sanitizer, memo: Ledger) -> None:
     memo.sanitize_batch(small, ["doctor", "nurse"])
     for change in (
-        "CAST(substr(output, 1, 20) || x'00' || substr(output, 22) AS BLOB)",
+        "CAST(substr(output, 1, 20) || x'0000000000000000' || substr(output, 29) AS BLOB)",
         "(SELECT output FROM releases WHERE number = 2)",
     ):
         with sqlite3.connect(memo.path) as other:

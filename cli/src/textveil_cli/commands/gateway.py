@@ -147,6 +147,8 @@ def gateway(
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
         made = {**given, **options}
     else:
+        if ledger.memo:
+            raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
         given["rewrite"] = _by_each(sanitizer, options, charges)
         made = given
     Conversation(sanitizer, **made)  # options are checked before anything is served

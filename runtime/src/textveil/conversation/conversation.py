@@ -44,7 +44,7 @@ class Conversation:
             what a tool does with a name is not for the model to decide.
         rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
             nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
-            messages before it are the same too: other equal texts are drawn each by itself.
+            before it in the call, or in the exchange, are the same: other equal texts are drawn each by itself.
         options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
             ``consistent_cap``, here of all strings of the conversation.
 
@@ -123,7 +123,7 @@ class Conversation:
 
         Every text that a person or a tool wrote is rewritten. JSON in the arguments and results of tools is rewritten
         by value, numbers too, each to one of its type. Keys, roles, identifiers, names of tools, true, false and null
-        stay. A message that went out before goes out as it did, byte for byte; so does what the model wrote.
+        stay. What the model wrote goes out as it did, byte for byte; so does what went out before (but see ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries; all of them so far, or the new ones alone.
@@ -151,7 +151,7 @@ class Conversation:
         ]
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
-        """Returns a text as it may go out; one that went out before as it did.
+        """Returns a text as it may go out; one that went out before as it did, unless ``rewrite`` is given.
 
         Args:
             text: The text.
@@ -163,7 +163,7 @@ class Conversation:
             OptionError: The kind is none of these.
         """
         require_string(text)
-        if self._rewrite:
+        if self._rewrite and kind is None:
             return self._rewrite(text)
         if kind is None or not text.strip():
             return json.loads(self._once(self._tag("message", text), text, self._rewriter()))

@@ -49,8 +49,8 @@ def test_all_attacks_name_more_than_what_came_out() -> None:
     known = found["known"]
     for name in ("trigrams", "network", "sum"):
         assert known["unchanged"] + 0.1 < known[name] <= 1
-    assert known["sum"] > max(known["trigrams"], known["network"]) - 0.05
-    assert known["deviations"]["unchanged"] > 0
+    assert known["sum"] > max(known["trigrams"], known["network"]) - 0.1
+    assert max(known["deviations"].values()) > 0
 
 
 def test_every_text_is_learned_from_once_a_pass_and_drawn_when_its_turn_comes(monkeypatch: pytest.MonkeyPatch) -> None:
