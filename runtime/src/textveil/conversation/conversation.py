@@ -123,7 +123,7 @@ class Conversation:
 
         Every text that a person or a tool wrote is rewritten. JSON in the arguments and results of tools is rewritten
         by value, numbers too, each to one of its type. Keys, roles, identifiers, names of tools, true, false and null
-        stay. What the model wrote goes out as it did, byte for byte; so does what went out before (but see ``rewrite``).
+        stay. What the model wrote goes out as it did, byte for byte; so does what went out before (see ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries; all of them so far, or the new ones alone.
