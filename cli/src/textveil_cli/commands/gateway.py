@@ -147,9 +147,7 @@ def gateway(
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
         made = {**given, **options}
     else:
-        if ledger.memo:
-            raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
-        given["rewrite"] = _by_each(sanitizer, options, charges)
+        given["rewrite"] = _by_each(sanitizer, options, charges, memo=ledger.memo)
         made = given
     Conversation(sanitizer, **made)  # options are checked before anything is served
     key = _key(kept.key)
@@ -194,8 +192,10 @@ def _keep_what_is_loaded() -> None:
     gc.set_threshold(*_COLLECTED)
 
 
-def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any) -> Callable[[str], str]:
+def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any, *, memo: bool) -> Callable[[str], str]:
     """Rewrites each text as a document of its own, charged where there is a ledger."""
+    if memo:
+        raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
     sanitizer.terms(**options)
 
     def rewrite(text: str) -> str:
