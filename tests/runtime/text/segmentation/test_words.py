@@ -12,6 +12,13 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 
 @pytest.mark.parametrize(
+    ("text", "folded"), [("doctor", True), ("don't", True), ("Doctor", False), ("don’t", False), ("ﬁne", False)]
+)
+def test_a_text_of_keys_is_told(text: str, folded: bool) -> None:
+    assert segmentation.is_folded(text) is folded
+
+
+@pytest.mark.parametrize(
     ("word", "expected"),
     [
         ("Doctor", "doctor"),
