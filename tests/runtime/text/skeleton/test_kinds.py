@@ -113,10 +113,11 @@ def test_words_are_found_in_the_first_list_that_has_them(lists: list[list[str]])
         ["".join(f"{word}{mark}\n" for word in words).encode() for words, mark in zip(lists, marks, strict=False)]
     )
     asked = [*{"", "a", "ab", "b" * 8 + "a" * 8, "\udc80", *(word for words in lists for word in words)}]
-    together = dict(listed.find_each(asked))
-    for place, word in enumerate(asked):
-        found = [(number, number % 2 == 1) for number, words in enumerate(lists) for one in words if one == word]
-        assert listed.find(word) == together.get(place, []) == found
+    for case in (LOWER, TITLE):
+        together = listed.find_each(asked, [case] * len(asked))
+        for place, word in enumerate(asked):
+            having = [n for n, words in enumerate(lists) if word in words and (case == TITLE or n % 2 == 0)]
+            assert listed.find(word, case) == together[place] == (having[0] if having else None)
 
 
 def test_many_words_are_of_the_kinds_that_each_is_of() -> None:

@@ -8,7 +8,7 @@ different ways are of different shapes, so any string of a kind may stand where 
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from struct import Struct
 from typing import NamedTuple
@@ -125,20 +125,12 @@ class Kinds:
         return self._shapes[shape_of(string)] if self._shapes else None
 
     def of_word(self, key: str, case: int) -> int | None:
-        """Returns the index of the first kind that lists a word, or ``None``."""
-        return _first(self._listed.find(key), case)
+        """Returns the index of the first kind that lists a word in its case pattern, or ``None``."""
+        return self._listed.find(key, case)
 
     def of_words(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
         """Returns the same of many words, most of which no kind lists."""
-        kinds: list[int | None] = [None] * len(keys)
-        for number, found in self._listed.find_each(keys):
-            kinds[number] = _first(found, cases[number])
-        return kinds
-
-
-def _first(found: Sequence[tuple[int, bool]], case: int) -> int | None:
-    """The first of the lists that have a word in its case pattern."""
-    return next((index for index, in_capitals in found if not in_capitals or case != LOWER), None)
+        return self._listed.find_each(keys, cases)
 
 
 def read_kind(name: str, shape: str | None, utf_8: bytes, *, checked: bool = False) -> Kind:
@@ -243,34 +235,37 @@ class Listed:
         self._numbers = array("I", np.repeat(np.arange(len(lists), dtype=np.uint32), lengths)[order].tobytes())
         self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
 
-    def find(self, word: str) -> list[tuple[int, bool]]:
-        """Returns the number of every list that has a word, first lists first, and whether in capitals alone."""
+    def find(self, word: str, case: int) -> int | None:
+        """Returns the number of the first list that has a word in its case pattern, or ``None``."""
         entry, codes = word.encode("utf-8", "surrogatepass"), self._codes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
         code = first ^ second
         place = bisect_left(codes, code)
-        return self._at(place, entry) if place < len(codes) and codes[place] == code else []
+        return self._first(place, entry, case) if place < len(codes) and codes[place] == code else None
 
-    def find_each(self, words: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
-        """Yields the number of each word whose code some list has, and what ``find`` returns of it."""
+    def find_each(self, words: Sequence[str], cases: Sequence[int]) -> list[int | None]:
+        """Returns what ``find`` does of each word."""
         entries = [word.encode("utf-8", "surrogatepass") for word in words]
         halves, listed = np.array(entries, f"S{2 * _HALF}").view(">u8"), np.frombuffer(self._codes, np.uint64)
         codes = halves[::2] ^ halves[1::2]
         places = np.searchsorted(listed, codes)
         hits = np.flatnonzero(listed.take(places, mode="clip") == codes) if len(listed) else np.empty(0, np.intp)
+        found: list[int | None] = [None] * len(words)
         for number, place in zip(hits.tolist(), places[hits].tolist(), strict=True):
-            yield number, self._at(place, entries[number])
+            found[number] = self._first(place, entries[number], cases[number])
+        return found
 
-    def _at(self, place: int, entry: bytes) -> list[tuple[int, bool]]:
+    def _first(self, place: int, entry: bytes, case: int) -> int | None:
         """What ``find`` returns, from the first place of the entry's code on."""
-        codes, found, code = self._codes, [], self._codes[place]
+        codes, code = self._codes, self._codes[place]
         while place < len(codes) and codes[place] == code:
             number, start = self._numbers[place], self._starts[place]
             lines, stop = self._lists[number], start + len(entry)
-            if lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED):  # a tab, or the end of the line
-                found.append((number, lines.startswith(_IN_CAPITALS, stop)))
+            is_it = lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED)  # a tab, or the line's end
+            if is_it and (case != LOWER or not lines.startswith(_IN_CAPITALS, stop)):
+                return number
             place += 1
-        return found
+        return None
 
 
 def outputs(lines: bytes) -> tuple[str, ...]:
