@@ -195,8 +195,9 @@ class Staircase:
             Which of the three was taken must not be seen: the bound is about the output alone. All are always
             computed, with as many steps for every row. Each different input has one row: time tells how many.
         """
-        unique = np.flatnonzero(np.bincount(inputs, minlength=self.table.symbols + 1))
-        numbers = np.zeros(self.table.symbols + 1, dtype=np.intp)
+        is_there = np.zeros(self.table.symbols + 1, dtype=np.bool_)
+        is_there[inputs] = True
+        unique, numbers = np.flatnonzero(is_there), np.empty(len(is_there), dtype=np.intp)
         numbers[unique] = np.arange(len(unique))
         row_of, rows = numbers[inputs], self._rows(unique)
         u = uniform_below(np.full(len(row_of), self.total), random_uint64)
