@@ -69,10 +69,7 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
     ]  # fmt: skip
     outputs = {protect: set(sanitizer.distribution("qwyx", protect=protect).words) for protect in ("words", "all")}
     drawn = {"doctor", "nurse", "clinic", "hospital", "flu", "cancer", "clean", "dirty", "monday"}
-    assert outputs == {
-        "words": drawn,
-        "all": drawn | {"the", "a", "of"},
-    }
+    assert outputs == {"words": drawn, "all": drawn | {"the", "a", "of"}}
 
 
 def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_path: Path) -> None:

@@ -100,10 +100,7 @@ def test_a_vector_for_every_text(write: Write) -> None:
         read_released(path, 2)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [(), ("--checkpoint", "l1", "--released", "sent")],
-)
+@pytest.mark.parametrize("arguments", [(), ("--checkpoint", "l1", "--released", "sent")])
 def test_one_source_of_vectors(trained: Path, run: Run, arguments: tuple[str, ...]) -> None:
     code, out, err = run(*ATTACK, *arguments)
     assert (code, out, err.split(": ")[1]) == (1, "", "recipe")

@@ -206,7 +206,7 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
 
 def test_figures_are_expectations_over_the_draw() -> None:
     task = divided(
-        [Example(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)],
+        [Example(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)]
     )
     confusion = np.array([[6.0, 2.0], [1.0, 3.0]])
     channels = fit_channels(confusion, ("1", "4"), lambda *_: None)

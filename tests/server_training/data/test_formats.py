@@ -5,14 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from textveil_training.data import (
-    FORMATS,
-    Example,
-    FormatName,
-    ReadOptions,
-    available_splits,
-    load,
-)
+from textveil_training.data import FORMATS, Example, FormatName, ReadOptions, available_splits, load
 from textveil_training.errors import DataError, DataOptionError, MissingSplit, UnknownFormat, UnreadableFile
 
 Write = Callable[..., Path]

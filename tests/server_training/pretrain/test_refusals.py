@@ -51,12 +51,7 @@ def test_a_cased_encoder_and_one_of_another_kind(pretraining: Path, tmp_path: Pa
     with pytest.raises(EncoderMismatch, match="cased"):
         trained(pretraining, "never", start=str(cased))
     config = ElectraConfig(
-        vocab_size=200,
-        hidden_size=8,
-        embedding_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
+        vocab_size=200, hidden_size=8, embedding_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
     )
     ElectraModel(config).save_pretrained(tmp_path / "other")
     (tmp_path / "other" / "vocab.txt").write_bytes((pretraining / "encoder" / "vocab.txt").read_bytes())
@@ -134,11 +129,7 @@ def arguments_of(pretraining: Path, name: str, *more: object) -> list[object]:
 def test_the_command(pretraining: Path, run: Callable[..., tuple[int, str, str]]) -> None:
     code, out, err = run(*arguments_of(pretraining, "said", "-m", "santext"))
     assert (code, err) == (0, "")
-    assert [line.split(":")[0].split(",")[0] for line in out.splitlines()] == [
-        "2 steps",
-        "held out",
-        "held out",
-    ]
+    assert [line.split(":")[0].split(",")[0] for line in out.splitlines()] == ["2 steps", "held out", "held out"]
     code, out, err = run(*arguments_of(pretraining, "said-json", "--raw", "--json"))
     assert (code, err) == (0, "")
     assert json.loads(out)["steps"] == 2
