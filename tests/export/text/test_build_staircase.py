@@ -16,7 +16,6 @@ from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
 from textveil_export.text.skeleton_lists import ENGLISH_KINDS, english_skeleton, read_skeleton_lists
 from textveil_export.text.sources import Source
-from textveil_export.text.staircase import StaircaseSettings
 
 WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()
 FUNCTION_WORDS = "'d\n'll\n'm\n're\n's\n've\na\nca\nn't\nof\nsha\nthe\nwo\n"
@@ -148,8 +147,3 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
     both = build_staircase(source.take([0, 1]), StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
     assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]
     assert json.dumps(both.law)
-
-
-def test_the_settings_are_checked() -> None:
-    with pytest.raises(ExportError):
-        StaircaseSettings(k=0)
