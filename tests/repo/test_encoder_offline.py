@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from processes import child
 from small_encoders import identity_of, pinned, write_encoder
 
 #: Calls that reach the network, or leave something in the file system.
@@ -113,19 +114,6 @@ def test_two_threads_and_a_failure_stay_offline(bundle: Path, tmp_path: Path) ->
     assert list(place.iterdir()) == []
 
 
-def child(code: str, *arguments: str | Path) -> list[str]:
-    """A list that a new interpreter prints as JSON."""
-    done = subprocess.run(
-        [sys.executable, "-B", "-s", "-c", textwrap.dedent(code), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle: Path, tmp_path: Path) -> None:
     code = """
         import json, sys
@@ -144,7 +132,8 @@ def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle
         Encoder.load(sys.argv[1], expect_id=sys.argv[3]); look()
         print(json.dumps(seen))
     """
-    assert child(code, bundle, tmp_path, identity_of(bundle)) == [False, False, False, False, False, False, True]
+    seen = json.loads(child(code, bundle, tmp_path, identity_of(bundle)))
+    assert seen == [False, False, False, False, False, False, True]
 
 
 def test_no_other_module_names_onnxruntime() -> None:
@@ -163,7 +152,7 @@ def test_what_encoding_loads_holds_no_client(bundle: Path) -> None:
         Encoder.load(sys.argv[1], expect_id=sys.argv[2]).encode("the")
         print(json.dumps(sorted(set(sys.modules) - before)))
     """
-    loaded = child(code, bundle, identity_of(bundle))
+    loaded = json.loads(child(code, bundle, identity_of(bundle)))
     assert "textveil.vector.encoder" in loaded
     clients = ("socket", "ssl", "http", "urllib", "requests", "asyncio", "huggingface_hub", "torch", "onnx", "sqlite3")
     assert {name for name in loaded if name.split(".")[0] in clients} <= {"urllib", "urllib.parse"}
