@@ -9,6 +9,7 @@ from textveil_training.dpnr import train as train_module
 from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, sentences, write_data, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
+Refused = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -86,14 +87,11 @@ def test_evaluate_in_json(trained: Path, run: Run) -> None:
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_code_1(
-    trained: Path, run: Run, canary: str, arguments: list[str], code: str
+    trained: Path, refused: Refused, canary: str, arguments: list[str], code: str
 ) -> None:
     named = [argument.replace("CANARY", canary) for argument in arguments]
     data = ["--data", "sentences.txt", *(["--format", "ag-entities"] if arguments[0] == "evaluate" else [])]
-    ended, out, err = run(*named, *data)
-    assert (ended, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith(f"textveil-train: {code}: ")
-    assert canary not in err
+    assert refused(*named, *data).startswith(f"{code}: ")
 
 
 @pytest.mark.slow
