@@ -79,6 +79,14 @@ def refuses() -> Callable[..., DataError]:
     return check
 
 
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an encoder of one layer."""
+    from tiny_training import write_encoder
+
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
 @pytest.fixture(scope="module")
 def pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the data, bundle and encoder of a tiny pretraining, and ``raw``, a finished run on raw text."""
