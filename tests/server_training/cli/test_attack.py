@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 from textveil_training.attacks.vectors.released import read_released
-from textveil_training.dpnr import train as train_module
 from textveil_training.errors import DataError, InvalidJson, WrongColumnCount
-from tiny_training import QUICK_SEARCH, train_checkpoints, write_recipes
 
 Write = Callable[..., Path]
 Refuses = Callable[..., DataError]
@@ -16,22 +14,6 @@ Run = Callable[..., tuple[int, str, str]]
 Refused = Callable[..., str]
 
 ATTACK = "attack attributes rows.txt --format ag-entities --num-epochs 1 --draws 1 --threads 1".split()
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_recipes(tmp_path_factory.mktemp("place"))
-
-
-@pytest.fixture(autouse=True)
-def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    monkeypatch.chdir(place)
-    monkeypatch.setattr(train_module, "SEARCH", QUICK_SEARCH)
-
-
-@pytest.fixture
-def trained(place: Path, run: Run) -> Path:
-    return train_checkpoints(place, run)
 
 
 @pytest.mark.slow
