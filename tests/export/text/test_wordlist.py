@@ -162,10 +162,6 @@ def test_the_list_of_english_v2_never_changes():
     """It was built from sources that are no longer read, so it cannot be built again."""
     content = (LISTS / "english_words.txt").read_bytes()
     assert hashlib.sha256(content).hexdigest() == "c0b442f3fcfff1b515f39f0093967a611b1c7c0b4bf3674d56947b544a1186fe"
-    words = content.decode().splitlines()
-    assert len(words) == len(set(words)) == 20_880
-    assert set(words) >= REQUIRED
-    assert all(regex.fullmatch(r"[\p{Latin}']+", word) for word in set(words) - REQUIRED)
 
 
 @pytest.mark.parametrize(

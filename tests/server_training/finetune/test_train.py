@@ -30,15 +30,8 @@ from tiny_training import made_up, write_encoder
 
 
 def settings(encoder: Path, **values: Any) -> Settings:
-    chosen = {
-        "num_epochs": 4,
-        "batch_size": 8,
-        "learning_rate": 1e-2,
-        "dropout": 0.0,
-        "max_tokens": 32,
-        "precision": "float32",
-    }
-    return Settings(encoder=str(encoder), **(chosen | values))
+    chosen = {"num_epochs": 4, "batch_size": 8, "learning_rate": 1e-2, "dropout": 0.0, "max_tokens": 32}
+    return Settings(encoder=str(encoder), precision="float32", **(chosen | values))
 
 
 def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> Task:
