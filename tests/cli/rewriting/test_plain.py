@@ -82,8 +82,6 @@ def test_bad_bytes_are_named_and_earlier_lines_stay(cli: Callable, tmp_path: Pat
     assert re.fullmatch(rb"\S+ \S+\n\S+\n", ran.out)
     remedy = "save it as UTF-8; --quarantine FILE leaves bad lines out"
     assert ran.message == f"textveil: input: bad.txt: not UTF-8 at byte 21 ({remedy})\n"
-    ran = cli("--consistent", "--document", "line", "--keep-mapping", tmp_path / "map", path)  # it does not go with --quarantine
-    assert ran.message == "textveil: input: bad.txt: not UTF-8 at byte 21 (save it as UTF-8)\n"
     kept = cli("--quarantine", tmp_path / "kept", "-o", tmp_path / "out", path)
     assert (kept.code, (tmp_path / "out").read_bytes().count(b"\n")) == (0, 3)
     ran = cli("--json", path)
