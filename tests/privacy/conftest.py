@@ -35,8 +35,5 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     """A bundle of 18 words, small enough to draw from it by hand."""
     return small_bundles.small_bundle(
-        tmp_path_factory.mktemp("bundles") / "bundle",
-        small_bundles.scattered(18, 6, seed=41),
-        k=6,
-        exponents=("4",),
+        tmp_path_factory.mktemp("bundles") / "bundle", small_bundles.scattered(18, 6, seed=41), k=6, exponents=("4",)
     )

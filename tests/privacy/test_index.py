@@ -126,11 +126,7 @@ BIG = 2**62
 HOSTILE: dict[str, tuple[Any, Any, str]] = {
     "no code": (np.zeros(0, np.int64), np.zeros((0, 0), np.int64), "shapes"),
     "one code": (np.ones(1, np.int64), np.ones((1, 1), np.int64), "shapes"),
-    "too many codes": (
-        np.ones(MAX_CODES + 1, np.int64),
-        np.eye(MAX_CODES + 1, dtype=np.int64),
-        "shapes",
-    ),
+    "too many codes": (np.ones(MAX_CODES + 1, np.int64), np.eye(MAX_CODES + 1, dtype=np.int64), "shapes"),
     "a base of another shape": (np.ones((2, 2), np.int64), np.eye(2, dtype=np.int64), "shapes"),
     "no square": (np.ones(2, np.int64), np.ones((2, 3), np.int64), "shapes"),
     "floats": (np.ones(2), np.eye(2), "types"),

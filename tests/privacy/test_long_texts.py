@@ -178,11 +178,7 @@ real_open = Reading.open_part
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a chunk starts a text": _without("before"),
     "a part of a document ends with a chunk": _without("open"),
-    "the count begins anew": (
-        Reading,
-        "open_part",
-        lambda *given: read.Open(0, real_open(*given).values),
-    ),
+    "the count begins anew": (Reading, "open_part", lambda *given: read.Open(0, real_open(*given).values)),
     "slots are those of the chunk": (long_texts, "_lower_alone", lambda *given: None),
 }
 

@@ -62,11 +62,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
             ),
         ),
     ),
-    "a common word before a person's name is in the skeleton": (
-        Kinds,
-        "_name",
-        (("return place", "return 0"),),
-    ),
+    "a common word before a person's name is in the skeleton": (Kinds, "_name", (("return place", "return 0"),)),
     "a dot belongs to a run that ends in St": (Words, "_joins", (("after - 1 == first and ", ""),)),
     "a request is shown by the name behind it": (
         Places,
@@ -137,10 +133,7 @@ DRAW_FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...]]] = {
         "_draw",
         (
             ("deck.free == 0", "deck.free == len(part.folded) % 2"),
-            (
-                "self._new(deck.free, deck)",
-                "self._new(deck.free - len(part.text) % 2, deck)",
-            ),
+            ("self._new(deck.free, deck)", "self._new(deck.free - len(part.text) % 2, deck)"),
         ),
     ),
     "the size of a pool depends on the length": (

@@ -118,10 +118,7 @@ def for_two_codes(tensors: dict[str, dict[str, Any]]) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "words",
-    [b"", b"the\nof", b"the\n\nof\n", b"the\nthe\n", b"\xff\n", b"the\n" * 3],
-)
+@pytest.mark.parametrize("words", [b"", b"the\nof", b"the\n\nof\n", b"the\nthe\n", b"\xff\n", b"the\n" * 3])
 def test_a_word_list_that_is_wrong_is_refused(tmp_path: Path, words: bytes) -> None:
     with pytest.raises(BundleDamaged):
         open_bundle(

@@ -11,12 +11,7 @@ from onnx import TensorProto
 from small_encoders import VOCABULARY, model_of, sign_encoder, write_encoder
 from textveil.bundle import open_bundle
 from textveil.bundle.vectors import VectorBundle
-from textveil.errors import (
-    BundleDamaged,
-    BundleError,
-    ModelRefused,
-    UnknownLevel,
-)
+from textveil.errors import BundleDamaged, BundleError, ModelRefused, UnknownLevel
 
 
 @pytest.fixture

@@ -163,10 +163,7 @@ def test_ties_go_to_the_smallest_id(lattice: TextBundle, point: list[int], halve
     assert found.tolist() == [nearest_by_hand(lattice, place)]
 
 
-@given(
-    point=st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3),
-    scale=st.floats(1e-3, 1e3),
-)
+@given(point=st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3), scale=st.floats(1e-3, 1e3))
 def test_the_nearest_output_is_nearest(bundle: TextBundle, point: list[float], scale: float) -> None:
     """By distance in exact fractions; a point so close to a border that double precision cannot tell is let pass."""
     assert bundle.metric is not None

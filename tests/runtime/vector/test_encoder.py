@@ -11,14 +11,7 @@ from small_encoders import DIMENSION, SECRET, ids, load_encoder
 from small_index import write_index
 from textveil import Encoder, IndexEncoder, VectorRelease
 from textveil.bundle import VectorBundle, open_bundle
-from textveil.errors import (
-    BundleNotFound,
-    IdentityMismatch,
-    InputError,
-    ModelNotPinned,
-    OptionError,
-    UnknownLevel,
-)
+from textveil.errors import BundleNotFound, IdentityMismatch, InputError, ModelNotPinned, OptionError, UnknownLevel
 
 reading = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
