@@ -1,7 +1,5 @@
 """From options to a plan: levels by name and by epsilon, the coin, who may be kept, and what statements say."""
 
-import hashlib
-import json
 import math
 import shutil
 from collections.abc import Callable
@@ -12,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from damaged import certify
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.text import is_gap
@@ -32,20 +30,7 @@ def plan(sanitizer: Sanitizer, **options: Any) -> Any:
 def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitizer:
     """The same bundle with some levels certified at an epsilon: a certificate, and labels in the manifest."""
     shutil.copytree(source, folder)
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    proven = {
-        name: {mechanism: {"epsilon_certified": value} for mechanism in TABLE_MECHANISMS}
-        for name, value in epsilon.items()
-    }
-    identity = manifest["files"]["law.json"]["sha256"]
-    certificate = {"format": "textveil-certificate", "format_version": 2, "identity": identity, "levels": proven}
-    content = json.dumps(certificate).encode()
-    (folder / "certificate.json").write_bytes(content)
-    manifest["files"]["certificate.json"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-    for name, value in epsilon.items():
-        for labels in manifest["levels"][name].values():
-            labels["epsilon_certified"] = value
-    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    certify(folder, {name: {"epsilon_certified": value} for name, value in epsilon.items()}, epsilon)
     return Sanitizer.load(folder)
 
 
