@@ -90,16 +90,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     return sanitizer
 
 
-@pytest.fixture(scope="module")
-def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
-    """A bundle whose outputs depend on the case of their slot."""
-    folder = small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES)
-    return Sanitizer.load(folder)
-
-
 @pytest.fixture
 def fresh_cased(cased: Sanitizer) -> Sanitizer:
-    """The same, with no plan made yet."""
+    """A bundle whose outputs depend on the case of their slot, with no plan made yet."""
     return Sanitizer(cased.bundle)
 
 

@@ -1,6 +1,5 @@
 """Words of a public list that the rung ``names`` draws: what bounds them, and that nothing beside them tells which."""
 
-import os
 import random
 from collections.abc import Iterator
 from decimal import Decimal
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from drawn_words import close_words, strict_words
 from names_fiber import Members
-from names_soup import skeleton
+from names_soup import law, skeleton
 from planted import planted
 from textveil import Sanitizer
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
@@ -75,13 +74,6 @@ def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(plans: NamesPlans
     reader = plan.reader()
     for texts, others in pairs(plan, 4, 8_000, words):
         assert skeleton(reader.read(texts)) == skeleton(reader.read(others)), (texts, others)
-
-
-def law(plan: Any, documents: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], int]]:
-    """What comes out under one stream of entropy, and how many words are shown."""
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "urandom", random.Random(7).randbytes)
-        return [(texts, shown) for texts, shown, *_ in plan.rewriter().rewrite(documents)]
 
 
 @pytest.mark.parametrize("options", [{}, {"style": "tag"}, {"consistent": False}, {"drop": ["word"]}], ids=str)

@@ -162,14 +162,6 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
     assert honest <= 1 + Fraction(factor(Decimal(2)), G) < largest_ratio(doubled)
 
 
-def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
-    with pytest.raises(BundleDamaged, match="no output"):
-        Staircase.of(table(1), level(), np.zeros(SYMBOLS, bool))
-    heavy = StaircaseTable(table(1).neighbors, np.full(SYMBOLS, 2**32 - 1, np.uint32), table(1).roles)
-    with pytest.raises(BundleDamaged, match="too large"):
-        Staircase.of(heavy, level("16", Fraction(1)), OUTPUTS["every word"])
-
-
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
     with pytest.raises(BundleDamaged, match="claims less"):
         built(SETTINGS[2], faulty("the factor is rounded up"))

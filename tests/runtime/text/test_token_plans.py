@@ -144,7 +144,9 @@ def test_coins_fall_by_their_threshold() -> None:
     assert ReplacementCoin.of("1e-999999999999").threshold == 1  # not an integer of as many digits
 
 
-@pytest.mark.parametrize("value", ["", "canary", "0", "-1", "1.1", "nan", "inf", None, [], "1/0", True, b"0.3"])
+@pytest.mark.parametrize(
+    "value", ["", "canary", "0", 0, 0.0, -0.1, 1.0001, "-1", float("nan"), "inf", None, [], "1/0", True, b"0.3"]
+)
 def test_what_is_no_probability_is_refused(value: object) -> None:
     with pytest.raises(OptionError, match="replacement probability") as refused:
         ReplacementCoin.of(value)  # type: ignore[arg-type]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
-from textveil.errors import OptionError
 from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian
 from textveil.mechanisms.noise.parameters import ReleaseParameters, WordDropout
@@ -91,12 +90,6 @@ def test_an_epsilon_of_many_digits_is_covered_too() -> None:
         ReleaseParameters(mode="l1", dimension=2, grid=64, epsilon="1.00000000000000000001"), "0", "id"
     )
     assert stated.whole_text.covers(stated.realized)
-
-
-@pytest.mark.parametrize("dropout", ["1", "-0.1", "nan", "half", "1e-99", ""])
-def test_a_dropout_out_of_range_is_refused(dropout: str) -> None:
-    with pytest.raises(OptionError, match="word dropout"):
-        vector_statement(L1, dropout, "id")
 
 
 # Word dropout.
