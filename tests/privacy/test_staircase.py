@@ -4,13 +4,13 @@ Small staircases are enumerated whole: every pair of uniform integers, every pai
 also run on copies with a planted fault, and must fail.
 """
 
-from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from dealt import drawn_from, largest_ratio
 from defined_staircase import defined_row
 from faulty_staircase import FAULTS, faulty
 from hypothesis import given
@@ -78,21 +78,11 @@ def definition(staircase: Staircase) -> list[list[Fraction]]:
     return [*rows, defined_row(base, [], own=None, **known)]
 
 
-def drawn(staircase: Staircase, token: int) -> list[Fraction]:
-    """The distribution of the draw, from every pair of uniform integers."""
-    rows = staircase._rows(np.array([token]))
-    left = int(rows.left[0])
-    u, w = np.divmod(np.arange(staircase.total * left), left)
-    outputs = staircase._select(rows, np.zeros(len(u), np.intp), u, w)
-    counts = Counter(outputs.tolist())
-    return [Fraction(counts[y], len(u)) for y in range(SYMBOLS)]
-
-
 def check_draws(kind: type[Staircase]) -> None:
     for setting in SETTINGS:
         staircase = built(setting, kind)
         for token, row in enumerate(definition(staircase)):
-            assert drawn(staircase, token) == row
+            assert drawn_from(staircase, token, SYMBOLS) == row
 
 
 def test_every_integer_goes_to_its_output() -> None:
@@ -117,11 +107,6 @@ def test_the_channel_is_the_definition(setting: Any) -> None:
     np.testing.assert_allclose(staircase_channel(staircase).columns(np.arange(SYMBOLS)), as_floats.T, rtol=1e-12)
 
 
-def largest_ratio(rows: list[list[Fraction]]) -> Fraction:
-    columns = [[row[y] for row in rows] for y in range(len(rows[0])) if any(row[y] for row in rows)]
-    return max(max(column) / min(column) for column in columns)
-
-
 @given(
     st.integers(0, 10**6),
     st.sampled_from(("0.01", "0.7", "2", "4", "8")),
@@ -136,6 +121,7 @@ def test_no_table_loses_more_than_is_stated(
     staircase = Staircase.of(table(seed, k), level(epsilon, share, own), np.array(outputs))
     rows = [[Fraction(w) / sum(exact) for w in exact] for exact in map(staircase.exact_row, range(SYMBOLS + 1))]
     largest = largest_ratio(rows)
+    assert largest is not None
     assert largest <= 1 + Fraction(staircase.factor, G)
     with localcontext(prec=50):
         assert Decimal(largest.numerator) / Decimal(largest.denominator) <= Decimal(epsilon).exp()
@@ -156,10 +142,12 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
         defined_row(base, ids, budget=2, own_cap=2, factor=factor(Decimal(2)), unit=G, own=None)
         for ids in ([], [3, 4], [0, 1])
     ]
-    honest = largest_ratio(rows)
     doubled = [list(row) for row in rows]
     doubled[1][3] += Fraction(factor(Decimal(2)), G * SYMBOLS)  # what a second interval of the same word would give
-    assert honest <= 1 + Fraction(factor(Decimal(2)), G) < largest_ratio(doubled)
+    honest, more = largest_ratio(rows), largest_ratio(doubled)
+    assert honest is not None
+    assert more is not None
+    assert honest <= 1 + Fraction(factor(Decimal(2)), G) < more
 
 
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:

@@ -10,6 +10,7 @@ from inspect import isclass
 
 import numpy as np
 import pytest
+from dealt import drawn_from
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
 from textveil.mechanisms.staircase import StaircaseChannel, staircase_channel
@@ -156,7 +157,5 @@ def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
     staircase = Staircase.of(table, level, np.ones(3, np.bool_), unit=1)
     assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
     for token in range(4):
-        rows, exact = staircase._rows(np.array([token])), staircase.exact_row(token)
-        u, w = np.divmod(np.arange(staircase.total * int(rows.left[0])), int(rows.left[0]))
-        counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
-        assert [Fraction(counts[y], len(u)) for y in range(3)] == [Fraction(weight, sum(exact)) for weight in exact]
+        exact = staircase.exact_row(token)
+        assert drawn_from(staircase, token, 3) == [Fraction(weight, sum(exact)) for weight in exact]

@@ -13,6 +13,7 @@ import textveil
 from textveil import Sanitizer, TextveilError, errors
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms import protocol as mechanisms
+from textveil.text.sanitizer import make_plan
 from textveil.text.skeleton.everything import EverythingRule
 
 # --- kept words ----------------------------------------------------------------------------------------------------
@@ -113,8 +114,12 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
         tiny.sanitize("the", epsilon=5)
     with pytest.raises(UnknownMechanism, match=re.escape(", ".join(mechanisms.MECHANISMS)) + "$"):
         tiny.sanitize("the", mechanism="x")
-    with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
-        tiny.sanitize("the", permit=["doctor"])  # type: ignore[call-arg]
+    for call in (
+        lambda **unknown: tiny.sanitize("the", **unknown),
+        lambda **unknown: make_plan(tiny.bundle, **unknown),
+    ):
+        with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
+            call(permit=["doctor"])
 
 
 # --- plans are kept, texts are not ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from canaries import SECRET
 from planted import planted
 from small_index import LABELS, SENTENCES, sentences_of, write_index
 from textveil.errors import BundleNotFound, IdentityMismatch, InputError, OptionError
@@ -13,7 +14,6 @@ from textveil.mechanisms import entropy
 from textveil.vector import IndexEncoder
 from textveil.vector.extractor import Extracted
 
-SECRET = "Zorblaxia 48213977"
 ODD = ("", " ", "\n", "\ud800", "\0", "market " * 500, SECRET, "ﬁ" * 200, "🦄" * 60, "'" * 60, "'s")
 
 
