@@ -1,4 +1,4 @@
-"""The shipped bundle with all mechanisms, and small bundles for the tests that enumerate."""
+"""Small bundles for the tests that enumerate."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 import small_bundles
 from privacy_bound import GEOMETRIES
-from textveil import Sanitizer
 from textveil.bundle import TextBundle
-
-
-@pytest.fixture(scope="module")
-def sanitizer(english: Sanitizer) -> Sanitizer:
-    """The built-in bundle, with the tables of SanText beside it."""
-    return english
 
 
 @pytest.fixture(scope="module")

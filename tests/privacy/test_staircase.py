@@ -4,6 +4,7 @@ Small staircases are enumerated whole: every pair of uniform integers, every pai
 also run on copies with a planted fault, and must fail.
 """
 
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from dealt import drawn_from, largest_ratio
-from defined_staircase import defined_row
 from faulty_staircase import FAULTS, faulty
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +61,34 @@ SETTINGS = [
 def built(setting: Any, kind: type[Staircase] = Staircase, unit: int = UNIT) -> Staircase:
     seed, epsilon, share, own, outputs = setting
     return kind.of(table(seed), level(epsilon, share, own), OUTPUTS[outputs], unit)
+
+
+def defined_row(
+    base: Sequence[int], neighbors: Sequence[int], *, budget: int, own_cap: int, factor: int, unit: int, own: int | None
+) -> list[Fraction]:
+    """``Pr[M(x) = y]`` for every ``y``: the definition again, one output at a time. Slow and obvious.
+
+    Args:
+        base: ``b``, 0 for symbols that are not outputs.
+        neighbors: Ids in the order in which the budget is dealt.
+        budget: ``H``.
+        own_cap: The most that the word itself may have of it.
+        factor: ``F``.
+        unit: ``G``.
+        own: Id of the input, ``None`` for ``<unk>``.
+    """
+    dealt = [0] * len(base)
+    remaining = budget
+    for y in neighbors:
+        most = min(base[y], own_cap) if y == own else base[y]
+        dealt[y] = min(most, remaining)
+        remaining -= dealt[y]
+    free = sum(base) - sum(dealt)
+    spread = [
+        Fraction(a) + (Fraction(remaining * (b - a), free) if free else 0) for a, b in zip(dealt, base, strict=True)
+    ]
+    total = unit * sum(base) + factor * budget
+    return [(unit * b + factor * a) / Fraction(total) for a, b in zip(spread, base, strict=True)]
 
 
 def definition(staircase: Staircase) -> list[list[Fraction]]:

@@ -12,6 +12,7 @@ import pytest
 from damaged import JSON, certify, read_json, refused, same, sign_manifest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from shared_fixtures import contents_of
 from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
@@ -19,7 +20,6 @@ from textveil import Sanitizer, TextveilError
 from textveil.bundle import MAX_BUNDLE_BYTES, IndexBundle, TextBundle, VectorBundle, open_bundle
 from textveil.bundle.opened import Opened
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, WrongBundle
-from textveil_export.text.build import Contents
 from textveil_export.text.write import write_bundle
 
 REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)
@@ -116,10 +116,8 @@ def test_a_kind_that_there_is_not(copy: Path, kind: object) -> None:
 # --- whole bundles written by the exporter -------------------------------------------------------------------------
 
 
-def test_the_writer_publishes_nothing_that_the_reader_refuses(
-    make_contents: Callable[..., Contents], tmp_path: Path
-) -> None:
-    contents = make_contents()
+def test_the_writer_publishes_nothing_that_the_reader_refuses(tmp_path: Path) -> None:
+    contents = contents_of()
     table = dict(contents.tensors["table.safetensors"])
     table["roles"] = table["roles"] | 7
     broken = replace(contents, tensors={**contents.tensors, "table.safetensors": table})

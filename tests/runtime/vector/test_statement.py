@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
+from textveil.errors import OptionError
 from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian
 from textveil.mechanisms.noise.parameters import ReleaseParameters, WordDropout
@@ -67,6 +68,8 @@ def test_word_dropout_is_stated_beside_the_whole_text() -> None:
     )
     assert any("not at all that of the whole text" in item for item in dropping.not_protected)
     assert not any("dropout" in item for item in plain.not_protected)
+    with pytest.raises(OptionError, match="word dropout"):
+        vector_statement(L1, "1", "id")
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
