@@ -10,6 +10,7 @@ from inspect import isclass
 
 import numpy as np
 import pytest
+from dealt import drawn_from
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
 from textveil.mechanisms.staircase import StaircaseChannel, staircase_channel
@@ -58,11 +59,7 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
     """Rows are checked 2,048 at a time."""
     symbols = 3000
     neighbors = np.stack([np.arange(symbols), (np.arange(symbols) + 1) % symbols], axis=1).astype(np.uint16)
-    tensors = {
-        "neighbours": neighbors,
-        "base": np.ones(symbols, np.uint32),
-        "roles": np.zeros(symbols, np.uint8),
-    }
+    tensors = {"neighbours": neighbors, "base": np.ones(symbols, np.uint32), "roles": np.zeros(symbols, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, symbols).symbols == symbols
     neighbors[row, 1] = row if twice else symbols
     with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
@@ -70,11 +67,7 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
 
 
 def test_one_symbol_is_a_table() -> None:
-    tensors = {
-        "neighbours": np.zeros((1, 1), np.uint16),
-        "base": np.ones(1, np.uint32),
-        "roles": np.zeros(1, np.uint8),
-    }
+    tensors = {"neighbours": np.zeros((1, 1), np.uint16), "base": np.ones(1, np.uint32), "roles": np.zeros(1, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, 1).symbols == 1
 
 
@@ -164,7 +157,5 @@ def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
     staircase = Staircase.of(table, level, np.ones(3, np.bool_), unit=1)
     assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
     for token in range(4):
-        rows, exact = staircase._rows(np.array([token])), staircase.exact_row(token)
-        u, w = np.divmod(np.arange(staircase.total * int(rows.left[0])), int(rows.left[0]))
-        counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
-        assert [Fraction(counts[y], len(u)) for y in range(3)] == [Fraction(weight, sum(exact)) for weight in exact]
+        exact = staircase.exact_row(token)
+        assert drawn_from(staircase, token, 3) == [Fraction(weight, sum(exact)) for weight in exact]
