@@ -99,23 +99,6 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
     assert rewrite("-q", "--draw", listed, "--text", "the zorblax").text.split()[1] in WORDS
 
 
-REFUSED = {
-    "": "--draw needs at least 100 words of the vocabulary that are not denied, and has 0: ",
-    "\n".join(WORDS[:99]): "--draw needs at least 100 words of the vocabulary that are not denied, and has 99: ",
-    "\n".join([*WORDS, "a b"]): "--draw: not one word of two or more letters, in lower case: entry 121 of the list",
-    "\n".join([*WORDS, WORDS[0]]): "--draw: there before: entry 121 of the list",
-}
-
-
-@pytest.mark.parametrize("content", REFUSED, ids=REFUSED.values())
-def test_lists_that_are_refused(rewrite: Here, listed: Path, content: str) -> None:
-    listed.write_text(content)
-    ran = rewrite("--draw", listed, "--text", TEXT)
-    assert (ran.code, ran.out) == (1, b"")
-    assert ran.message.startswith(f"textveil: option: {REFUSED[content]}")
-    assert ran.message.count("\n") == 1
-
-
 def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
     assert rewrite("--draw", tmp_path / "zorblax", "--text", TEXT).message == (
         "textveil: input: --draw: no readable UTF-8 file there (it has words, one per line)\n"
