@@ -17,11 +17,6 @@ USER = {"role": "user", "content": "I am Zqxwvina Novak."}
 REPLY = {"role": "assistant", "content": "Hello  Zqxwvina.\n"}
 
 
-@pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    return Sanitizer.load()
-
-
 class Clock:
     now = 0.0
 
