@@ -35,10 +35,7 @@ CONTENTS = {
 }
 OPTIONS = {
     "by default": ([], r"[A-Z]\w+ [A-Z]\w+ met [A-Z]\w+ [A-Z]\w+ in [A-Z]\w+\. [A-Z]\w+ paid \d\d\."),
-    "tags": (
-        ["--style", "tag"],
-        r"\[person 1\] met \[person 2\] in \[city 1\]\. \[person \d\] paid \[number 1\]\.",
-    ),
+    "tags": (["--style", "tag"], r"\[person 1\] met \[person 2\] in \[city 1\]\. \[person \d\] paid \[number 1\]\."),
     "kinds": (
         ["--keep", "city", "--keep", "number", "--tag", "person"],
         r"\[person 1\] met \[person 2\] in Boston\. \[person \d\] paid 12\.",
