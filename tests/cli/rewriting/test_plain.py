@@ -100,13 +100,6 @@ def test_inputs_that_cannot_be_read(cli: Callable, tmp_path: Path, note: Path, n
     assert shown or f"2 of 2, {name}" not in ran.message
 
 
-def test_a_folder_needs_a_place_for_its_outputs(cli: Callable, tmp_path: Path, note: Path) -> None:
-    (tmp_path / "drawer").mkdir()
-    ran = cli(note, tmp_path / "drawer")
-    assert (ran.code, ran.out) == (1, b"")
-    assert "need -o FOLDER" in ran.message
-
-
 @pytest.mark.slow
 def test_a_line_of_half_a_megabyte(cli: Callable, tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
