@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from textveil import Sanitizer
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
@@ -27,10 +26,6 @@ def test_its_size_and_levels(bundle):
         exponents = [level.parameters[mechanism].exponent for level in bundle.levels]
         assert exponents == sorted(exponents)
         assert len(set(exponents)) == 6
-
-
-def test_its_words_are_those_of_the_built_in_bundle(bundle):
-    assert bundle.vocabulary == Sanitizer.load().bundle.vocabulary
 
 
 def default_level(bundle):
