@@ -50,17 +50,13 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert statement["summary"].startswith("8.5 nats per drawn word: ")
 
 
+OF_TABLES = [["--delimiter", ";"], ["--no-header"], ["--max-field", "5"], ["--allow-missing"], ["--only-columns"]]
+OF_TABLES += [["--encoding", "latin-1"], ["--without-column", "note"]]
 REFUSED = [
     (["--split"], "--consistent-cap and --split need --consistent"),
     (["--consistent-cap", "5"], "--consistent-cap and --split need --consistent"),
     (["--document", "row"], "--document is line or file"),
-    (["--delimiter", ";"], "--delimiter is for tables"),
-    (["--no-header"], "--no-header is for tables"),
-    (["--encoding", "latin-1"], "--encoding is for tables"),
-    (["--max-field", "5"], "--max-field is for tables"),
-    (["--allow-missing"], "--allow-missing is for tables"),
-    (["--only-columns"], "--only-columns is for tables"),
-    (["--without-column", "note"], "--without-column is for tables"),
+    *((option, f"{option[0]} is for tables") for option in OF_TABLES),
     (["--quarantine", "bad.jsonl"], "--quarantine is for files"),
     (["--resume"], "--resume is for files"),
 ]

@@ -170,6 +170,9 @@ def test_columns_by_number() -> None:
     assert shout(b"\xef\xbb\xbfa,b,c\n", selection)[0] == b"\xef\xbb\xbfA,b,C\n"
 
 
+NOT_UTF_8 = "t.csv: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)"
+
+
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
@@ -179,16 +182,8 @@ def test_columns_by_number() -> None:
         (b"", ("note",), "t.csv: the file is empty, and has no header"),
         (b'id,note\n1,"a\n2,b\n', ("note",), "t.csv, row 1: a quote is not closed"),
         (b'id,"note"x\n', ("note",), "t.csv, the header: something follows a closing quote"),
-        (
-            "id,note\n1,a".encode("utf-16"),
-            ("note",),
-            "t.csv: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)",
-        ),
-        (
-            "id,note\n1,a".encode("utf-16-be"),
-            ("note",),
-            "t.csv: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)",
-        ),
+        ("id,note\n1,a".encode("utf-16"), ("note",), NOT_UTF_8),
+        ("id,note\n1,a".encode("utf-16-be"), ("note",), NOT_UTF_8),
     ],
 )
 def test_files_that_cannot_be_cut(content: bytes, columns: tuple[str, ...], message: str) -> None:
