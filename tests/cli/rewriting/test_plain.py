@@ -1,16 +1,12 @@
 """The ``textveil`` command: inputs, options and JSON, and what goes to which stream."""
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
-
-posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
-
 
 # --- inputs --------------------------------------------------------------------------------------------------------
 
