@@ -86,9 +86,6 @@ def test_the_command_refuses_and_can_be_told_to(cli: Callable, tmp_path: Path, n
     )
     assert cli("--plain", path).out.count(b"\n") == 2
     assert "input 2 of 2, t.txt: looks like CSV" in cli(note, path).message
-    table = tmp_path / "t.csv"
-    table.write_bytes(b"the doctor\n")
-    assert "a table needs --column NAME" in cli(table).message
     assert cli("--text", '{"a": 1}').code == 0, "a text is a text"
 
 
