@@ -1,7 +1,6 @@
 """The command line on a bundle with a staircase, from a small bundle to the last message."""
 
 import json
-import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -48,30 +47,6 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert "function words" not in statement["visible"]
     assert statement["protect"] == "all"
     assert statement["summary"].startswith("8.5 nats per drawn word: ")
-
-
-OF_TABLES = [["--delimiter", ";"], ["--no-header"], ["--max-field", "5"], ["--allow-missing"], ["--only-columns"]]
-OF_TABLES += [["--encoding", "latin-1"], ["--without-column", "note"]]
-REFUSED = [
-    (["--split"], "--consistent-cap and --split need --consistent"),
-    (["--consistent-cap", "5"], "--consistent-cap and --split need --consistent"),
-    (["--document", "row"], "--document is line or file"),
-    *((option, f"{option[0]} is for tables") for option in OF_TABLES),
-    (["--quarantine", "bad.jsonl"], "--quarantine is for files"),
-    (["--resume"], "--resume is for files"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED, ids=str)
-def test_wrong_options_are_refused(
-    here: Callable[..., Any], bundle: Path, tmp_path: Path, monkeypatch: Any, options: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ran = here("sanitize", "-b", bundle, "--text", "zorblax", *options)
-    assert (ran.code, ran.out) == (1, b"")
-    assert ran.message.count("\n") == 1
-    assert re.sub(r" \(see textveil .*\)", "", ran.message.rstrip()).endswith(f": {message}")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_mapping_is_kept_and_restores(here: Callable[..., Any], bundle: Path, file: Path, tmp_path: Path) -> None:

@@ -137,26 +137,6 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     assert kept[0] == kept[1]
 
 
-REFUSED = [
-    (["--tag", "given"], "option: no such kind; there are "),
-    (["--mechanism", "staircase"], "option: --protect names does not take --mechanism"),
-    (["--split"], "option: --protect names does not take --split"),
-    (["--case", "drop"], "option: --protect names does not take --case"),
-    (["--sanitize-punctuation"], "option: --protect names does not take --sanitize-punctuation"),
-    (["--allow", "zorblax"], "input: --allow: no readable UTF-8 file there"),
-    (["--corpus-key", "ck", "--keep-mapping", "zorblax"], "option: --keep-mapping does not go with --corpus-key"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED, ids=str)
-def test_wrong_options_are_refused(rewrite: Here, options: list[str], message: str) -> None:
-    ran = rewrite("--text", TEXT, *options)
-    assert (ran.code, ran.out) == (1, b"")
-    assert ran.message.startswith(f"textveil: {message}")
-    assert ran.message.count("\n") == 1
-    assert not CANARY.search(ran.message)
-
-
 def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, tiny_path: Path, tmp_path: Path) -> None:
     listed = tmp_path / "words.txt"
     listed.write_text("zorblax\n")
