@@ -30,6 +30,8 @@ def test_years_without_old_are_no_age(plans: NamesPlans, end: str) -> None:
         ("he left\nNotes none", "he left\n<word> none"),
         ("he left, Notes: none", "he left, <word>: none"),
         ("he has it. Notes none", "he has it. Notes none"),
+        ("he left. (Notes none)", "he left. (Notes none)"),
+        ("he left.) -Notes none", "he left.) -<word> none"),
         ("he and i. Notes none", "he and i. <word> none"),
     ],
 )
