@@ -63,7 +63,7 @@ REFUSED = [
     (["--delimiter", ";"], "--delimiter is for tables"),
     (["--no-header"], "--no-header is for tables"),
     (["--encoding", "latin-1"], "--encoding is for tables"),
-    (["--max-field", "5"], "--max-field is for tables"),
+    (["--max-field", "5"], "--max-field is for tables and folders"),
     (["--allow-missing"], "--allow-missing is for tables"),
     (["--only-columns"], "--only-columns is for tables"),
     (["--without-column", "note"], "--without-column is for tables"),

@@ -98,7 +98,7 @@ class Asked:
             for field in fields(record):
                 if field.name not in ("plain", "document") and getattr(record, field.name) != field.default:
                     name = "no-header" if field.name == "header" else field.name.replace("_", "-")
-                    raise OptionError(f"--{name} is for {what}")
+                    raise OptionError(f"--{name} is for {what}{' and folders' if name == 'max-field' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
         """Raises ``OutputError`` if something is to be written over what is read or kept: see ``options``."""

@@ -24,7 +24,7 @@ _WARNED = {
     "names": "the words beside names and numbers are unknown, and are replaced",
 }
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
-_REMEDY = "save it as UTF-8; --quarantine FILE leaves bad lines out"
+_REMEDY, _LEAVING_OUT = "save it as UTF-8", "; --quarantine FILE leaves bad lines out"
 #: Characters that are written at once.
 _PIECE = 1 << 20
 #: Inputs of fewer bytes are done before a bar could be read.
@@ -157,8 +157,8 @@ def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
         if text:
             yield [text.removesuffix("\n")], text.endswith("\n"), found[-1][2]
         return
-    seen = 0
-    for lines, ended, consumed in read_lines(descriptor, name, _REMEDY):
+    seen, one = 0, asked.keep_mapping is not None or asked.ledger.memo  # these do not go with --quarantine
+    for lines, ended, consumed in read_lines(descriptor, name, _REMEDY if one else _REMEDY + _LEAVING_OUT):
         seen += len(lines)
         if asked.how.consistent and asked.documents.document is None and seen > 1:
             raise OptionError("--consistent on several lines: say --document line or --document file")
