@@ -14,6 +14,7 @@ from dealt import drawn_from
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
 from textveil.mechanisms.staircase import StaircaseChannel, staircase_channel
+from textveil.mechanisms.staircase import staircase as staircase_module
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, realized_ratio
 from textveil.mechanisms.staircase.tables import StaircaseTable, output_role
 
@@ -109,7 +110,11 @@ def check_draws(staircase: Staircase) -> None:
 
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(4, 5), Fraction(9, 10), Fraction(1)])
 @pytest.mark.parametrize("own", [Fraction(0), Fraction(1, 4), Fraction(1)])
-def test_inputs_that_are_drawn_together_have_their_own_rows(share: Fraction, own: Fraction) -> None:
+def test_inputs_that_are_drawn_together_have_their_own_rows(
+    share: Fraction, own: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five of them are three blocks here, of which the last is not full."""
+    monkeypatch.setattr(staircase_module, "_ROWS_AT_ONCE", 2)
     check_draws(staircase_of(share, own))
 
 
