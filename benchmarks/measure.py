@@ -59,12 +59,7 @@ def peak_memory_mb(command: Sequence[str]) -> float:
     Raises:
         SystemExit: The command failed.
     """
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"the command failed with exit code {process.returncode}")
-    return usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1 << 20)
+    return _used_by(command).ru_maxrss / (1024 if sys.platform != "darwin" else 1 << 20)
 
 
 def processor_seconds(command: Sequence[str], repetitions: int = REPETITIONS) -> float:
@@ -73,15 +68,18 @@ def processor_seconds(command: Sequence[str], repetitions: int = REPETITIONS) ->
     Raises:
         SystemExit: The command failed.
     """
-    times = []
-    for _ in range(repetitions):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            sys.exit(f"the command failed with exit code {process.returncode}")
-        times.append(usage.ru_utime + usage.ru_stime)
-    return statistics.median(times)
+    used = [_used_by(command) for _ in range(repetitions)]
+    return statistics.median(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def _used_by(command: Sequence[str]) -> Any:
+    """What a command without output used, as the operating system counted it."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"the command failed with exit code {process.returncode}")
+    return usage
 
 
 def report(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -18,8 +18,8 @@ from textveil.lazy import LatePattern
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.index import MAX_CODES
-from textveil.text import forms, options, placing, staircase_plans
-from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, surrogates, tokens, words
+from textveil.text import forms, options, placing
+from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, surrogates, words
 from textveil.text.names import strings as names_strings
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import characters, strings
@@ -84,7 +84,7 @@ def constants() -> dict[str, object]:
         "RUNGS": list(options.RUNGS),
         "CASES": list(options.CASES),
         "STYLES": list(plan.STYLES),
-        "CONSISTENT_CAP": staircase_plans.CONSISTENT_CAP,
+        "CONSISTENT_CAP": options.CONSISTENT_CAP,
         "BATCH_CHARACTERS": rewriter.BATCH_CHARACTERS,
         "LONG_CHARACTERS": rewriter.LONG_CHARACTERS,
         "NAMES_BATCH": rewrite._BATCH,
@@ -118,7 +118,6 @@ def constants() -> dict[str, object]:
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
         "EMOTICON": pattern(chunks._EMOTICON),
         "ENTITY": chunks._ENTITY.pattern.replace(r"\b", ""),
-        "DRAWN": tokens.DRAWN,
         "LINE_BREAKS": "".join(sorted(words.LINE_BREAKS)),
         "ENDS_SENTENCE": "".join(sorted(words._ENDS_SENTENCE)),
         "OPENS": "".join(sorted(words._OPENS)),
@@ -173,7 +172,6 @@ def constants() -> dict[str, object]:
         "UNREADABLE": surrogates._UNREADABLE,
         "MONTHS": forms._MONTHS,
         "MOST_BLANKS": placing._MOST_BLANKS,
-        "BEHIND": placing._BEHIND,
         "NUMERIC_DIGITS": digits_that_are_no_decimals(),
         "REFUSALS": refusals(),
         "STATEMENT": sentences(),

@@ -42,7 +42,6 @@ __all__ = [
     "MixedKinds",
     "ModelNotPinned",
     "ModelRefused",
-    "NoStatistics",
     "NotTheMaker",
     "OptionError",
     "OutputError",
@@ -101,10 +100,6 @@ class ModelRefused(BundleError, code="model-refused"):
 
 class ModelNotPinned(BundleError, code="model-not-pinned"):
     """A bundle runs a model, and its user named neither its identity nor its maker."""
-
-
-class NoStatistics(BundleError, code="no-statistics"):
-    """The bundle is sound, but does not tell what its levels do to words."""
 
 
 class IdentityMismatch(BundleError, code="bundle-identity"):

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 import textveil
 from textveil import Sanitizer, TextveilError, errors
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
-from textveil.mechanisms import protocol as mechanisms
 from textveil.text.skeleton.everything import EverythingRule
 
 # --- kept words ----------------------------------------------------------------------------------------------------
@@ -117,7 +115,7 @@ def test_options_are_checked(tiny: Sanitizer, options: dict[str, Any], error: ty
 def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
     with pytest.raises(UnknownLevel, match=r"^no such level: 5; santext\+ has the epsilons 4, 16$"):
         tiny.sanitize("the", epsilon=5)
-    with pytest.raises(UnknownMechanism, match=re.escape(", ".join(mechanisms.MECHANISMS)) + "$"):
+    with pytest.raises(UnknownMechanism, match=r"santext, santext\+, random, krr, fbdd$"):
         tiny.sanitize("the", mechanism="x")
     with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
         tiny.sanitize("the", permit=["doctor"])  # type: ignore[call-arg]

@@ -4,7 +4,6 @@ So all readers cut alike, whatever Unicode their language has (``textveil.text.s
 """
 
 import re
-from dataclasses import dataclass
 
 from textveil.bundle.fields import an_array, integer, record, text
 from textveil.bundle.files import parse_json
@@ -14,30 +13,15 @@ from textveil.errors import BundleDamaged
 _UNICODE = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
-@dataclass(frozen=True)
-class Characters:
-    """Classes of characters.
-
-    Attributes:
-        unicode: The version of Unicode that they are of.
-        ranges: By class, its ranges of code points: first and last of each in turn, ascending.
-    """
-
-    unicode: str
-    ranges: dict[str, tuple[int, ...]]
-
-
-def read_characters(content: bytes) -> Characters:
-    """Reads ``characters.json``.
+def read_characters(content: bytes) -> dict[str, tuple[int, ...]]:
+    """Returns by class its ranges of code points, first and last of each in turn, ascending.
 
     Raises:
         BundleDamaged: A class is missing, or its ranges are not ascending, or touch.
     """
     found = record(parse_json(content, CHARACTERS), {"unicode", "classes"}, CHARACTERS)
-    classes = record(found["classes"], CHARACTER_CLASSES, CHARACTERS)
-    return Characters(
-        text(found["unicode"], CHARACTERS, _UNICODE), {name: _ranges(value) for name, value in classes.items()}
-    )
+    text(found["unicode"], CHARACTERS, _UNICODE)  # the version of Unicode that they are of
+    return {name: _ranges(value) for name, value in record(found["classes"], CHARACTER_CLASSES, CHARACTERS).items()}
 
 
 def _ranges(value: object) -> tuple[int, ...]:

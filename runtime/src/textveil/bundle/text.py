@@ -6,7 +6,6 @@ and carries license, provenance and the labels of levels.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textveil.bundle.fields import an_object, integer, one_of, record
@@ -33,7 +32,6 @@ from textveil.bundle.staircase_files import list_files, open_staircase
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
 
 if TYPE_CHECKING:
-    from textveil.bundle.characters import Characters
     from textveil.bundle.names_files import NamesLists
     from textveil.mechanisms.baselines.table import Table
     from textveil.mechanisms.metric import Metric
@@ -78,17 +76,6 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
     def symbols(self) -> int:
         """Number of symbols; also the id of ``<unk>`` as an input."""
         return len(self.vocabulary)
-
-    @cached_property
-    def characters(self) -> "Characters":
-        """The classes of characters that text is cut by.
-
-        Raises:
-            BundleDamaged: They are malformed. Opening a bundle that is not the built-in one tells.
-        """
-        from textveil.bundle.characters import read_characters
-
-        return read_characters(self.characters_json)
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
@@ -189,7 +176,9 @@ def read_text(opened: Opened, contents: Contents) -> TextBundle:
         labels=_read_labels(opened.manifest, santext, certificate),
     )
     if not opened.is_builtin:
-        _ = bundle.characters
+        from textveil.bundle.characters import read_characters
+
+        read_characters(bundle.characters_json)
     return bundle
 
 

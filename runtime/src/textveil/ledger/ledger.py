@@ -20,7 +20,7 @@ from textveil.ledger.database import WAIT_S, transaction
 from textveil.ledger.entry import Entry, Posted
 from textveil.ledger.keys import DEVICE_KEY, MEMO_KEY, key_path_of, read_key, refuse_own_files
 from textveil.ledger.opening import begin, begin_anew
-from textveil.ledger.posting import post_groups, stored
+from textveil.ledger.posting import posted_in, stored
 from textveil.ledger.sources import (
     Issued,
     R,
@@ -260,7 +260,7 @@ class Ledger:
         if not any(groups):
             return [[] for _ in groups]
         return self._charging.written(
-            lambda connection: post_groups(connection, self._tags, groups, budget, self._verified, together=together)
+            lambda connection: posted_in(connection, self._tags, groups, budget, self._verified, together=together)
         )
 
     def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:

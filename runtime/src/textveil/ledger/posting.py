@@ -12,7 +12,7 @@ from textveil.ledger.entry import Entry, Posted
 from textveil.ledger.tags import Tags
 
 
-def post_groups(
+def posted_in(
     connection: sqlite3.Connection,
     tags: Tags,
     groups: Sequence[Sequence[Entry]],

@@ -26,9 +26,6 @@ from textveil.mechanisms.integer_sampling import Integers
 if TYPE_CHECKING:
     from textveil.mechanisms.channel import Channel
 
-#: Mechanisms that draw everything. The staircase draws what a skeleton leaves.
-MECHANISMS = ("santext", "santext+", "random", "krr", "fbdd")
-
 
 class Slots(Protocol):
     """The places of some draws: all that a mechanism may look at beside the inputs."""

@@ -63,6 +63,8 @@ class Options(TypedDict, total=False):
     sanitize_punctuation: bool
 
 
+#: The most different words, names and numbers of a document whose equal strings become equal.
+CONSISTENT_CAP = 2_000
 #: Options of the rung names alone.
 OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow", "draw", "key"))
 
@@ -89,6 +91,10 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
     "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
     "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
+    "consistent_cap": (
+        lambda value: type(value) is int and value > 0,
+        "the cap of consistent draws is a whole number of mentions, at least 1",
+    ),
     **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
     **dict.fromkeys(_SETS, (_are_words, "{} takes a collection of words")),
 }

@@ -11,14 +11,12 @@ from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
-from textveil.text.options import number
+from textveil.text.options import CONSISTENT_CAP, number
 from textveil.text.promises import MentionPromise, guess_gain
 from textveil.text.rewrite import DrawPlan, Words
 from textveil.text.skeleton import Kinds, SkeletonRule, denied_keys, function_words, read_kind
 from textveil.text.statement import Terms
 
-#: The most drawn words, names and numbers of a document whose equal words become equal words.
-CONSISTENT_CAP = 2_000
 _FOREIGN = ("replacement_probability",)
 
 
@@ -112,8 +110,6 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
     """Whether draws are consistent, whether long documents are split, and their cap."""
     consistent, split = given.get("consistent", False), given.get("split", False)
     cap = given.get("consistent_cap", CONSISTENT_CAP)
-    if type(cap) is not int or cap < 1:
-        raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
     if consistent == "corpus":
         raise OptionError("equal strings of a corpus become equal with protect names alone")
     if not consistent and ("consistent_cap" in given or split):

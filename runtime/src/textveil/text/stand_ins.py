@@ -100,7 +100,7 @@ def _differs(classes: bytes, character: str) -> bool:
 
 @lru_cache(8)
 def _ranges(classes: bytes) -> dict[str, tuple[int, ...]]:
-    return read_characters(classes).ranges
+    return read_characters(classes)
 
 
 def _of_bundle(classes: bytes, character: str) -> frozenset[str]:

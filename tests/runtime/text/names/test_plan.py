@@ -25,7 +25,6 @@ def plans(names: Path) -> NamesPlans:
         ({"keep": ["persn"]}, "no such kind: persn; did you mean person?"),
         ({"keep": ["city"], "drop": ["city"]}, "a kind is kept, tagged or dropped: one of them"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
-        ({"consistent_cap": 0}, "the cap of consistent draws is a whole number of mentions, at least 1"),
         ({"consistent": "corpus"}, "consistent corpus and a key belong together"),
         ({"key": KEY}, "consistent corpus and a key belong together"),
         ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),

@@ -22,13 +22,12 @@ from textveil.text.names.read import TextReader
 from textveil.text.names.rewrite import NamesRewriter, Style
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
+from textveil.text.options import CONSISTENT_CAP
 from textveil.text.promises import guess_gain
 from textveil.text.staircase_plans import find_staircase_level
 from textveil.text.statement import Terms
 
 STYLES = ("surrogate", "tag")
-#: The most distinct strings of a document that have surrogates of their own.
-CONSISTENT_CAP = 2_000
 #: The lists that the rung cannot do without.
 KINDS = frozenset(
     "city country family firm-word first-word given group institution-word month number-word office organization "
@@ -182,8 +181,6 @@ class NamesPlans:
         style, cap = given.get("style", "surrogate"), given.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
-        if type(cap) is not int or cap < 1:
-            raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
         kinds = {name: self._named(given.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(kinds[one] & kinds[other] for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))):
             raise OptionError("a kind is kept, tagged or dropped: one of them")

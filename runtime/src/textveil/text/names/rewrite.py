@@ -19,6 +19,7 @@ from textveil.text.names.kinds import CALLED, Mention, Part
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
+from textveil.text.options import CONSISTENT_CAP
 from textveil.text.restore import Restorer, not_a_tag
 
 #: Documents are drawn together up to so many characters.
@@ -44,7 +45,7 @@ class Style:
     keep: frozenset[str] = frozenset()
     tag: frozenset[str] = frozenset()
     drop: frozenset[str] = frozenset()
-    cap: int = 2_000
+    cap: int = CONSISTENT_CAP
     linked: bool = False
 
     @property

@@ -1,4 +1,7 @@
-"""Divides text into words, strings and gaps: ``cut`` is the one function that does (format-staircase.md)."""
+"""Divides text into words, strings and gaps: ``cut`` does for every rung that draws words (format-staircase.md).
+
+The rung ``names`` cuts in ``textveil.text.names.chunks``.
+"""
 
 from textveil.text.segmentation.cut import is_gap, is_string, iterate_segments, segments
 from textveil.text.segmentation.strings import LONGEST_WORD

@@ -15,7 +15,7 @@ __all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_
 
 
 def cut(text: str) -> Iterable[tuple[int, int, bool]]:
-    """Cuts a text into its strings, and what is between them: whatever reads a text for any mechanism begins here.
+    """Cuts a text into its strings, and what is between them: whatever reads a text to draw its words begins here.
 
     Returns:
         Start and end of each part, in order, and whether it is a string. An empty text has one part.
