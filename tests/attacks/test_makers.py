@@ -13,12 +13,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from small_encoders import load_encoder, write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
-from textveil import Encoder, IndexEncoder, Sanitizer
+from textveil import Encoder, IndexEncoder, KeyFileError, Sanitizer
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.bundle.layout import SIGNATURE
 from textveil.bundle.maker import signed_message
 from textveil.errors import BundleTooLarge, CryptoUnavailable, IdentityMismatch, NotTheMaker, OptionError
-from textveil_export.errors import KeyFileError
 from textveil_export.sign import sign_bundle
 
 

@@ -17,7 +17,7 @@ from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.scores import MetricScores
 from textveil.text.sanitizer import make_plan
-from textveil_export.text import write_bundle
+from textveil_export.text.write import write_bundle
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,7 @@ def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
     alone = small_staircase(tmp_path / "alone")
     staircase = Options(mechanism="staircase")
     for bundle, options in ((None, staircase), (alone, Options()), (alone, staircase)):
-        with pytest.raises(StaircaseUnsupported, match="do not know the staircase yet"):
+        with pytest.raises(StaircaseUnsupported, match="does not know the staircase"):
             TextChannel(bundle, **options)
     with pytest.raises(UnknownMechanism):
         TextChannel(alone, mechanism="santext")

@@ -69,12 +69,6 @@ class SizeError(GateError):
     code = "gate-size"
 
 
-class KeyFileError(TextveilError):
-    """A key to sign with is missing, is of another kind, or can be read by others."""
-
-    code = "key"
-
-
 class SamplerFault(TextveilError):
     """The installed sampler does not draw what it promises."""
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Unpack
 
 from textveil.bundle import Pins, layout, open_bundle, signed_message
+from textveil.errors import KeyFileError
 
 from textveil_export.atomic import replace_file
-from textveil_export.errors import KeyFileError
 
 _HINT = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
     """Solves the program of ``accuracy``. The solution is private up to the solver's tolerance.
 
-    Two-sided bounds by ``lo`` are ``2 n^2`` rows in place of the ``n^3`` of ``best_channel``, for the same optimum.
+    Two-sided bounds by ``lo`` are ``2 n^2`` rows in place of ``n^3`` for all pairs of inputs, for the same optimum.
 
     Args:
         confusion: Counts or shares by true class (row) and decision without noise (column), shape ``(n, n)``.

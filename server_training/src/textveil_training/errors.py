@@ -192,7 +192,7 @@ class LossError(TrainingError):
 
 
 class StaircaseUnsupported(TrainingError):
-    """Training and attacks work token by token: they do not know the staircase yet."""
+    """Pretraining works token by token, and records of training have no terms of the staircase."""
 
     code = "training-staircase"
 

@@ -63,7 +63,7 @@ class TextChannel:
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
             raise StaircaseUnsupported(
-                "training and attacks do not know the staircase yet: name another mechanism, with a bundle that has it"
+                "pretraining does not know the staircase: name another mechanism, with a bundle that has it"
             )
         self.plan = make_plan(self.bundle, **options)
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from textveil.mechanisms.staircase import Staircase
-from textveil_export.certify import certify_staircase
+from textveil_export.certify.staircase import certify_staircase
 from textveil_export.errors import CertificationError
 from textveil_export.text.build_staircase import LEVELS
 from textveil_export.text.sources import Source

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from small_checkpoints import texts
 from textveil.vector import extractor_of
-from textveil_export.encoder import MIN_SAMPLE, PooledModel, Reference, onnx_parts, pooled
+from textveil_export.encoder import PooledModel, onnx_parts, pooled
 from textveil_export.encoder.build import EncoderSettings
+from textveil_export.encoder.candidates import MIN_SAMPLE
 from textveil_export.encoder.checkpoint import Checkpoint
 from textveil_export.encoder.evaluation import prepare
 from textveil_export.encoder.int8 import RECIPES
+from textveil_export.encoder.onnx_graph import Reference
 from textveil_export.errors import AccuracyError, SizeError
 
 SAMPLE = [(int(label == "money"), text) for label, text in texts(60, seed=4)]

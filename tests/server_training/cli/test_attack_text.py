@@ -51,14 +51,13 @@ def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ign
 
 def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) -> None:
     record = tmp_path / "record.json"
-    options = ("--model", place / "lm", "--max-tokens", 32, "--precision", "float32", "--statistics")
+    options = ("--model", place / "lm", "--max-tokens", 32, "--precision", "float32")
     code, out, err = run(*ATTACK, *options, "-o", record)
     assert code == 0
     assert err == "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known)\n"
     lines = [line.split() for line in out.splitlines()]
     assert [line[0] for line in lines[:3]] == ["attack", "unchanged", "nearest"]
-    assert {line[0] for line in lines[1:-1]} == {"unchanged", "nearest", "bayes", "repeated", "mask", "contextual"}
-    assert lines[-1][:2] == ["medians", "over"]
+    assert {line[0] for line in lines[1:]} == {"unchanged", "nearest", "bayes", "repeated", "mask", "contextual"}
     found = json.loads(record.read_text())
     assert (found["format"], found["format_version"], found["kind"]) == ("textveil-run", 2, "attack-text")
     assert found["release"]["mechanism"] == "santext+"

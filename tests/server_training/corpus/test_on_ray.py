@@ -11,7 +11,10 @@ from small_corpus import write_bundle
 from textveil.errors import ResumeError
 from textveil_cli.files import RECORD, Selection
 from textveil_training.corpus import on_ray
-from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
+from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
+from textveil_training.data import release_of
+from textveil_training.data.release import RECORDS
+from textveil_training.errors import ReleaseMismatch
 
 SELECTION = Selection(format="csv", columns=("note",))
 ROWS = 40
@@ -66,3 +69,20 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
     assert len(record["parts"]) == len(list(out.glob("*.csv"))) > 3
     assert json.loads((out / RECORDS / "run.json").read_text()) == record
     assert not (out / RECORD).exists()
+
+
+def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping: dict[str, int]) -> None:
+    table, out = tmp_path / "in" / "deeper" / "notes.csv", tmp_path / "out"
+    table.parent.mkdir(parents=True)
+    table.write_text("id,note\n1,words\n")
+    given: dict[str, Any] = {"options": {"mechanism": "random"}, "bundle": write_bundle(tmp_path / "bundle")}
+    record = on_ray.sanitize_corpus_on_ray([tmp_path / "in"], out, SELECTION, **given)
+    part = out / record["parts"][0]["part"]
+    assert part.parent.name == "deeper"
+    found = release_of("table", part)
+    assert found is not None
+    assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["identity"])
+    assert release_of("table", table) is None
+    part.write_bytes(table.read_bytes())
+    with pytest.raises(ReleaseMismatch, match="not as the record"):
+        release_of("table", part)

@@ -12,6 +12,7 @@ from textveil_cli.files import Selection, Source, version_of
 from textveil_cli.processes import guarded
 from textveil_training.corpus.on_ray import _error, sanitize_corpus_on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
+from textveil_training.hashes import sha256
 
 CANARY = "qwertycanary"
 SELECTION = Selection(format="csv", columns=("note",))
@@ -50,6 +51,8 @@ def test_a_worker_writes_each_part_and_says_what_it_has(table: Path) -> None:
     assert len(records) == 4
     assert sum(record["rows"] for record in records) == 40
     for record in records:
+        digest = record.pop("sha256")
+        assert digest == sha256(job.output / record["part"])
         lines = (job.output / record["part"]).read_bytes().splitlines()
         assert lines[0] == b"id,note"
         assert len(lines) - 1 == record["rows"] == record["documents"]

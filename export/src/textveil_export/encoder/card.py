@@ -4,6 +4,7 @@ import textwrap
 from typing import Any
 
 from textveil_export.encoder.build import RECIPES_FILE
+from textveil_export.text.card import bullets, percent
 
 _NOISE = {
     "l1": "The vector lies in the unit L1 ball, and its noise is discrete Laplace.",
@@ -57,7 +58,7 @@ the epsilon of one word and gives the whole text nothing.
 
 ## Source
 
-{_source(provenance)}
+{bullets(provenance, _plain)}
 
 License: {manifest["licence"]}.
 {_reproduction(reproduce)}"""
@@ -88,7 +89,7 @@ def _accuracies(measured: dict[str, Any]) -> str:
     lines = [titles, ["---"] * len(titles)]
     for epsilon, forms in measured["accuracy_by_epsilon"].items():
         figures = [forms["int8"], forms["float32"], *(column.get(epsilon) for column in columns.values())]
-        lines.append([epsilon, *map(_percent, figures)])
+        lines.append([epsilon, *map(percent, figures)])
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     notes = "".join(f"\n\n{textwrap.fill(note, 118)}" for note in elsewhere["notes"])
     return f"""{measured["texts"]:,} texts of `{measured["data"]}`, {measured["truncated_texts"]} of them longer than
@@ -96,8 +97,8 @@ the model, classified by `classifier.safetensors` on a server; with noise the me
 
 {rows}
 
-Without noise: {_percent(without["int8"])} as shipped, {_percent(without["float32"])} in float32; both agree on
-{_percent(measured["agreement_without_noise"])} of the texts.{notes}"""
+Without noise: {percent(without["int8"])} as shipped, {percent(without["float32"])} in float32; both agree on
+{percent(measured["agreement_without_noise"])} of the texts.{notes}"""
 
 
 def _costs(measured: dict[str, Any]) -> str:
@@ -113,17 +114,8 @@ def _costs(measured: dict[str, Any]) -> str:
 - memory of a process that encodes: {device["resident_mb"]:g} MB, {device["peak_mb"]:g} MB at its peak"""
 
 
-def _source(provenance: dict[str, Any]) -> str:
-    told = {key: value for key, value in provenance.items() if value not in (None, "")}
-    return "\n".join(f"- {key.replace('_', ' ')}: {_plain(value)}" for key, value in told.items())
-
-
 def _reproduction(command: str) -> str:
     return f"\n## How to reproduce\n\n```sh\n{command}\n```\n" if command else ""
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f} %"
 
 
 def _plain(value: Any) -> str:

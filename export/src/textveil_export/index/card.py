@@ -6,6 +6,7 @@ from typing import Any
 from textveil.bundle import HeldOut, layout
 
 from textveil_export.index.contents import IndexContents
+from textveil_export.text.card import bullets, percent
 
 
 def index_card(manifest: dict[str, Any], sizes: dict[str, int], contents: IndexContents) -> str:
@@ -58,7 +59,7 @@ its counts. Where there is none, the channel cannot tell all labels apart, and c
 
 {_labels(measured)}{_compared(measured)}## Source
 
-{_source(manifest["provenance"])}
+{bullets(manifest["provenance"], _plain)}
 
 License: {manifest["licence"]}.
 """
@@ -118,8 +119,8 @@ def _data(measured: dict[str, Any]) -> str:
     clean = measured["clean"]
     return f"""{told}
 
-Without noise {_percent(clean["accuracy"])} (standard error {_percent(clean["standard_error"])}), balanced
-{_percent(clean["balanced_accuracy"])}. The commonest label has {_percent(measured["majority"])}."""
+Without noise {percent(clean["accuracy"])} (standard error {percent(clean["standard_error"])}), balanced
+{percent(clean["balanced_accuracy"])}. The commonest label has {percent(measured["majority"])}."""
 
 
 def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
@@ -130,7 +131,7 @@ def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> st
     for entry in certificate:
         found = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
         condition = "none" if entry["condition"] is None else f"{entry['condition']:.3g}"
-        figures = [_percent(found.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
+        figures = [percent(found.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
         cells = [entry["channel"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -174,7 +175,7 @@ def _labels(measured: dict[str, Any]) -> str:
             if label in found["abandoned"]
         ]
         recall = measured["clean"]["recall"][label]
-        cells = [_cell(label), _percent(share), _percent(recall), ", ".join(given_up)]
+        cells = [_cell(label), percent(share), percent(recall), ", ".join(given_up)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(["## By label", "", *lines, "", ""])
 
@@ -188,7 +189,7 @@ def _compared(measured: dict[str, Any]) -> str:
     lines.append(["---"] * len(lines[0]))
     for name, figures in found["extractors"].items():
         ratio = f"{found['time']['ratio']:g}" if name != layout.STATIC else "1"
-        shares = map(_percent, [figures["clean"], *figures["counts"].values()])
+        shares = map(percent, [figures["clean"], *figures["counts"].values()])
         lines.append([name, f"{figures['bytes']:,}", ratio, *shares])
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     difference, error = (f"{100 * found[key]:.2f}" for key in ("difference", "standard_error"))
@@ -200,11 +201,6 @@ def _compared(measured: dict[str, Any]) -> str:
     return f"## Extractors compared\n\n{table}\n\n{textwrap.fill(told, 118)}\n\n"
 
 
-def _source(provenance: dict[str, Any]) -> str:
-    told = {key: value for key, value in provenance.items() if value not in (None, "")}
-    return "\n".join(f"- {key.replace('_', ' ')}: {_plain(value)}" for key, value in told.items())
-
-
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {_plain(part)}" for key, part in value.items() if part != [])
@@ -213,7 +209,3 @@ def _plain(value: Any) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f} %"

@@ -92,7 +92,6 @@ def by_certified_epsilon(
     *,
     mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
-    every: AllScores | None = None,
 ) -> dict[Key, Setting]:
     """Finds settings whose certified epsilon is at most the target and within tolerance of it.
 
@@ -107,7 +106,6 @@ def by_certified_epsilon(
         progress: Called with rows done, and passes.
         mechanisms: Which mechanisms to calibrate.
         flatten_to: What flattening aims for (``flatten.flat_base``), or ``None``: base measures stay uniform.
-        every: Scores of all pairs, if they are at hand.
 
     Raises:
         ExportError: A target cannot be met with this table.
@@ -118,7 +116,7 @@ def by_certified_epsilon(
         for name, target in targets.items()
         for mechanism in mechanisms
     }
-    every = every or AllScores.of(metric, progress)
+    every = AllScores.of(metric, progress)
 
     def certified(some: Sequence[_Searched]) -> list[float]:
         """The certified epsilons, rounded up as certificates state them: a label is never below its proof."""

@@ -1,12 +1,11 @@
 """The model card that lies in every bundle."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from textveil.bundle import layout
 
 from textveil_export.text.build import Contents
-
-CARD = "README.md"
 
 
 def card(contents: Contents, table_bytes: dict[str, int]) -> str:
@@ -15,11 +14,7 @@ def card(contents: Contents, table_bytes: dict[str, int]) -> str:
     provenance = manifest["provenance"]
     kind = "words" if law["tokens"] == "word" else "WordPieces"
     mechanisms = law["staircase"] is not None or law["santext"] is not None
-    source = "\n".join(
-        f"- {key.replace('_', ' ')}: {value}"
-        for key, value in provenance.items()
-        if key != "lists" and value is not None
-    )
+    source = bullets({key: value for key, value in provenance.items() if key != "lists"})
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
     holds = f"{numbers['symbols']:,} {kind}; {tables}" if mechanisms else "the lists of the rung `names`"
@@ -137,3 +132,14 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 - {numbers["kept_words"]:,} common words that `santext+` may keep
 - {numbers["santext_plus_outputs"]:,} words that it may draw
 - {numbers["never_output"]:,} words that nothing may draw"""
+
+
+def bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
+    """Returns what a bundle is made from as a list in Markdown, without what is not known."""
+    told = {key: value for key, value in provenance.items() if value not in (None, "")}
+    return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in told.items())
+
+
+def percent(share: float | None) -> str:
+    """Returns a share as a cell of a table."""
+    return "" if share is None else f"{100 * share:.2f} %"

@@ -12,6 +12,7 @@ from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.attribution import NAMES_LISTS, credited
 from textveil_export.text.build import Contents, manifest_head
 from textveil_export.text.characters import characters_json
+from textveil_export.text.sources import read_text
 from textveil_export.text.staircase_alone import vocabulary_statistics
 
 #: Where the card of a folder of lists says whose they are.
@@ -45,7 +46,7 @@ def read_names_folder(folder: Path) -> NamesFolder:
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
-    texts = {name: _read(folder / name) for name in (layout.COMMON_WORDS, layout.SHOWN_CAPITALS, layout.SYMBOLS)}
+    texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.SHOWN_CAPITALS, layout.SYMBOLS)}
     found: dict[str, list[str]] = {"kind": [], "pool": []}
     patterns = {"kind": layout.NAMES_KIND, "pool": layout.NAMES_POOL}
     prefix = "names." if (folder / layout.MANIFEST).is_file() else ""
@@ -53,10 +54,10 @@ def read_names_folder(folder: Path) -> NamesFolder:
         if match := _LIST.fullmatch(path.name.removeprefix(prefix)):
             role, kind = match[1], match[2]
             found[role].append(kind)
-            texts[patterns[role].format(kind)] = _read(path)
+            texts[patterns[role].format(kind)] = read_text(path)
     if not found["pool"]:
         raise SourceError(f"{folder.name}: there is no pool.KIND.txt")
-    sources = _SOURCES.search(_read(folder / "README.md"))
+    sources = _SOURCES.search(read_text(folder / "README.md"))
     if sources is None:
         raise SourceError("README.md: there is no section Sources, which says whose the lists are")
     card = f"## Sources\n{sources[1]}"
@@ -116,10 +117,3 @@ def finished_staircase(bundle: TextBundle) -> Contents:
         statistics=vocabulary_statistics(texts[layout.VOCABULARY])
         | {"staircase_k": bundle.staircase.neighbors.shape[1]},
     )
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error

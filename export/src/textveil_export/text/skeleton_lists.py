@@ -9,6 +9,7 @@ from textveil.errors import BundleDamaged
 from textveil.text import SHAPES, Kinds, SkeletonRule, function_words, read_kind
 
 from textveil_export.errors import SourceError
+from textveil_export.text.sources import read_text
 from textveil_export.text.word_sets import LISTS
 
 FOLDER = LISTS / "skeleton"
@@ -67,9 +68,9 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
     Raises:
         SourceError: A file cannot be read or is malformed; the message names it, and the line.
     """
-    files = [KindFile(shape, shape, _read(_built_in(shape)).encode()) for shape in SHAPES]
-    files += [KindFile(name, None, _read(path).encode()) for name, path in kinds]
-    content = _read(words)
+    files = [KindFile(shape, shape, read_text(_built_in(shape)).encode()) for shape in SHAPES]
+    files += [KindFile(name, None, read_text(path).encode()) for name, path in kinds]
+    content = read_text(words)
     try:
         found = function_words(content)
     except BundleDamaged as error:
@@ -88,10 +89,3 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
 
 def _built_in(name: str) -> Path:
     return FOLDER / f"kind.{name}.txt"
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error

@@ -207,11 +207,19 @@ def read_lines(path: Path) -> list[str]:
     Raises:
         SourceError: The file cannot be read as UTF-8.
     """
+    return [line.strip() for line in read_text(path).splitlines() if line.strip() and not line.startswith("# ")]
+
+
+def read_text(path: Path) -> str:
+    """Reads a file as it is, line ends too.
+
+    Raises:
+        SourceError: It cannot be read as UTF-8.
+    """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
-    return [line.strip() for line in lines if line.strip() and not line.startswith("# ")]
 
 
 def lookup_key(word: str) -> str:

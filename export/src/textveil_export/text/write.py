@@ -20,7 +20,7 @@ from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, layout, open_bundle
 from textveil_export.atomic import replace_file, whole_folder
 from textveil_export.certify.certificate import Certificates
 from textveil_export.text.build import Contents
-from textveil_export.text.card import CARD, card
+from textveil_export.text.card import card
 
 _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
@@ -119,7 +119,7 @@ def write_files(contents: Contents, folder: Path) -> None:
     law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
     entries[layout.LAW] = add_file(folder, layout.LAW, to_json(law).encode())
     table_bytes = {name: int(str(entries[name]["bytes"])) for name in contents.tensors}
-    entries[CARD] = add_file(folder, CARD, card(contents, table_bytes).encode())
+    entries[layout.CARD] = add_file(folder, layout.CARD, card(contents, table_bytes).encode())
     add_file(folder, layout.MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
 
 

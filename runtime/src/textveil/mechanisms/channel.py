@@ -1,7 +1,7 @@
 """``Channel``: the output distribution of a mechanism, ``Pr[M(x) = y]``, by row, by column and in logs.
 
 Audits, certificates, leakage statistics, attacks and training read the distribution from here and from nowhere else.
-There are two kinds: ``ScoreChannel`` below, and the one of the staircase (``textveil.mechanisms.staircase.staircase``).
+There are two kinds: ``ScoreChannel`` below, and the one of the staircase (``textveil.mechanisms.staircase.channel``).
 """
 
 from abc import ABC, abstractmethod

@@ -25,7 +25,6 @@ class Settings(RunSettings):
     attacks: tuple[str, ...] = setting(ATTACKS, "Names of the attacks.")
     vectors: str | None = setting(None, "A file of word vectors for words, a word and its numbers a line.")
     draws: int = setting(3, "How often words releases the texts; its +- is over these.", lambda n: n >= 1)
-    statistics: bool = setting(False, "Whether the medians of N, S and S* are computed.")
     texts: int = setting(0, "At most this many texts, chosen by the seed; 0: all.", lambda n: n >= 0)
     tokens: int = setting(4000, "At most this many tokens for mask, contextual and repeated.", lambda n: n >= 1)
     seed: int = setting(0, "Seed of the choice of texts and tokens; outputs have none.", lambda n: n >= 0)

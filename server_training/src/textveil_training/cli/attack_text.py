@@ -80,7 +80,7 @@ class RawText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackOptions(options_of(Settings, "attacks", "vectors", "statistics")):
+class AttackOptions(options_of(Settings, "attacks", "vectors")):
     """What is attacked with, and how many texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
@@ -91,9 +91,6 @@ class AttackOptions(options_of(Settings, "attacks", "vectors", "statistics")):
         Path | None,
         typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
     ] = None
-    statistics: Annotated[
-        bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
-    ] = False
 
     def settings(self) -> Settings:
         """Returns the settings of the attacks."""

@@ -56,13 +56,7 @@ def table(result: Mapping[str, Any]) -> str:
         for name in ("top1", "tuned_top1"):
             rows.append(_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
     rows += _words(result.get("words", {}))
-    lines = [aligned(rows)]
-    if (found := result.get("statistics")) is not None:
-        lines.append(
-            f"medians over {found['words']:,} words: unchanged {found['unchanged_median']:.4f}, "
-            f"outputs {found['outputs_median']:,}, inputs {found['inputs_median']}"
-        )
-    return "\n".join(lines)
+    return aligned(rows)
 
 
 def _words(found: Mapping[str, Any]) -> list[list[str]]:

@@ -226,18 +226,15 @@ def encoder(
 def _settings(
     texts: TextOptions, extractor: ExtractorOptions, card: CardOptions, output: Path, seed: int
 ) -> "EncoderSettings":
-    from textveil_training.encoder.train import LEVELS, EncoderSettings, checked_levels
+    from textveil_training.encoder.train import EncoderSettings, checked_levels
 
-    chosen = checked_levels(card.levels) if card.levels is not None else LEVELS
-    if card.default_level not in chosen:
-        raise OptionError("the default level is not one of the levels")
     return EncoderSettings.of(
+        levels=checked_levels(card.levels, card.default_level),
         name=card.name or output.resolve().name,
         data=texts.file.name,
         data_sha256=sha256(texts.file),
         license=card.license,
         source=card.source,
-        levels=chosen,
         default=("counts", card.default_level),
         extractor=extractor.extractor,
         seed=seed,
@@ -267,13 +264,13 @@ def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
 def _trained(
     task: Any, settings: "EncoderSettings", extractor: ExtractorOptions, teacher: str, kept: "KeptParts"
 ) -> "IndexContents":
-    from textveil_training.encoder.train import train_encoder
+    from textveil_training.encoder.train import trained_contents
     from textveil_training.encoder.train_codebook import train_codebook
 
     with progress_bars() as report:
         if extractor.codes is not None:
             return train_codebook(task, extractor.codes, settings, report, teacher, kept)
-        return train_encoder(task, settings, report, kept)
+        return trained_contents(task, settings, report, kept)
 
 
 def _tell(contents: "IndexContents", *, coded: bool) -> None:

@@ -20,8 +20,9 @@ from textveil_cli.files import Counts, Record, Selection, find_sources, settings
 from textveil_cli.parts import PART_BYTES, require_parts
 from textveil_export.cluster import ray_cluster
 
-from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
+from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.run import available_cores
+from textveil_training.data.release import PARTS_FORMAT, RECORDS
 from textveil_training.progress import Report, no_report
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
@@ -106,7 +107,7 @@ def sanitize_corpus_on_ray(
         counts = sum((_counts(record) for record in records), Counts())
         statement = terms.statement(counts.tokens, counts.drawn)
         record = {
-            "format": "textveil-corpus-parts",
+            "format": PARTS_FORMAT,
             "format_version": 1,
             "corpus_format": selection.format,
             "columns": list(selection.columns),

@@ -20,8 +20,9 @@ from textveil_cli.files import Counts, Drawer, Quarantine, Selection, Source
 from textveil_cli.parts import Part, cut, part_target, sanitize_part
 from textveil_cli.processes import guarded
 
-#: Where the records of the parts are, in the output folder. Tools that read folders pass over such names.
-RECORDS = "_records"
+from textveil_training.data.release import RECORDS
+from textveil_training.hashes import sha256
+
 Batch = dict[str, Any]
 
 
@@ -100,11 +101,13 @@ class PartWorker:
         return _row({"file": told["file"], "record": outcome, "size": told["part"]["size"]})
 
     def _finish(self, file: int, part: Part) -> dict[str, Any]:
+        target = self._job.target(file, part.number)
+        # a part is finished by a worker that did not live to say so, or in a run that was interrupted
+        record = finished_part(self._job, file, part.number) or self._drawn(file, part, target)
+        return record | {"sha256": sha256(target)}
+
+    def _drawn(self, file: int, part: Part, target: Path) -> dict[str, Any]:
         job = self._job
-        target = job.target(file, part.number)
-        record = finished_part(job, file, part.number)
-        if record is not None:  # by a worker that did not live to say so, or a run that was interrupted
-            return record
         if self._sanitizer is None:
             self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
             gc.freeze()  # what is loaded stays: it need not be looked through again and again

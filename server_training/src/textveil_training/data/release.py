@@ -11,6 +11,10 @@ from textveil_training.hashes import sha256
 
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""
+PARTS_FORMAT = "textveil-corpus-parts"
+"""That of ``sanitize-corpus --ray``."""
+RECORDS = "_records"
+"""Folder of the records of parts, in the output folder. Tools that read folders pass over such names."""
 _TERMS = (
     "mechanism",
     "level",
@@ -45,14 +49,16 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
     """
     path = path.resolve()  # a relative path may have no parent in its name
     folder = path if path.is_dir() else path.parent
-    for place in (folder, folder.parent) if _COPY.fullmatch(folder.name) else (folder,):
+    places = [place / "record.json" for place in (folder, folder.parent)[: 2 if _COPY.fullmatch(folder.name) else 1]]
+    places += [place / RECORDS / "run.json" for place in (folder, *folder.parents)]  # parts may lie deeper
+    for place in places:
         try:
-            content = json.loads((place / "record.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            content = json.loads(place.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError) as error:
             raise InvalidJson("the record beside the corpus cannot be read") from error
-        if isinstance(content, dict) and content.get("format") == FORMAT:
+        if isinstance(content, dict) and content.get("format") in (FORMAT, PARTS_FORMAT):
             try:
                 statement = content["statement"]
                 if statement["mechanism"] == "staircase":
@@ -61,7 +67,10 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
                     )
                 terms = {name: statement[name] for name in _TERMS}
                 terms |= {"bundle_name": content["bundle"]["name"], "releases": content.get("releases", 1)}
-                written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}
+                if content["format"] == FORMAT:
+                    written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}
+                else:
+                    written = {(Path(part["part"]).name, part["sha256"]) for part in content["parts"]}
             except (AttributeError, KeyError, TypeError) as error:
                 raise InvalidJson("the record beside the corpus has other keys") from error
             if any((file.name, sha256(file)) not in written for file in files_of(format_name, path)):

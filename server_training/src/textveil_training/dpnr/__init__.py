@@ -8,17 +8,16 @@ if TYPE_CHECKING:
     from textveil_training.dpnr.checkpoint import Description, read_checkpoint
     from textveil_training.dpnr.evaluation import features_of
     from textveil_training.dpnr.heads import train_head, with_representation
-    from textveil_training.dpnr.measure import decided, release_parameters, released
+    from textveil_training.dpnr.measure import decided, release_parameters
     from textveil_training.dpnr.networks import Classifier, Model
     from textveil_training.dpnr.noise import noise_scale
     from textveil_training.dpnr.placement import Placement, Search, best_placement, place
-    from textveil_training.dpnr.recipe import DataPart, Recipe, read_recipe
+    from textveil_training.dpnr.recipe import Recipe, read_recipe
     from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
     from textveil_training.dpnr.task import Split, Task, load_split, load_task
 
 __all__ = [
     "Classifier",
-    "DataPart",
     "Description",
     "Model",
     "Placement",
@@ -38,7 +37,6 @@ __all__ = [
     "read_checkpoint",
     "read_recipe",
     "release_parameters",
-    "released",
     "train_head",
     "with_representation",
 ]

@@ -83,14 +83,11 @@ def train_encoder(
         raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
     from textveil_training.encoder.task import divided
-    from textveil_training.encoder.train import LEVELS, EncoderSettings, checked_levels
-    from textveil_training.encoder.train import train_encoder as trained
+    from textveil_training.encoder.train import EncoderSettings, checked_levels, trained_contents
 
-    output, chosen = Path(output), LEVELS if levels is None else checked_levels(levels)
+    output, chosen = Path(output), checked_levels(levels, default_level)
     if output.exists() and not force:
         raise OptionError("the output folder exists (force=True replaces it)")
-    if default_level not in chosen:
-        raise OptionError("the default level is not one of the levels")
     skipped = Skipped() if skip_empty else None
     task = divided(_rows(texts, labels, skipped), None, seed)
     settings = EncoderSettings.of(
@@ -107,7 +104,7 @@ def train_encoder(
     )
     kept = KeptParts(unfinished(output), [settings.described(), task.sha256()], resume=resume, replace=force)
     with progress_bars(shown=progress) as report:
-        contents = trained(task, settings, report, kept)
+        contents = trained_contents(task, settings, report, kept)
     encoder = write_index(contents, output, force=force)
     kept.remove()
     left_out = 0 if skipped is None else skipped.reasons.total()

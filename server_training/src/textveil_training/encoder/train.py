@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut
+from textveil.errors import OptionError
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
@@ -84,22 +85,25 @@ class EncoderSettings:
         return asdict(self)
 
 
-def checked_levels(levels: str) -> tuple[str, ...]:
-    """Reads comma-separated epsilons.
+def checked_levels(levels: str | None, default: str) -> tuple[str, ...]:
+    """Reads comma-separated epsilons; ``LEVELS`` if left out.
 
     Raises:
         SettingError: They are not ascending decimal numbers above 0 and up to 16.
+        OptionError: The default is not one of them.
     """
-    found = tuple(level.strip() for level in levels.split(","))
+    found = LEVELS if levels is None else tuple(level.strip() for level in levels.split(","))
     if not all(_LEVEL.fullmatch(level) for level in found):
         raise SettingError("levels are decimal numbers with commas between")
     exact = [Decimal(level) for level in found]
     if exact != sorted(set(exact)) or not 0 < exact[0] <= exact[-1] <= MAX_EPSILON:
         raise SettingError(f"levels ascend, from above 0 to {MAX_EPSILON}")
+    if default not in found:
+        raise OptionError("the default level is not one of the levels")
     return found
 
 
-def train_encoder(task: Task, settings: EncoderSettings, report: Report, kept: KeptParts) -> IndexContents:
+def trained_contents(task: Task, settings: EncoderSettings, report: Report, kept: KeptParts) -> IndexContents:
     """Trains, quantizes, fits and measures.
 
     Args:

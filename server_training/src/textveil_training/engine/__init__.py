@@ -5,17 +5,9 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_training.engine.encoders import (
-        MINILM,
-        device_named,
-        encoder_folder,
-        load_encoder,
-        mean_pooled,
-        precision_for,
-    )
+    from textveil_training.engine.encoders import MINILM, device_named, load_encoder, mean_pooled, precision_for
     from textveil_training.engine.optimizer import adamw
     from textveil_training.engine.record import RunRecord, software
-    from textveil_training.engine.settings import from_table, read_toml
     from textveil_training.engine.tokens import Tokenizer, bucketed, vectors_of
 
 __all__ = [
@@ -25,14 +17,11 @@ __all__ = [
     "adamw",
     "bucketed",
     "device_named",
-    "encoder_folder",
-    "from_table",
     "load_encoder",
     "mean_pooled",
     "precision_for",
-    "read_toml",
     "software",
     "vectors_of",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "encoders", "optimizer", "record", "settings", "tokens")
+__getattr__ = lazy_names(__name__, __all__, "encoders", "optimizer", "record", "tokens")

@@ -7,14 +7,7 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil_training.finetune.measure import predictions
     from textveil_training.finetune.network import read_model
-    from textveil_training.finetune.settings import Recipe, Settings, read_recipe
 
-__all__ = [
-    "Recipe",
-    "Settings",
-    "predictions",
-    "read_model",
-    "read_recipe",
-]
+__all__ = ["predictions", "read_model"]
 
-__getattr__ = lazy_names(__name__, __all__, "measure", "network", "settings")
+__getattr__ = lazy_names(__name__, __all__, "measure", "network")

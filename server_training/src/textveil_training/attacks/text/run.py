@@ -18,7 +18,6 @@ from textveil_training.attacks.text.bayes import bayes
 from textveil_training.attacks.text.nearest import nearest
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
-from textveil_training.attacks.text.spread import statistics
 from textveil_training.attacks.words import attack_words, read_vectors
 from textveil_training.hashes import sha256
 from textveil_training.progress import Report
@@ -28,7 +27,6 @@ _BY_TOKEN = ATTACKS[:-1]
 #: Texts that an attacker of words has at least.
 FEWEST_KNOWN = 40
 _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
-_STATISTICS = "statistics"
 
 
 def possible(settings: Settings, subject: Subject, known: int) -> tuple[list[str], dict[str, str]]:
@@ -176,9 +174,6 @@ def _by_token(
         if name in wanted:
             result[name] = work(_stage(report, name))
             save(result)
-    if settings.statistics and channel.weighted:
-        result[_STATISTICS] = statistics(channel, _stage(report, _STATISTICS))
-        save(result)
     if reader is not None:
         result |= _with_model(channel, released, sample, unigrams, settings, wanted, reader, device, report)
         save(result)

@@ -3,11 +3,8 @@
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
 from textveil_training.attacks.vectors.checkpoints import attacked, attributes_of
 from textveil_training.attacks.vectors.released import read_released
-from textveil_training.attacks.vectors.scores import Advantage, Leak
 
 __all__ = [
-    "Advantage",
-    "Leak",
     "Settings",
     "attacked",
     "attributes_of",

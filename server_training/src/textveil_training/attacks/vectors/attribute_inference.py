@@ -85,8 +85,8 @@ def infer_from_label(
     Args:
         decisions: Classes to release, by split.
         present: Attributes of each text, as in ``infer``.
-        channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.response_channel`` for randomized response, the
-            channel of ``channels.best_channel`` for the most accurate release, the identity for none.
+        channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.counts_channel`` for randomized response,
+            ``channels.accuracy_channel`` for the most accurate release, the identity for none.
         draws: Number of releases of each dev and test text.
         seed: Seed of the simulated releases, which protect nobody: a seeded generator is right.
     """
