@@ -1,13 +1,10 @@
 """The skeleton: what the rule says of single words, where sentences start, and which words may be outputs."""
 
-from dataclasses import replace
-
 import pytest
 from small_lists import RULES
-from textveil.errors import BundleDamaged, OptionError
+from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.text.skeleton import Role, SkeletonRule, Token, function_words, sentence_start
-from textveil.text.skeleton.function_words import denied_keys
 
 
 def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible"]) -> list[tuple[str, int, object]]:
@@ -64,33 +61,9 @@ def test_what_the_rule_says(segment: str, starts: bool, expected: list[tuple[str
     assert said(segment, starts) == expected
 
 
-@pytest.mark.parametrize(
-    ("segment", "denied", "expected"),
-    [
-        ("couldn't've", "", "could=could n't=n't 've='ve"),
-        ("We've's", "nurse", "We=None 've='ve 's='s"),
-        ("nurse", "nurse", "nurse=None"),
-        ("nurse's", "nurse", "nurse=None 's='s"),
-        ("nurse's", "nurse's", "nurse's=None"),
-        ("don't've", "do", "don't've=None"),
-    ],
-)
-def test_pieces_of_a_word(segment: str, denied: str, expected: str) -> None:
-    rule = replace(RULES["visible"], denied=denied_keys([denied]))
-    found = rule.tokens(segment, starts_sentence=False)
-    assert " ".join(f"{piece}={token.key}" for piece, token in found) == expected
-
-
-def test_one_word_alone() -> None:
-    assert RULES["visible"].alone("doctor") == Token(Role.DRAWN, LOWER, "doctor")
-    for wrong, message in ((" ", "one word"), ("a doctor", "one word"), ("doctor's", "one word"), ("a", "it stays")):
-        with pytest.raises(OptionError, match=message):
-            RULES["visible"].alone(wrong)
-
-
-def test_a_clitic_that_is_shown_is_glued_to_its_stem() -> None:
-    for apart, written in ((False, "nurse 've's"), (True, "nurse 've 's")):
-        assert RULES["visible"].joined(["nurse", "'ve", "'s"], [False, False, True], apart=apart) == written
+def test_the_pieces_of_a_word_are_the_word() -> None:
+    found = RULES["visible"].tokens("couldn't've", starts_sentence=False)
+    assert [(piece, token.key) for piece, token in found] == [(piece, piece) for piece in ("could", "n't", "'ve")]
 
 
 def test_a_skeleton_has_every_gap() -> None:
