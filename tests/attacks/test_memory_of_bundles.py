@@ -37,11 +37,7 @@ def _index_with_a_model(folder: Path) -> Path:
         del files["words.txt"], files["rows.safetensors"]
         files.update({"model.onnx": b"", "vocabulary.txt": b"[UNK]\n[CLS]\n[SEP]\n"})
 
-    return write_index(
-        folder,
-        files=only_a_model,
-        manifest=lambda manifest: manifest["release"].update(extractor=ONNX),
-    )
+    return write_index(folder, files=only_a_model, manifest=lambda manifest: manifest["release"].update(extractor=ONNX))
 
 
 BUNDLES: dict[str, Callable[[Path], Path]] = {

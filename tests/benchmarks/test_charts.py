@@ -63,8 +63,7 @@ def heads(accuracy: float) -> Frame:
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "said"),
-    [(0.75, "5.0 points above"), (0.705, "level with"), (0.65, "5.0 points below")],
+    ("accuracy", "said"), [(0.75, "5.0 points above"), (0.705, "level with"), (0.65, "5.0 points below")]
 )
 def test_a_title_has_the_direction_that_the_records_have(accuracy: float, said: str) -> None:
     assert f"{100 * accuracy:.1f} %: {said} randomized" in dpnr_chart.finding(heads(accuracy), 0.8)

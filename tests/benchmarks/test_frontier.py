@@ -1,7 +1,7 @@
 """Rows, personal data, profiles and records of the frontier."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -61,21 +61,14 @@ def test_spans_that_come_out() -> None:
     assert (found["persons"]["any"], found["persons"]["same"]) == (0, 0)
 
 
-@dataclass
-class Saved:
-    path: Path
-
-    def write(self, *records: dict[str, Any]) -> None:
-        self.path.write_text("".join(json.dumps(record) + "\n" for record in records) + '{"cut sh')
-
-
 def test_records_of_other_tables_are_stale(tmp_path: Path) -> None:
-    saved = Saved(tmp_path / "records.jsonl")
+    path = tmp_path / "records.jsonl"
     fresh = {"job": "task", "task": "sst2", "row": "every-8", "draw": 0, "source": "a", "quick": False}
-    saved.write(fresh, fresh | {"draw": 1, "source": "b"}, fresh | {"draw": 2, "quick": True})
-    assert run.kept(saved.path, lambda row: "a", False) == {("task", "every-8", "sst2", 0)}
-    assert [json.loads(line) for line in saved.path.read_text().splitlines()] == [fresh]
-    assert run.kept(saved.path.with_name("none"), lambda row: "a", False) == set()
+    records = [fresh, fresh | {"draw": 1, "source": "b"}, fresh | {"draw": 2, "quick": True}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records) + '{"cut sh')
+    assert run.kept(path, lambda row: "a", False) == {("task", "every-8", "sst2", 0)}
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [fresh]
+    assert run.kept(path.with_name("none"), lambda row: "a", False) == set()
 
 
 def test_a_row_that_the_staircase_does_not_draw_keeps_its_records_when_it_changes() -> None:

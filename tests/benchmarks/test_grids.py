@@ -92,28 +92,26 @@ def test_files_are_read_together(write: Callable[..., Path]) -> None:
     assert accuracy(read_grid(first, second)) == accuracy(read_grid(write(*LINES, name="all.jsonl")))
 
 
-def test_an_accuracy_above_its_ceiling_is_no_result(write: Callable[..., Path]) -> None:
-    with pytest.raises(RecordError, match=r"^grid\.jsonl, line 8: .* exceeds its ceiling"):
-        read_grid(write(*LINES, cell(0.95, 2, exceeds_ceiling=True)))
+NO_RESULTS: dict[str, tuple[list[Line], str]] = {
+    "above its ceiling": (
+        [*LINES, cell(0.95, 2, exceeds_ceiling=True)],
+        r"^grid\.jsonl, line 8: .* exceeds its ceiling",
+    ),
+    "without its bounds": ([BASELINES, bounds("4"), cell(0.6, 0, "1")], "no ceiling"),
+    "nothing": ([], "no baselines or no heads"),
+    "no heads": ([BASELINES], "no baselines or no heads"),
+    "no baselines": ([bounds("4"), cell(0.74, 0)], "no baselines or no heads"),
+    "another line": ([BASELINES, {"kind": "walk"}], r"^grid\.jsonl, line 2: "),
+}
 
 
-def test_an_accuracy_without_its_bounds_is_no_result(write: Callable[..., Path]) -> None:
-    with pytest.raises(RecordError, match="no ceiling"):
-        read_grid(write(BASELINES, bounds("4"), cell(0.6, 0, "1")))
-
-
-@pytest.mark.parametrize("kept", [[], [0], [1, 4]])
-def test_nothing_to_print(write: Callable[..., Path], kept: list[int]) -> None:
-    with pytest.raises(RecordError, match="no baselines or no heads"):
-        read_grid(write(*(LINES[number] for number in kept)))
+@pytest.mark.parametrize(("lines", "message"), NO_RESULTS.values(), ids=NO_RESULTS)
+def test_what_is_no_result(write: Callable[..., Path], lines: list[Line], message: str) -> None:
+    with pytest.raises(RecordError, match=message):
+        read_grid(write(*lines))
 
 
 def test_grids_of_different_clean_models_are_refused(write: Callable[..., Path]) -> None:
     other = {**BASELINES, "clean": {**BASELINES["clean"], "confusion": [[55, 0], [15, 30]]}}
     with pytest.raises(RecordError, match="different clean models"):
         read_grid(write(*LINES), write(other, name="other.jsonl"))
-
-
-def test_other_lines_are_named(write: Callable[..., Path]) -> None:
-    with pytest.raises(RecordError, match=r"^grid\.jsonl, line 2: "):
-        read_grid(write(BASELINES, {"kind": "walk"}))

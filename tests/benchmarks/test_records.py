@@ -24,8 +24,7 @@ def test_a_file_of_one_record_may_have_several_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
-    [("{", "malformed JSON"), ('{"a": NaN}', "malformed JSON"), ("[]", "not a JSON object")],
+    ("line", "reason"), [("{", "malformed JSON"), ('{"a": NaN}', "malformed JSON"), ("[]", "not a JSON object")]
 )
 def test_a_damaged_record_is_refused_and_named(tmp_path: Path, line: str, reason: str) -> None:
     (tmp_path / "runs.jsonl").write_text('{"a": 1}\n' + line + "\n")

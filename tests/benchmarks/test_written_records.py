@@ -9,7 +9,7 @@ from bounds import grid
 from report.dpnr import LABELS, read_grid
 from report.fairness import read_lines
 from textveil_training.dpnr import train as dpnr
-from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, sentences, write_encoder
+from tiny_training import QUICK_SEARCH, sentences, write_recipes
 
 Command = Callable[..., None]
 
@@ -20,13 +20,9 @@ END = "=" * 20
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     small_pretraining.write_all(folder)
+    write_recipes(folder, "trustpilot")
     rows = [f"{label}\t{text}\t{number % 2}" for number, (label, text, _) in enumerate(sentences())]
     (folder / "rows.txt").write_text("\n".join([*rows, END] * 3) + "\n")
-    write_encoder(folder / "encoders")
-    recipes = {"clean": recipe_text(source=str(folder / "encoders" / "encoder"), num_epochs=1)}
-    recipes["heads"] = private_recipe(tuned="false", num_epochs=0, placed_epochs=1, head_epochs=1)
-    for name, recipe in recipes.items():
-        (folder / f"{name}.toml").write_text(recipe.replace("ag-entities", "trustpilot"))
     return folder
 
 
@@ -44,7 +40,7 @@ def _succeed(code: int) -> None:
     assert code == 0
 
 
-FINETUNE = ("--encoder", "encoders/encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32")
+FINETUNE = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32")
 
 
 def test_fairness_of_a_fine_tuning(place: Path, command: Command) -> None:

@@ -10,7 +10,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from small_encoders import identity_of, pinned, write_encoder
+from processes import child
+from small_encoders import identity_of, pinned
 
 #: Calls that reach the network, or leave something in the file system.
 _NAMES = """
@@ -22,11 +23,6 @@ _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)")
 _OPENING = {"open", "openat", "openat2"}
 _WRITING = re.compile(r"\b(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE)\b")
 _HARMLESS = {"exit", "exit_group", "wait4", "clone", "clone3", "vfork", "fork"}  # threads, and what execve follows
-
-
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_encoder(tmp_path_factory.mktemp("offline") / "tiny")
 
 
 def suspicious(trace: str) -> list[str]:
@@ -87,16 +83,16 @@ def test_the_trace_sees_what_it_is_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_encoding_opens_no_socket_and_writes_no_file(bundle: Path, tmp_path: Path) -> None:
+def test_encoding_opens_no_socket_and_writes_no_file(tiny_encoder: Path, tmp_path: Path) -> None:
     """The whole command, from the first instruction of the interpreter to the last, all threads."""
-    trace, place = traced(tmp_path, "-m", "textveil", "encode", *pinned(bundle), "--text", "The doctor said.")
-    assert f"{bundle}/model.onnx" in trace
+    trace, place = traced(tmp_path, "-m", "textveil", "encode", *pinned(tiny_encoder), "--text", "The doctor said.")
+    assert f"{tiny_encoder}/model.onnx" in trace
     assert "onnxruntime" in trace
     assert suspicious(trace) == []
     assert list(place.iterdir()) == []
 
 
-def test_two_threads_and_a_failure_stay_offline(bundle: Path, tmp_path: Path) -> None:
+def test_two_threads_and_a_failure_stay_offline(tiny_encoder: Path, tmp_path: Path) -> None:
     code = """
         import sys
         from textveil import Encoder, TextveilError
@@ -108,25 +104,12 @@ def test_two_threads_and_a_failure_stay_offline(bundle: Path, tmp_path: Path) ->
         except TextveilError:
             pass
     """
-    trace, place = traced(tmp_path, "-c", textwrap.dedent(code), bundle, identity_of(bundle))
+    trace, place = traced(tmp_path, "-c", textwrap.dedent(code), tiny_encoder, identity_of(tiny_encoder))
     assert suspicious(trace) == []
     assert list(place.iterdir()) == []
 
 
-def child(code: str, *arguments: str | Path) -> list[str]:
-    """A list that a new interpreter prints as JSON."""
-    done = subprocess.run(
-        [sys.executable, "-B", "-s", "-c", textwrap.dedent(code), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle: Path, tmp_path: Path) -> None:
+def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(tiny_encoder: Path, tmp_path: Path) -> None:
     code = """
         import json, sys
         seen = []
@@ -144,7 +127,8 @@ def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle
         Encoder.load(sys.argv[1], expect_id=sys.argv[3]); look()
         print(json.dumps(seen))
     """
-    assert child(code, bundle, tmp_path, identity_of(bundle)) == [False, False, False, False, False, False, True]
+    seen = json.loads(child(code, tiny_encoder, tmp_path, identity_of(tiny_encoder)))
+    assert seen == [False, False, False, False, False, False, True]
 
 
 def test_no_other_module_names_onnxruntime() -> None:
@@ -153,7 +137,7 @@ def test_no_other_module_names_onnxruntime() -> None:
     assert named == {"onnx_session.py"}
 
 
-def test_what_encoding_loads_holds_no_client(bundle: Path) -> None:
+def test_what_encoding_loads_holds_no_client(tiny_encoder: Path) -> None:
     """numpy and onnxruntime bring what they bring; no client of any protocol is among it that ours would add."""
     code = """
         import json, sys
@@ -163,7 +147,7 @@ def test_what_encoding_loads_holds_no_client(bundle: Path) -> None:
         Encoder.load(sys.argv[1], expect_id=sys.argv[2]).encode("the")
         print(json.dumps(sorted(set(sys.modules) - before)))
     """
-    loaded = child(code, bundle, identity_of(bundle))
+    loaded = json.loads(child(code, tiny_encoder, identity_of(tiny_encoder)))
     assert "textveil.vector.encoder" in loaded
     clients = ("socket", "ssl", "http", "urllib", "requests", "asyncio", "huggingface_hub", "torch", "onnx", "sqlite3")
     assert {name for name in loaded if name.split(".")[0] in clients} <= {"urllib", "urllib.parse"}

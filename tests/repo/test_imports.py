@@ -4,12 +4,10 @@ import ast
 import importlib
 import json
 import re
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
+from processes import child
 from small_index import write_index
 from textveil.bundle import artifact
 
@@ -21,19 +19,6 @@ _FORBIDDEN = (
 FORBIDDEN = _FORBIDDEN.split()
 SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
 COMMAND = Path(__file__).parents[2] / "cli" / "src" / "textveil_cli"
-
-
-def child(code: str, *arguments: str) -> str:
-    """Runs code in a new interpreter that ignores the user's site and writes no byte code; gives what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-B", "-s", "-c", textwrap.dedent(code), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def loaded(statement: str) -> set[str]:
@@ -187,27 +172,26 @@ AUDIT = """
 """
 
 
+def audited(code: str, *arguments: str | Path) -> list[str]:
+    """What a new interpreter opens, writes and starts while it runs code."""
+    return json.loads(child(f"{AUDIT}{code}    print(json.dumps(events))\n", *arguments))
+
+
 @pytest.mark.slow
 def test_the_audit_sees_what_it_is_for(tmp_path: Path) -> None:
-    code = (
-        AUDIT
-        + """
+    code = """
     import socket, tempfile
     socket.socket().close()
     open(sys.argv[1], "w").close()
     os.close(os.open(sys.argv[1], os.O_RDWR))
     open(sys.argv[1]).close()
-    print(json.dumps([event.split()[0] for event in events]))
-    """
-    )
-    assert json.loads(child(code, str(tmp_path / "x"))) == ["socket.__new__", "open", "open"]
+"""
+    assert [event.split()[0] for event in audited(code, tmp_path / "x")] == ["socket.__new__", "open", "open"]
 
 
 @pytest.mark.slow
 def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
-    code = (
-        AUDIT
-        + """
+    code = """
     import socket
     def never(*arguments, **options):
         raise AssertionError("a socket")
@@ -228,17 +212,13 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
             call()
         except textveil.TextveilError:
             pass
-    print(json.dumps(events))
-    """
-    )
-    assert json.loads(child(code, str(artifact("english-santext")))) == []
+"""
+    assert audited(code, artifact("english-santext")) == []
 
 
 @pytest.mark.slow
 def test_the_command_opens_no_socket_and_writes_no_file() -> None:
-    code = (
-        AUDIT
-        + """
+    code = """
     import io, contextlib
     from textveil_cli.console import run
     codes = []
@@ -246,26 +226,22 @@ def test_the_command_opens_no_socket_and_writes_no_file() -> None:
         with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.redirect_stderr(io.StringIO()):
             codes.append(run(textveil_cli.main.app, "textveil", arguments))
     assert codes == [0, 0, 0, 2, 0], codes
-    print(json.dumps(events))
-    """
-    )
-    assert json.loads(child(code)) == []
+"""
+    assert audited(code) == []
 
 
 @pytest.mark.slow
 def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
-    code = (
-        AUDIT
-        + """
+    code = """
     from textveil_cli.console import run
     target = sys.argv[1]
     assert run(textveil_cli.main.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
-    folder = os.path.dirname(target)
-    stray = [event for event in events if event.startswith("open") and not event.split()[1].startswith(folder)]
-    print(json.dumps([event for event in events if event.split(".")[0] in ("socket", "subprocess")] + stray))
-    """
-    )
-    assert json.loads(child(code, str(tmp_path / "out.txt"))) == []
+"""
+    events = audited(code, tmp_path / "out.txt")
+    opened = [event.split()[1] for event in events if event.startswith("open ")]
+    assert opened
+    assert all(path.startswith(str(tmp_path)) for path in opened)
+    assert not [event for event in events if event.split(".")[0] in ("socket", "subprocess")]
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
 
 

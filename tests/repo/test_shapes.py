@@ -1,10 +1,19 @@
-"""Shapes that reading and calling rest on: records of four fields and more are made by name."""
+"""Shapes that reading and calling rest on: records of four fields are made by name, faces of packages are small.
+
+That wheels use faces alone is a contract of lint-imports.
+"""
 
 import ast
+import importlib
 from collections.abc import Iterator
 
+import pytest
 from scripts import ROOT
+from textveil import errors
 
+SOURCES = [ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")]
+#: Names that a face may have; errors, which are all in ``textveil.errors``, are not counted.
+MOST = 25
 #: Named tuples: made for every word of a text, or once; or read as the tuples that they are.
 TUPLES = {
     ("textveil/text/forms.py", "Pair"),
@@ -21,7 +30,7 @@ TUPLES = {
 
 
 def records() -> Iterator[tuple[str, ast.ClassDef]]:
-    for source in (ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")):
+    for source in SOURCES:
         for path in sorted(source.rglob("*.py")):
             tree = ast.parse(path.read_text("utf-8"))
             found = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
@@ -40,3 +49,12 @@ def by_position(record: ast.ClassDef) -> int:
 
 def test_records_of_four_fields_are_made_by_name() -> None:
     assert {(path, record.name) for path, record in records() if by_position(record) >= 4} == TUPLES
+
+
+PACKAGES = [".".join(file.parent.relative_to(at).parts) for at in SOURCES for file in sorted(at.rglob("__init__.py"))]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_face_is_small(package: str) -> None:
+    names = set(getattr(importlib.import_module(package), "__all__", ())) - {*vars(errors), "__version__"}
+    assert len(names) < MOST, f"{len(names)} names"

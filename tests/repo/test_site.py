@@ -13,24 +13,23 @@ import pytest  # noqa: E402
 import textveil  # noqa: E402
 from textveil import errors  # noqa: E402
 
+CONFIG = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
+
 
 def test_every_page_of_the_navigation_is_there() -> None:
-    config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
-    named = re.findall(r": (\S+\.md)$", config, re.M)
+    named = re.findall(r": (\S+\.md)$", CONFIG, re.M)
     assert "docs/site/api.md" in named
     assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_every_guide_is_in_the_navigation() -> None:
-    config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
     guides = [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "guides").glob("*.md")]
-    assert [guide for guide in guides if f": {guide}\n" not in config] == []
+    assert [guide for guide in guides if f": {guide}\n" not in CONFIG] == []
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
     """The plugin that makes the search work without a server takes this script, or loads one from another host."""
-    config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
-    found = re.search(r"^  polyfills: \[(\S*iframe-worker\S*)\]", config, re.M)
+    found = re.search(r"^  polyfills: \[(\S*iframe-worker\S*)\]", CONFIG, re.M)
     assert found is not None
     assert Path(found[1]) in collect.ASSETS
     assert all((ROOT / asset).is_file() for asset in collect.ASSETS)

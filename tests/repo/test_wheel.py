@@ -205,10 +205,3 @@ def test_the_library_works_without_the_command_and_the_command_says_what_to_inst
         "pip install textveil-cli (in a clone: pip install ./runtime ./cli)\n"
     )
     assert done.returncode == 1
-
-
-def test_what_is_installed_is_a_whole_bundle(installed: Path) -> None:
-    folder = installed / BUNDLE
-    assert folder.is_dir()
-    assert not folder.is_symlink()
-    assert not [path for path in folder.iterdir() if path.is_symlink()]

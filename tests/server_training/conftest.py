@@ -37,6 +37,20 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 
 @pytest.fixture
+def refused(run: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Runs ``textveil-train``, which must end with one line that holds no text; gives that line without the name."""
+
+    def command(*arguments: object, code: int = 1) -> str:
+        ended, out, err = run(*arguments)
+        assert (ended, out, err.count("\n")) == (code, "", 1), err
+        assert err.startswith("textveil-train: ")
+        assert CANARY not in err
+        return err.removeprefix("textveil-train: ")
+
+    return command
+
+
+@pytest.fixture
 def canary() -> str:
     """A word the tests put into texts, and which no error may hold."""
     return CANARY
@@ -63,6 +77,14 @@ def refuses() -> Callable[..., DataError]:
         return error
 
     return check
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an encoder of one layer."""
+    from tiny_training import write_encoder
+
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
 
 
 @pytest.fixture(scope="module")

@@ -161,7 +161,7 @@ def test_rounding_errors_of_a_solver_are_found_out(monkeypatch: pytest.MonkeyPat
 
 def test_without_privacy_the_reference_is_the_clean_model() -> None:
     confusion = np.array([[50, 3], [9, 38]])
-    for epsilon in (30.0, 500.0, inf):
+    for epsilon in (30.0, 900.0, inf):
         assert reference(confusion, epsilon) == pytest.approx(0.88)
         assert ceiling([53, 47], epsilon) == pytest.approx(1)
         assert randomized_response(confusion, epsilon) == pytest.approx(0.88)
@@ -171,13 +171,6 @@ def test_rows_are_true_classes() -> None:
     """A model that always says 0 leaves nothing to release, however many texts are of class 1."""
     assert reference([[10, 0], [30, 0]], 8.0) == pytest.approx(0.75)
     assert reference([[10, 30], [0, 0]], 8.0) == pytest.approx(1)
-
-
-def test_the_channel_of_randomized_response() -> None:
-    channel = counts_channel(3, 1.0)
-    assert channel.sum(axis=1) == pytest.approx(1)
-    assert channel.max() / channel.min() == pytest.approx(exp(1))
-    assert counts_channel(4, 900.0) == pytest.approx(np.eye(4))
 
 
 def test_the_ceiling_of_the_ag_test_set() -> None:

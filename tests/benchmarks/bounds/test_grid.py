@@ -18,50 +18,11 @@ from textveil_training.dpnr.networks import Classifier
 from textveil_training.dpnr.placement import Search, place
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.task import Split, Task
+from tiny_training import private_recipe
 
 SIZES = {"train": 600, "dev": 300, "test": 500}
 WIDTH = 6
-RECIPE = """
-name = "small"
-kind = "dpnr"
-note = "for tests"
-[data]
-format = "ag-entities"
-train = "train"
-dev = "dev"
-test = "test"
-dev_percent = 0
-max_tokens = 16
-[extractor]
-source = "start"
-tuned = false
-dropout = 0.0
-[representation]
-mode = "l1"
-dimension = 1
-head_hidden = 0
-levels = ["4"]
-delta = ""
-word_dropout = "0"
-classifier_hidden = 16
-[training]
-seed = 0
-num_epochs = 0
-batch_size = 32
-learning_rate = 1e-3
-layer_decay = 1.0
-head_learning_rate = 1e-2
-weight_decay = 0.0
-warmup = 0.1
-clip_norm = 1.0
-label_smoothing = 0.0
-loss = "cross-entropy"
-placed_epochs = 8
-head_epochs = 8
-noise_draws = 4
-dev_draws = 4
-precision = "float32"
-"""
+FROZEN = {"tuned": "false", "dropout": 0.0, "num_epochs": 0, "placed_epochs": 8, "head_epochs": 2}
 
 
 def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
@@ -110,7 +71,7 @@ def clean() -> Classifier:
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
     path = tmp_path / "small.toml"
-    path.write_text(RECIPE)
+    path.write_text(private_recipe(dimension=1, head_hidden=0, **FROZEN))
     return read_recipe(path)
 
 

@@ -16,7 +16,7 @@ from overridden import overridden
 from textveil.bundle import artifact
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.task import Split
-from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, sentences, train_checkpoints, write_encoder
+from tiny_training import QUICK_SEARCH, sentences, train_checkpoints, write_recipes
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -48,11 +48,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     (folder / "fair.txt").write_text(data(rows(96)))
     (folder / "unfair.txt").write_text(data(rows(96, flipped=True)))
-    recipes = {"clean": recipe_text(source=str(write_encoder(folder)), num_epochs=1)}
-    recipes["heads"] = private_recipe(tuned="false", num_epochs=0, placed_epochs=1, head_epochs=1)
-    for name, recipe in recipes.items():
-        (folder / f"{name}.toml").write_text(recipe.replace("ag-entities", "trustpilot"))
-    return folder
+    return write_recipes(folder, "trustpilot")
 
 
 @pytest.fixture(autouse=True)

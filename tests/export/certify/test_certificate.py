@@ -1,6 +1,5 @@
 """Certificates in bundles: labels, what must be refused, interruptions, and the command."""
 
-import hashlib
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
+from damaged import read_json, sign_manifest
 from interruption import interrupted
 from small_staircase import small_staircase
 from textveil import Sanitizer
@@ -69,8 +69,8 @@ class TestCertificateInABundle:
         other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"])
         write_certificate(bundle, certify(other))
         certificate = (bundle.path / "certificate.json").read_text()
-        data = certificate.replace(bundle.law_identity, other.law_identity).encode()
-        _plant(bundle.path, data)
+        (bundle.path / "certificate.json").write_text(certificate.replace(bundle.law_identity, other.law_identity))
+        sign_manifest(bundle.path, read_json(bundle.path / "manifest.json"))
         with pytest.raises(BundleDamaged, match="belongs to another table"):
             Sanitizer.load(bundle.path)
 
@@ -111,15 +111,6 @@ class TestCertificateInABundle:
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
 
 
-def _plant(folder, certificate):
-    """Puts a certificate into a bundle as a forger would, hashes and all."""
-    (folder / "certificate.json").write_bytes(certificate)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    digest = hashlib.sha256(certificate).hexdigest()
-    manifest["files"]["certificate.json"] = {"sha256": digest, "bytes": len(certificate)}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
 def test_threads_do_not_lose_the_worst_pair(monkeypatch):
     """Two blocks report at once, and the one with the larger ratio is interrupted between reading and writing."""
     real = Worst.or_worse
@@ -139,10 +130,9 @@ def test_threads_do_not_lose_the_worst_pair(monkeypatch):
 
 def _lie(folder, level, mechanism):
     """Lowers one label by a hundredth, and what the certificate says of it."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    certificate = json.loads((folder / "certificate.json").read_text())
+    manifest, certificate = (read_json(folder / name) for name in ("manifest.json", "certificate.json"))
     for said in (manifest, certificate):
         entry = said["levels"][level][mechanism]
         entry["epsilon_certified"] = round(entry["epsilon_certified"] - 0.01, 6)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    _plant(folder, json.dumps(certificate).encode())
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+    sign_manifest(folder, manifest)

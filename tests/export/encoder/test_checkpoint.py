@@ -8,18 +8,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from small_checkpoints import LABELS, VOCABULARY, sign, write_checkpoint
-from textveil_export.encoder.checkpoint import load_checkpoint
+from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
 from textveil_export.errors import CheckpointError
 
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory) -> Path:
-    return write_checkpoint(tmp_path_factory.mktemp("checkpoint") / "sound")
-
-
 @pytest.fixture
-def folder(sound: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(sound, tmp_path / "copy"))
+def folder(checkpoint_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(checkpoint_folder, tmp_path / "copy"))
 
 
 def content(folder: Path) -> dict:
@@ -38,8 +33,7 @@ def refused(folder: Path) -> str:
     return str(caught.value)
 
 
-def test_a_sound_checkpoint_is_read(sound: Path) -> None:
-    checkpoint = load_checkpoint(sound)
+def test_a_sound_checkpoint_is_read(checkpoint: Checkpoint) -> None:
     assert (checkpoint.mode, checkpoint.dimension, checkpoint.head_hidden) == ("l1", 3, 16)
     assert checkpoint.vocabulary == tuple(VOCABULARY)
     assert checkpoint.labels == LABELS

@@ -21,14 +21,7 @@ from textveil_export.encoder.evaluation import prepare, read_labeled
 from textveil_export.encoder.session import Session
 from textveil_export.errors import SourceError
 
-FILES = {
-    "manifest.json",
-    "model.onnx",
-    "vocabulary.txt",
-    "classifier.safetensors",
-    "int8_recipes.json",
-    "README.md",
-}
+FILES = {"manifest.json", "model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json", "README.md"}
 
 
 @pytest.mark.slow

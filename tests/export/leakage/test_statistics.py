@@ -1,13 +1,14 @@
 """What the levels do to words, against the definitions in rationals; and ``statistics.json`` in a bundle."""
 
-import hashlib
 import json
+import shutil
 from math import log
 
 import numpy as np
 import plain_statistics as plain
 import pytest
 import small_bundles
+from damaged import read_json, sign_manifest
 from planted import planted
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
@@ -135,11 +136,7 @@ class TestStatisticsInABundle:
     @pytest.fixture
     def bundle(self, measured, tmp_path):
         """A copy of the measured bundle, without statistics."""
-        folder = tmp_path / "b"
-        folder.mkdir()
-        for path in measured[0].path.iterdir():
-            (folder / path.name).write_bytes(path.read_bytes())
-        return open_bundle(folder, TextBundle)
+        return open_bundle(shutil.copytree(measured[0].path, tmp_path / "b"), TextBundle)
 
     def test_the_table_its_certificate_and_labels_stay(self, measured, bundle):
         labels = bundle.manifest["levels"]
@@ -179,14 +176,17 @@ class TestStatisticsInABundle:
     )
     def test_what_must_be_refused(self, measured, bundle, key, value, error):
         write_statistics(bundle, measured[1])
-        record = json.loads((bundle.path / "statistics.json").read_text())
-        _plant(bundle.path, json.dumps({**record, key: value}).encode())
+        record = read_json(bundle.path / "statistics.json")
+        (bundle.path / "statistics.json").write_text(json.dumps({**record, key: value}))
+        sign_manifest(bundle.path, read_json(bundle.path / "manifest.json"))
         with pytest.raises(error):
             Sanitizer.load(bundle.path)
 
     def test_the_statistics_of_another_table_are_refused(self, measured, bundle, tmp_path):
+        write_statistics(bundle, measured[1])
         other = write_statistics(plain.small(tmp_path / "other", "simplex", 5), measured[1])
-        _plant(bundle.path, (other.path / "statistics.json").read_bytes())
+        (other.path / "statistics.json").replace(bundle.path / "statistics.json")
+        sign_manifest(bundle.path, read_json(bundle.path / "manifest.json"))
         with pytest.raises(BundleDamaged, match="belongs to another table"):
             Sanitizer.load(bundle.path)
 
@@ -211,11 +211,3 @@ class TestStatisticsInABundle:
         bundle = open_bundle(tmp_path / "b", TextBundle)
         assert (bundle.statistics is not None) == (option == "--statistics")
         assert bundle.identity in capsys.readouterr().out
-
-
-def _plant(folder, data):
-    """Puts statistics into a bundle as a forger would, hashes and all."""
-    (folder / "statistics.json").write_bytes(data)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["statistics.json"] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    (folder / "manifest.json").write_text(json.dumps(manifest))

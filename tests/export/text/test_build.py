@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from overridden import overridden
 from textveil import Sanitizer
-from textveil.errors import BundleDamaged
+from textveil.bundle import TextBundle, open_bundle
+from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.mechanisms.baselines import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
-from textveil_export.text import weights
+from textveil_export.text import weights, write
 from textveil_export.text.build import Recipe, build_bundle
 from textveil_export.text.calibrate_epsilon import DEFAULT_SHARES
 from textveil_export.text.sources import Source
@@ -116,6 +117,22 @@ def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
 def test_a_parent_that_is_not_there(contents, tmp_path):
     with pytest.raises(WriteError, match="its folder does not exist"):
         write_bundle(contents, tmp_path / "missing" / "bundle")
+
+
+def test_a_bundle_beyond_the_cap_is_written_and_opened_only_by_whoever_asks(contents, tmp_path, monkeypatch):
+    opened = []
+
+    def remembered(path, *wanted, max_bytes=10):
+        opened.append(max_bytes)
+        return open_bundle(path, *wanted, max_bytes=max_bytes)
+
+    monkeypatch.setattr(write, "open_bundle", remembered)
+    monkeypatch.setattr(write, "MAX_BUNDLE_BYTES", 10)
+    bundle = write_bundle(contents, tmp_path / "b")
+    size = sum(file.stat().st_size for file in bundle.path.iterdir())
+    assert opened == [size, size]
+    with pytest.raises(BundleTooLarge):
+        open_bundle(bundle.path, TextBundle, max_bytes=10)
 
 
 class TestCommand:

@@ -1,4 +1,4 @@
-"""The staircase of a bundle that the exporter makes: its lists, its outputs, and the options of the command."""
+"""The staircase of a bundle that the exporter makes, with all of it or over a finished one: lists, outputs, options."""
 
 import json
 from pathlib import Path
@@ -16,18 +16,28 @@ from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
 from textveil_export.text.skeleton_lists import ENGLISH_KINDS, english_skeleton, read_skeleton_lists
 from textveil_export.text.sources import Source
-from textveil_export.text.staircase import StaircaseSettings
 
+GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()
 FUNCTION_WORDS = "'d\n'll\n'm\n're\n's\n've\na\nca\nn't\nof\nsha\nthe\nwo\n"
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, Path]:
-    """Vectors, function words, two kinds and frequencies in files."""
+def export(*arguments: object) -> int:
+    return run(cli.app, "textveil-export", [*map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = np.random.default_rng(3).standard_normal((len(WORDS), 6))
+    path = tmp_path_factory.mktemp("vectors") / "vectors"
+    path.write_text("".join(f"{w} {' '.join(map(str, row))}\n" for w, row in zip(WORDS, rows, strict=True)), "utf-8")
+    return path
+
+
+@pytest.fixture
+def files(vectors: Path, tmp_path: Path) -> dict[str, Path]:
+    """Vectors, function words, two kinds and frequencies in files."""
     contents = {
-        "vectors": "".join(f"{w} {' '.join(map(str, row))}\n" for w, row in zip(WORDS, rows, strict=True)),
         "function": FUNCTION_WORDS,
         "name": "john\nmary\n",
         "city": "london\nreading\tcapitalized\n",
@@ -35,14 +45,13 @@ def files(tmp_path: Path) -> dict[str, Path]:
     }
     for name, content in contents.items():
         (tmp_path / name).write_text(content, "utf-8")
-    return {name: tmp_path / name for name in contents}
+    return {"vectors": vectors, **{name: tmp_path / name for name in contents}}
 
 
 def table(files: dict[str, Path], folder: Path, *options: object) -> int:
     """Runs the command on the small vocabulary with the staircase alone."""
     arguments = ["table", "--vectors", files["vectors"], "--lists", "none", "--mechanisms", "staircase"]
-    given = [*overridden(arguments, options), "-o", folder / "bundle"]
-    return run(cli.app, "textveil-export", [*map(str, given)])
+    return export(*overridden(arguments, options), "-o", folder / "bundle")
 
 
 def foreign(files: dict[str, Path]) -> list[object]:
@@ -69,10 +78,7 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
     ]  # fmt: skip
     outputs = {protect: set(sanitizer.distribution("qwyx", protect=protect).words) for protect in ("words", "all")}
     drawn = {"doctor", "nurse", "clinic", "hospital", "flu", "cancer", "clean", "dirty", "monday"}
-    assert outputs == {
-        "words": drawn,
-        "all": drawn | {"the", "a", "of"},
-    }
+    assert outputs == {"words": drawn, "all": drawn | {"the", "a", "of"}}
 
 
 def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_path: Path) -> None:
@@ -153,6 +159,57 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
     assert json.dumps(both.law)
 
 
-def test_the_settings_are_checked() -> None:
-    with pytest.raises(ExportError):
-        StaircaseSettings(k=0)
+@pytest.fixture(scope="module")
+def finished(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle with SanText, which ``textveil-export staircase`` gives another law."""
+    folder = tmp_path_factory.mktemp("finished") / "bundle"
+    options = ["--lists", "none", "-k", "8", "--exponent", "4", "--mechanisms", "santext", "--no-statistics"]
+    assert export("table", "--vectors", vectors, *options, "--attribution", "Words by us.", "-o", folder) == 0
+    return folder
+
+
+def test_the_words_stay_and_the_lists_are_others(files: dict[str, Path], finished: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    options = ["--vectors", files["vectors"], "--lists", "none", "--staircase-neighbors", "6", *foreign(files)]
+    assert export("staircase", finished, *options, "-o", new) == 0
+    bundle = open_bundle(new, TextBundle)
+    assert (new / "vocabulary.tsv").read_bytes() == (finished / "vocabulary.tsv").read_bytes()
+    assert (bundle.mechanisms, bundle.default_mechanism, bundle.certificate) == (("staircase",), "staircase", None)
+    assert (bundle.manifest["name"], bundle.manifest["attribution"]) == ("new", "Words by us.")
+    assert bundle.manifest["licence"] == open_bundle(finished).manifest["licence"]
+    assert bundle.staircase is not None
+    assert bundle.staircase.neighbors.shape == (len(WORDS), 6)
+    assert bundle.skeleton is not None
+    assert [kind.name for kind in bundle.skeleton.kinds][-2:] == ["name", "city"]
+    assert "6 stored\nneighbors per word" in (new / "README.md").read_text("utf-8")
+    verify_text(bundle)
+
+
+def test_a_staircase_is_that_of_a_bundle_with_both(vectors: Path, finished: Path, tmp_path: Path) -> None:
+    """And it can be given another one: what it is made over is the vocabulary alone."""
+    options = ["--vectors", vectors, "--lists", "none", "--staircase-neighbors", "4"]
+    assert export("table", *options, "--mechanisms", "staircase", "-o", tmp_path / "both") == 0
+    assert export("staircase", finished, *options, "-o", tmp_path / "one") == 0
+    assert export("staircase", tmp_path / "one", *options, "--attribution", "By us.", "-o", tmp_path / "again") == 0
+    made = [tmp_path / folder for folder in ("both", "one", "again")]
+    assert len({(folder / "staircase.safetensors").read_bytes() for folder in made}) == 1
+    laws = [json.loads((folder / "law.json").read_bytes()) for folder in made]
+    assert laws[0] == laws[1] == laws[2]
+    credits = [open_bundle(tmp_path / folder).manifest["attribution"] for folder in ("one", "again")]
+    assert credits[0].startswith("Words by us. The lists of names")
+    assert credits[1] == "By us."
+
+
+def test_what_does_not_fit_is_refused(
+    vectors: Path, finished: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    few = tmp_path / "few"
+    few.write_text("".join(vectors.read_text("utf-8").splitlines(keepends=True)[:5]), "utf-8")
+    for arguments, message in (
+        ((GOLDEN / "wordpieces", "--vectors", vectors), "the staircase is for words"),
+        ((finished, "--vectors", few), "12 of 17 words have no vector of their own for the staircase"),
+        ((finished, "--lists", "german"), "--lists must be english or none"),
+    ):
+        assert export("staircase", *arguments, "-o", tmp_path / "new") == 1
+        assert message in capfd.readouterr().err
+        assert not (tmp_path / "new").exists()

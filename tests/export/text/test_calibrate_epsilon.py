@@ -59,11 +59,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
     words = small_bundles.spellings(len(vectors))
     targets = targets_of(geometry)
     recipe = Recipe(
-        name="small",
-        policy=small_bundles.MIXED.policy(words),
-        k=5,
-        certified_epsilons=targets,
-        default_level="low",
+        name="small", policy=small_bundles.MIXED.policy(words), k=5, certified_epsilons=targets, default_level="low"
     )
     bundle = write_bundle(
         build_bundle(Source(words=words, vectors=vectors.astype(np.float32), tokens="word", provenance={}), recipe),

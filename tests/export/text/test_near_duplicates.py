@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 from textveil_export.errors import SourceError
-from textveil_export.text.near_duplicates import (
-    _SAMPLED_PAIRS,
-    _sampled_median,
-    _sampled_pairs,
-    merge_near_duplicates,
-)
+from textveil_export.text.near_duplicates import _SAMPLED_PAIRS, _sampled_median, _sampled_pairs, merge_near_duplicates
 from textveil_export.text.neighbors import nearest
 from textveil_export.text.quantize import quantize, quantize_by_row, unknown_row
 

@@ -194,13 +194,6 @@ def test_what_makes_no_staircase_is_refused(make):
         make()
 
 
-def test_a_tiny_vocabulary_has_all_of_its_words_as_neighbors():
-    near = staircase_arrays(source(20))["neighbours"]
-    assert near.shape[1] == sum(is_wordlike(word) for word in source(20).words)
-    assert all(len(set(row)) == len(row) for row in near.tolist())
-    assert near[:, 0].tolist() == list(range(len(near)))
-
-
 def test_ids_beyond_uint16_are_uint32(monkeypatch):
     assert staircase_arrays(source())["neighbours"].dtype == np.uint16
     monkeypatch.setattr(staircase, "_MOST_UINT16", 62)

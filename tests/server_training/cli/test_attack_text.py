@@ -15,6 +15,7 @@ from textveil_training.attacks.text import run as run_module
 from textveil_training.hashes import sha256
 
 Run = Callable[..., tuple[int, str, str]]
+Refused = Callable[..., str]
 
 COUNT = 40
 WORDS = spellings(COUNT)
@@ -52,10 +53,8 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     record = tmp_path / "record.json"
     options = ("--model", place / "lm", "--max-tokens", 32, "--precision", "float32")
     code, out, err = run(*ATTACK, *options, "-o", record)
-    assert (code, err) == (
-        0,
-        "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known)\n",
-    )
+    assert code == 0
+    assert err == "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known)\n"
     lines = [line.split() for line in out.splitlines()]
     assert [line[0] for line in lines[:3]] == ["attack", "unchanged", "nearest"]
     assert {line[0] for line in lines[1:]} == {"unchanged", "nearest", "bayes", "repeated", "mask", "contextual"}
@@ -153,46 +152,38 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "said"),
     [
-        (("--attacks", "nearest,guess"), 1, "setting: the attacks are nearest, bayes"),
-        (("--attacks", ""), 1, "setting: the attacks are"),
-        (("--attacks", "mask"), 1, "setting: mask and contextual need a masked language model"),
-        (("--tokens", 0), 1, "setting: tokens is out of range"),
-        (("--max-tokens", 100, "--model", "lm"), 1, "setting: max_tokens"),
-        (("--precision", "half"), 1, "setting: precision"),
-        (("--model", "headless", "--max-tokens", 32), 1, "checkpoint: that model has no trained head"),
-        (("--model", "words"), 1, "checkpoint: "),
-        (("--model", "lm", "--max-tokens", 32, "--device", "cuda:99"), 1, "device: "),
-        (("-o", "missing/record.json"), 1, "output: "),
-        (("--split", "dev"), 1, "data-option: "),
-        (("--text-key", "body"), 1, "data-option: this format has no keys"),
-        (("-m", "fbdd"), 1, "option: --epsilon is needed with --mechanism fbdd"),
-        (("-e", "5"), 1, "no such level"),
+        (("--attacks", "nearest,guess"), "setting: the attacks are nearest, bayes"),
+        (("--attacks", ""), "setting: the attacks are"),
+        (("--attacks", "mask"), "setting: mask and contextual need a masked language model"),
+        (("--tokens", 0), "setting: tokens is out of range"),
+        (("--max-tokens", 100, "--model", "lm"), "setting: max_tokens"),
+        (("--precision", "half"), "setting: precision"),
+        (("--model", "headless", "--max-tokens", 32), "checkpoint: that model has no trained head"),
+        (("--model", "words"), "checkpoint: "),
+        (("--model", "lm", "--max-tokens", 32, "--device", "cuda:99"), "device: "),
+        (("-o", "missing/record.json"), "output: "),
+        (("--split", "dev"), "data-option: "),
+        (("--text-key", "body"), "data-option: this format has no keys"),
+        (("-m", "fbdd"), "option: --epsilon is needed with --mechanism fbdd"),
+        (("-e", "5"), "no such level"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
 )
-def test_what_makes_no_sense_is_refused(run: Run, arguments: tuple[object, ...], code: int, said: str) -> None:
-    found, out, err = run(*ATTACK, *arguments)
-    assert (found, out) == (code, "")
-    assert said in err
-    assert len(err.splitlines()) == 1
-    assert "quokka" not in err
+def test_what_makes_no_sense_is_refused(refused: Refused, arguments: tuple[object, ...], said: str) -> None:
+    assert said in refused(*ATTACK, *arguments)
 
 
-def test_data_that_cannot_be_attacked_are_refused(run: Run, write: Callable[..., Path]) -> None:
+def test_data_that_cannot_be_attacked_are_refused(refused: Refused, write: Callable[..., Path]) -> None:
     for path, said in (
         (Path("gaps.tsv"), "data-empty: no text has a token"),
         (write("", "empty.tsv"), "data-empty"),
         (Path("missing.tsv"), "data-file"),
     ):
-        code, out, err = run("attack", "text", path, "--format", "tsv", "-b", "words", "--attacks", "nearest")
-        assert (code, out) == (1, "")
-        assert said in err
+        assert said in refused("attack", "text", path, "--format", "tsv", "-b", "words", "--attacks", "nearest")
 
 
-def test_pieces_that_the_model_lacks_are_refused(run: Run) -> None:
+def test_pieces_that_the_model_lacks_are_refused(refused: Refused) -> None:
     arguments = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "pieces", "--model", "lm", "--max-tokens", 32)
-    code, out, err = run(*arguments)
-    assert (code, out) == (1, "")
-    assert err.startswith("textveil-train: encoder-mismatch: ")
+    assert refused(*arguments).startswith("encoder-mismatch: ")

@@ -15,6 +15,7 @@ from textveil_cli import console
 from textveil_training import cli
 
 Run = Callable[..., tuple[int, str, str]]
+Refused = Callable[..., str]
 Write = Callable[..., Path]
 
 SST2 = "sentence\tlabel\nthe quokkasecret film\t1\nno quokkasecret\t0\n"
@@ -93,7 +94,7 @@ def test_options_of_the_staircase(write: Write, run: Run) -> None:
     assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--split", "-o", "krr")[0] == 1
 
 
-def test_the_rung_names(write: Write, run: Run, canary: str, tmp_path: Path) -> None:
+def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, tmp_path: Path) -> None:
     rows = "sentence\tlabel\nthe film that Olga saw in Boston\t1\n"
     allowed = tmp_path / "allow.txt"
     allowed.write_text("Olga Boston\n")
@@ -108,9 +109,7 @@ def test_the_rung_names(write: Write, run: Run, canary: str, tmp_path: Path) -> 
     code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0
     assert "textveil: entries of --allow: of several words: 1 (each is shown alone too)\n" in err
-    code, out, err = run(path, "--format", "sst2", "--protect", "names", "--keep", canary, "-o", "none")
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert canary not in err
+    assert refused(path, "--format", "sst2", "--protect", "names", "--keep", canary, "-o", "none")
 
 
 def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
@@ -146,16 +145,11 @@ BAD = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "content", "said"), BAD, ids=[f"{n}: {s.split(':')[0]}" for n, _, s in BAD])
-def test_bad_input(
-    write: Write, run: Run, small: Path, canary: str, name: str, content: str | bytes, said: str
-) -> None:
+def test_bad_input(write: Write, refused: Refused, small: Path, name: str, content: str | bytes, said: str) -> None:
     """Also behind good files: nothing is drawn before all of the input has been read."""
     good = {"sst2": SST2, "text": "a\n", "jsonl": JSON}.get(name)
     inputs = [*([] if good is None else [write(good, "good.txt")]), write(content)]
-    code, out, err = run(*inputs, "--bundle", small, "--format", name)
-    assert (code, out, err.count("\n")) == (2 if said.startswith("usage") else 1, "", 1)
-    assert err.startswith(f"textveil-train: {said}")
-    assert canary not in err
+    assert refused(*inputs, "--bundle", small, "--format", name).startswith(said)
     assert list(Path().iterdir()) == []
 
 
@@ -176,18 +170,16 @@ def test_bad_input(
         (["ROWS", "--format", "sst2", "-o", ".."], "resume: the output folder is not empty"),
     ],
 )
-def test_bad_options(write: Write, run: Run, small: Path, canary: str, arguments: list[str], said: str) -> None:
+def test_bad_options(write: Write, refused: Refused, small: Path, arguments: list[str], said: str) -> None:
     path = str(write(SST2))
     given = [argument.replace("ROWS", path) for argument in arguments]
-    code, out, err = run(*overridden(["--bundle", small], given))
-    assert (code, out, err.count("\n")) == (2 if said.startswith("usage") else 1, "", 1)
-    assert err.startswith(f"textveil-train: {said}")
-    assert canary not in err
+    code = 2 if said.startswith("usage") else 1
+    assert refused(*overridden(["--bundle", small], given), code=code).startswith(said)
     assert list(Path().iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions are another matter there")
-def test_a_file_that_may_not_be_read(write: Write, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read(write: Write, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = write(SST2), Path.open
 
     def refuse(opened: Path, *rest: Any, **named: Any) -> object:
@@ -196,8 +188,5 @@ def test_a_file_that_may_not_be_read(write: Write, run: Run, monkeypatch: pytest
         return real(opened, *rest, **named)
 
     monkeypatch.setattr(Path, "open", refuse)
-    code, _, err = run(path, "--format", "sst2")
-    assert (code, err) == (
-        1,
-        f"textveil-train: data-file: input 1 of 1 cannot be opened ({os.strerror(errno.EACCES)})\n",
-    )
+    said = refused(path, "--format", "sst2")
+    assert said == f"data-file: input 1 of 1 cannot be opened ({os.strerror(errno.EACCES)})\n"

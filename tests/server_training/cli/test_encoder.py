@@ -81,16 +81,15 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
     assert held_out.decisions.tolist() == wanted.tolist()
 
 
-def test_bad_rows_are_errors_counted_or_in_the_quarantine(run: Run, tmp_path: Path) -> None:
+def test_bad_rows_are_errors_counted_or_in_the_quarantine(
+    run: Run, refused: Callable[..., str], tmp_path: Path
+) -> None:
     empty = f"900,,Sport\n901,{SECRET},\n902, ,nan\n"
     (tmp_path / "my.csv").write_text(csv() + empty, "utf-8")
     (tmp_path / "worse.csv").write_text(csv() + empty + f"903,{SECRET}\n", "utf-8")
     given = ("--text", "text", "--label", "topic", "--levels", "4", "--threads", "1", "-o", tmp_path / "bundle")
-    code, _, err = run("encoder", tmp_path / "my.csv", *given)
-    assert (code, err) == (
-        1,
-        "textveil-train: data-text: my.csv, line 92: the text is missing (--skip-empty leaves such rows out)\n",
-    )
+    said = refused("encoder", tmp_path / "my.csv", *given)
+    assert said == "data-text: my.csv, line 92: the text is missing (--skip-empty leaves such rows out)\n"
     code, _, err = run("encoder", tmp_path / "my.csv", *given, "--skip-empty")
     assert code == 0
     assert "textveil-train: 3 rows left out (2: the text is missing, 1: the label is missing)\n" in err
@@ -105,13 +104,8 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(run: Run, tmp_path: Pa
     assert sum(json.loads(out)["left_out"].values()) == 4
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     assert [row["line"] for row in rows] == [92, 93, 94, 95]
-    assert rows[1] == {
-        "file": "worse.csv",
-        "row": 92,
-        "line": 93,
-        "reason": "the label is missing",
-        "raw": f"901,{SECRET},",
-    }
+    place = {"file": "worse.csv", "row": 92, "line": 93}
+    assert rows[1] == {**place, "reason": "the label is missing", "raw": f"901,{SECRET},"}
     assert kept.stat().st_mode & 0o777 == 0o600
     assert run("encoder", tmp_path / "my.csv", *given, "--quarantine", kept, "--force")[0] == 1
 
@@ -206,7 +200,7 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
 
 def test_figures_are_expectations_over_the_draw() -> None:
     task = divided(
-        [Example(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)],
+        [Example(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)]
     )
     confusion = np.array([[6.0, 2.0], [1.0, 3.0]])
     channels = fit_channels(confusion, ("1", "4"), lambda *_: None)
@@ -246,14 +240,13 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_one_line_and_leaves_nothing(
-    run: Run, tmp_path: Path, content: str, arguments: tuple[str, ...], message: str
+    refused: Callable[..., str], tmp_path: Path, content: str, arguments: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "my.csv").write_text(content, "utf-8")
     given = ("encoder", tmp_path / "my.csv", "--text", "text", "-o", tmp_path / "bundle", "--label", "topic")
-    code, out, err = run(*overridden(given, arguments))
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert message in err
-    assert SECRET not in err
+    said = refused(*overridden(given, arguments))
+    assert message in said
+    assert SECRET not in said
     assert [path.name for path in tmp_path.iterdir()] == ["my.csv"]
 
 

@@ -10,6 +10,7 @@ from textveil.bundle import artifact
 from tiny_training import sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
+Refused = Callable[..., str]
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 
 
@@ -77,37 +78,30 @@ def test_scored_pairs_by_score_or_by_class(place: Path, run: Run, classes: bool)
     ],
 )
 def test_bad_rows(
-    run: Run, write: Callable[..., Path], canary: str, rows: str, format_name: str, code: str, said: str
+    refused: Refused, write: Callable[..., Path], rows: str, format_name: str, code: str, said: str
 ) -> None:
     path = write(rows)
-    found, out, err = run("finetune", path, "--format", format_name, "-o", path.parent / "model", *OPTIONS)
-    assert (found, out) == (1, "")
-    assert err.startswith(f"textveil-train: {code}: ")
+    err = refused("finetune", path, "--format", format_name, "-o", path.parent / "model", *OPTIONS)
+    assert err.startswith(f"{code}: ")
     assert said in err
-    assert err.count("\n") == 1
-    assert canary not in err
     assert not (path.parent / "model").exists()
 
 
-def test_training_and_test_rows_of_different_releases(place: Path, run: Run) -> None:
+def test_training_and_test_rows_of_different_releases(place: Path, run: Run, refused: Refused) -> None:
     santext = ("-m", "santext+", "-b", artifact("english-santext"))
     assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized", *santext)[0] == 0
     arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
-    code, out, err = run(*arguments)
-    assert (code, out) == (1, "")
-    assert "different releases" in err
+    assert "different releases" in refused(*arguments)
     (place / "sanitized" / "rows.tsv").write_text((place / "rows.tsv").read_text())
-    code, out, err = run("finetune", "sanitized/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
-    assert (code, out) == (1, "")
-    assert err.startswith("textveil-train: data-release: ")
+    said = refused("finetune", "sanitized/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
+    assert said.startswith("data-release: ")
     assert not (place / "mixed").exists()
 
 
-def test_a_corpus_of_the_staircase_is_refused_by_name(place: Path, run: Run) -> None:
+def test_a_corpus_of_the_staircase_is_refused_by_name(place: Path, run: Run, refused: Refused) -> None:
     assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "drawn")[0] == 0
-    code, out, err = run("finetune", "drawn/rows.tsv", "--format", "tsv", "-o", "never", *OPTIONS)
-    assert (code, out) == (1, "")
-    assert err.startswith("textveil-train: training-staircase: this corpus was sanitized with the staircase")
+    said = refused("finetune", "drawn/rows.tsv", "--format", "tsv", "-o", "never", *OPTIONS)
+    assert said.startswith("training-staircase: this corpus was sanitized with the staircase")
     assert not (place / "never").exists()
 
 
@@ -122,9 +116,6 @@ def test_a_corpus_of_the_staircase_is_refused_by_name(place: Path, run: Run) -> 
         (["--resume"], "resume"),
     ],
 )
-def test_bad_options(run: Run, tmp_path: Path, more: list[object], code: str) -> None:
+def test_bad_options(refused: Refused, tmp_path: Path, more: list[object], code: str) -> None:
     arguments = ["finetune", "rows.tsv", "--format", "tsv", "-o", tmp_path / "model", *OPTIONS]
-    found, out, err = run(*overridden(arguments, more))
-    assert (found, out) == (1, "")
-    assert err.startswith(f"textveil-train: {code}: ")
-    assert err.count("\n") == 1
+    assert refused(*overridden(arguments, more)).startswith(f"{code}: ")

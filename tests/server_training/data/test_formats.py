@@ -1,18 +1,11 @@
-"""The formats by name."""
+"""The formats by name, and the examples that they give."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from textveil_training.data import (
-    FORMATS,
-    Example,
-    FormatName,
-    ReadOptions,
-    available_splits,
-    load,
-)
+from textveil_training.data import FORMATS, Example, FormatName, ReadOptions, available_splits, load
 from textveil_training.errors import DataError, DataOptionError, MissingSplit, UnknownFormat, UnreadableFile
 
 Write = Callable[..., Path]
@@ -111,3 +104,7 @@ def test_options_reach_the_reader(write: Write) -> None:
     path = write('{"body": "b", "class": 3}\n')
     options = ReadOptions(text_key="body", label_key="class")
     assert list(load("jsonl", path, None, options)) == [Example(texts=("b",), label="3")]
+
+
+def test_no_repr_shows_a_text_or_a_label(canary: str) -> None:
+    assert canary not in repr(Example(texts=(canary, canary), label=canary, score=3.5, attributes=(0, 2)))

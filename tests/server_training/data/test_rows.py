@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_training.data.rows import read_lines, score_field
-from textveil_training.errors import (
-    DataError,
-    EmptyData,
-    FileLocation,
-    InvalidScore,
-    InvalidUtf8,
-    UnreadableFile,
-)
+from textveil_training.errors import DataError, EmptyData, FileLocation, InvalidScore, InvalidUtf8, UnreadableFile
 
 Write = Callable[..., Path]
 Refuses = Callable[..., DataError]
@@ -28,10 +21,7 @@ def texts(path: Path) -> list[str]:
 
 
 def test_lines_are_numbered_from_one_and_name_the_file(write: Write) -> None:
-    assert list(read_lines(write("a\nb\n"))) == [
-        (FileLocation("rows.txt", 1), "a"),
-        (FileLocation("rows.txt", 2), "b"),
-    ]
+    assert list(read_lines(write("a\nb\n"))) == [(FileLocation("rows.txt", 1), "a"), (FileLocation("rows.txt", 2), "b")]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +48,10 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, lines
 
 
 @given(
-    prefix=st.text(st.characters(exclude_categories=["Cs"])),
-    bad=st.sampled_from([b"\xff", b"\xc3(", b"\xed\xa0\x80"]),
+    prefix=st.text(st.characters(exclude_categories=["Cs"])), bad=st.sampled_from([b"\xff", b"\xc3(", b"\xed\xa0\x80"])
 )
 def test_the_offset_of_an_invalid_byte_is_its_place_in_the_file(
-    tmp_path_factory: pytest.TempPathFactory,
-    prefix: str,
-    bad: bytes,
+    tmp_path_factory: pytest.TempPathFactory, prefix: str, bad: bytes
 ) -> None:
     path = tmp_path_factory.mktemp("bytes") / "rows.txt"
     path.write_bytes(prefix.encode() + bad)
@@ -108,25 +95,7 @@ def test_scores_in_range_are_read(score: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        "",
-        " ",
-        "nan",
-        "inf",
-        "-inf",
-        "1e0",
-        "1_0",
-        " 3",
-        "3 ",
-        "3,5",
-        "٣",
-        "0x1",
-        ".5",
-        "5.01",
-        "-1",
-        "9" * 400,
-    ],
+    "value", ["", " ", "nan", "inf", "-inf", "1e0", "1_0", " 3", "3 ", "3,5", "٣", "0x1", ".5", "5.01", "-1", "9" * 400]
 )
 def test_other_scores_are_refused(value: str) -> None:
     with pytest.raises(InvalidScore):

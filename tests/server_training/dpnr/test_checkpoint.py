@@ -16,15 +16,10 @@ from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
 from textveil_training.hashes import sha256
-from tiny_training import clean_description, description, sentences, write_encoder
+from tiny_training import clean_description, description, sentences
 
 PRIVATE = description(dimension=3, head_hidden=4, word_dropout="0.1")
 CLEAN = clean_description()
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_encoder(tmp_path_factory.mktemp("encoder"))
 
 
 @pytest.fixture

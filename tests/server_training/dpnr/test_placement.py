@@ -14,13 +14,7 @@ from scipy.stats import norm
 from textveil.mechanisms.noise import zcdp
 from textveil_training.channels import accuracy_channel, joint
 from textveil_training.dpnr.noise import Mode, bounded, noise_scale
-from textveil_training.dpnr.placement import (
-    Placement,
-    Search,
-    best_placement,
-    place,
-    placed_accuracy,
-)
+from textveil_training.dpnr.placement import Placement, Search, best_placement, place, placed_accuracy
 from textveil_training.errors import InvalidChannel
 
 Floats = NDArray[np.float64]

@@ -1,12 +1,11 @@
 """``textveil-train encoder`` with a tuned BERT: what a device does with its bundle, and Ctrl-C at every stage."""
 
-import os
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from interruption import ctrl_c
 from textveil.bundle import IndexBundle, OnnxParts, open_bundle
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
@@ -43,11 +42,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
 
     @contextmanager
     def bars() -> Iterator[Callable[[str, int, int], None]]:
-        def report(told: str, done: int, total: int) -> None:
-            if (told, done) == (stage, step):
-                os.kill(os.getpid(), signal.SIGINT)
-
-        yield report
+        yield ctrl_c(lambda told, done, total: (told, done) == (stage, step))
 
     with monkeypatch.context() as patched:
         patched.setattr("textveil_training.cli.encoder.progress_bars", bars)

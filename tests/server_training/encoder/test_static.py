@@ -16,15 +16,8 @@ ROWS[-2:] = 0
 PUBLIC = PublicWords(
     words={word: row for row, word in enumerate(WORDS)}, rows=ROWS, identity="", license="", attribution=""
 )
-TEXTS = [
-    "the goal won",
-    "a goal lost the goal",
-    "the bank sold",
-    "bank sold a bank",
-    "a film seen",
-    "the film won seen",
-]
-TEXTS = [*TEXTS * 3, "spare goal"]
+SAID = "the goal won, a goal lost the goal, the bank sold, bank sold a bank, a film seen, the film won seen".split(", ")
+TEXTS = [*SAID * 3, "spare goal"]
 CLASSES = [0, 0, 1, 1, 2, 2] * 3 + [0]
 SETTINGS = StaticSettings(pairs=16, max_iterations=500)
 

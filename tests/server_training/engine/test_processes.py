@@ -38,17 +38,9 @@ def two_processes(*arguments: str) -> list[str]:
 def test_the_command_in_two_processes(pretraining: Path) -> None:
     """Only the first one has a result to print; neither fails."""
     pytest.importorskip("accelerate")
-    given = [
-        "--data",
-        f"{pretraining / 'texts.txt'}:text",
-        "--start",
-        str(pretraining / "encoder"),
-        "--raw",
-        "--steps",
-        "2",
-    ]
+    given = ["--data", f"{pretraining / 'texts.txt'}:text", "--start", str(pretraining / "encoder"), "--raw"]
     more = ["--batch-size", "8", "--max-tokens", "32", "--precision", "float32", "-o", str(pretraining / "by-command")]
-    printed = two_processes("-m", "textveil_training", "pretrain", *given, *more)
+    printed = two_processes("-m", "textveil_training", "pretrain", "--steps", "2", *given, *more)
     assert sorted("2 steps" in output for output in printed) == [False, True]
     assert json.loads((pretraining / "by-command" / "record.json").read_text())["finished"]
 

@@ -9,21 +9,16 @@ from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.text.wordpiece import WordPiece
 from textveil_training.dpnr.evaluation import removed
 from textveil_training.engine.tokens import SPECIAL, Tokenizer, bucketed, in_order_of_length
-from tiny_training import sentences, write_encoder
+from tiny_training import sentences
 
 
 @pytest.fixture(scope="module")
-def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_encoder(tmp_path_factory.mktemp("encoder")) / "vocab.txt"
+def tokenizer(encoder: Path) -> Tokenizer:
+    return Tokenizer(encoder / "vocab.txt", lowercase=True, max_tokens=8)
 
 
-@pytest.fixture(scope="module")
-def tokenizer(vocabulary: Path) -> Tokenizer:
-    return Tokenizer(vocabulary, lowercase=True, max_tokens=8)
-
-
-def test_the_pieces_are_the_devices(vocabulary: Path, tokenizer: Tokenizer) -> None:
-    ids = {piece: number for number, piece in enumerate(vocabulary.read_text().splitlines())}
+def test_the_pieces_are_the_devices(encoder: Path, tokenizer: Tokenizer) -> None:
+    ids = {piece: number for number, piece in enumerate((encoder / "vocab.txt").read_text().splitlines())}
     device = WordPiece(ids, special=SPECIAL)
     texts = [text for _, text, _ in sentences()] + ["", "Cream CREAM, zebra!", "[MASK] aaa"]
     for text in texts:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from interruption import ctrl_c
 from safetensors.torch import load_file, save_file
 from textveil.bundle import artifact
 from textveil.errors import ResumeError
@@ -28,21 +29,9 @@ from textveil_training.progress import Report, no_report
 from tiny_training import made_up, write_encoder
 
 
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_encoder(tmp_path_factory.mktemp("finetune"))
-
-
 def settings(encoder: Path, **values: Any) -> Settings:
-    chosen = {
-        "num_epochs": 4,
-        "batch_size": 8,
-        "learning_rate": 1e-2,
-        "dropout": 0.0,
-        "max_tokens": 32,
-        "precision": "float32",
-    }
-    return Settings(encoder=str(encoder), **(chosen | values))
+    chosen = {"num_epochs": 4, "batch_size": 8, "learning_rate": 1e-2, "dropout": 0.0, "max_tokens": 32}
+    return Settings(encoder=str(encoder), precision="float32", **(chosen | values))
 
 
 def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> Task:
@@ -119,17 +108,9 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
 def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:
     chosen, task = settings(encoder, num_epochs=3, dropout=0.1), classes()
     whole = tuned(chosen, task, RunOptions(tmp_path / "whole"))
-
-    def stop(stage: str, done: int, total: int) -> None:
-        if done == 4:
-            import os
-            import signal
-
-            os.kill(os.getpid(), signal.SIGINT)
-
     broken = RunOptions(tmp_path / "broken")
     with pytest.raises(KeyboardInterrupt):
-        tuned(chosen, task, broken, stop)
+        tuned(chosen, task, broken, ctrl_c(lambda stage, done, total: done == 4))
     with pytest.raises(CheckpointError, match="--resume"):
         tuned(chosen, task, broken)
     with pytest.raises(ResumeError):

@@ -1,12 +1,12 @@
 """A pretraining that is interrupted goes on to the same result, or says why it cannot."""
 
-import os
-import signal
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from interruption import ctrl_c
 from small_pretraining import WEIGHTS, run
 from textveil.errors import ResumeError
 from textveil_training.engine.run import STATE
@@ -16,15 +16,8 @@ LIKE_THE_TIME = ("wall_s", "cpu_s", "tokens_per_s")
 
 
 def interrupting(every: int) -> Callable[[str, int, int], None]:
-    steps = 0
-
-    def report(stage: str, done: int, total: int) -> None:
-        nonlocal steps
-        steps += 1
-        if steps % every == 0:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    return report
+    steps = count(1)
+    return ctrl_c(lambda stage, done, total: next(steps) % every == 0)
 
 
 def broken(pretraining: Path, name: str, **settings: Any) -> dict[str, Any]:

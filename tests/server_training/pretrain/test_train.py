@@ -102,13 +102,8 @@ def test_a_finished_run(pretraining: Path) -> None:
     sizes = record["data"]
     assert sizes["train"]["texts"] + sizes["held_out"]["texts"] == sizes["sources"][0]["texts"] == 32
     assert not any(word in json.dumps(record) for word in ("onion", "thunder", str(pretraining)))
-    assert sorted(path.name for path in (pretraining / "raw").iterdir()) == [
-        "config.json",
-        WEIGHTS,
-        "record.json",
-        "tokenizer_config.json",
-        "vocab.txt",
-    ]
+    names = sorted(path.name for path in (pretraining / "raw").iterdir())
+    assert names == ["config.json", WEIGHTS, "record.json", "tokenizer_config.json", "vocab.txt"]
 
 
 def test_the_folder_opens_as_an_encoder_and_as_a_masked_language_model(pretraining: Path) -> None:

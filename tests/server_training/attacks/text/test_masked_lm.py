@@ -185,7 +185,6 @@ def test_long_texts_are_cut_around_the_mask(folders: dict[str, Path], plant: Pla
         flat = [piece for (piece,) in tokens]
         assert before == flat[place - len(before) : place]
         assert after == flat[place + 1 : place + 1 + len(after)]
-    channel = TextChannel(folders["all"], mechanism="krr", epsilon="30")
     assert run(channel, [" ".join(words)])["mask"]["tokens"] == length
 
 

@@ -20,10 +20,7 @@ def both(channel: TextChannel, released: Released) -> dict[str, np.ndarray]:
 
 def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, Path]) -> None:
     """Under the frequencies of the text the posterior is true: its mean is the rate, after any number of outputs."""
-    for options in (
-        Options(mechanism="santext+", epsilon="8"),
-        Options(mechanism="santext", epsilon="8"),
-    ):
+    for options in (Options(mechanism="santext+", epsilon="8"), Options(mechanism="santext", epsilon="8")):
         channel = TextChannel(folders["words"], **options)
         released = release(channel, texts(400))
         everything = np.arange(len(released))

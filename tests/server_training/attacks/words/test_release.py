@@ -5,17 +5,7 @@ import pytest
 from textveil.text import segments
 from textveil.text.rewrite import cut
 from textveil.text.rewrite.read import Reading
-from textveil_training.attacks.words import (
-    DRAWN,
-    KIND,
-    MARK,
-    NOTHING,
-    SHOWN,
-    Words,
-    constant,
-    of_plan,
-    unchanged,
-)
+from textveil_training.attacks.words import DRAWN, KIND, MARK, NOTHING, SHOWN, Words, constant, of_plan, unchanged
 from toy_release import VOCABULARY, plan
 
 TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs! DON'T; Cat cat zebra"
