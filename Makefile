@@ -45,7 +45,7 @@ integration-%:
 	python3 -m venv .envs/$*
 	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas) $(if $(filter gateway,$*),$(CLIENTS))
 	$(if $(filter gateway,$*),command -v npm > /dev/null && npm install --silent --prefix .envs/gateway $(NODE_CLIENTS) || echo "the AI SDK is not there: its test is skipped")
-	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve gateway,$*),tests/cli/$*,tests/cli/integrations/test_$*.py)
+	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve gateway,$*),tests/cli/$*,tests/cli/integrations/test_$**.py)
 
 # The wheels of the server with Ray, on a cluster of two nodes on this machine.
 integration-ray:

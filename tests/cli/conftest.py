@@ -1,5 +1,7 @@
 """What tests of the command share."""
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,3 +31,15 @@ def run(here: Callable) -> Callable[..., tuple[int, str, str]]:
         return ran.code, ran.out.decode(), ran.err.decode()
 
     return start
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate of the loopback address, signed by itself, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("making a certificate needs openssl")
+    made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext"
+    names = ["subjectAltName=IP:127.0.0.1,DNS:localhost", "-out", made, "-keyout", key]
+    subprocess.run([*command.split(), *names], check=True, capture_output=True)
+    return made, key

@@ -5,52 +5,37 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_checkpoints import LABELS, VOCABULARY
 from textveil_export.encoder.checkpoint import load_checkpoint
 from textveil_export.encoder.evaluation import classify
 from textveil_export.encoder.onnx_graph import Reference
 from textveil_export.errors import CheckpointError
-from textveil_training.dpnr.checkpoint import Description, write_checkpoint
+from textveil_training.dpnr.checkpoint import write_checkpoint
 from textveil_training.dpnr.networks import Model
-from transformers import BertConfig, BertModel
+from tiny_training import description, write_encoder
+from transformers import BertModel
 
 
 def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifier_hidden: int) -> Model:
     """A model with random weights, written as training writes it."""
-    torch.manual_seed(4)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=24,
-        max_position_embeddings=24,
-        initializer_range=0.5,
-    )
+    start = write_encoder(folder.parent)
     model = Model(
-        BertModel(config, add_pooling_layer=False),
+        BertModel.from_pretrained(start, add_pooling_layer=False),
         mode=mode,
         dimension=dimension,
         head_hidden=head_hidden,
         classifier_hidden=classifier_hidden,
-        classes=len(LABELS),
+        classes=2,
         dropout=0.1,
     ).eval()
-    description = Description(
+    told = description(
         mode=mode,
         dimension=dimension,
         head_hidden=head_hidden or None,
-        pooling="mean",
         max_tokens=24,
-        labels=LABELS,
-        lowercase=True,
         levels=() if mode == "none" else ("1", "4"),
         delta="1e-6" if mode == "l2" else None,
-        word_dropout="0",
     )
-    vocabulary = folder.parent / "vocab.txt"
-    vocabulary.write_text("".join(f"{piece}\n" for piece in VOCABULARY), "utf-8")
-    write_checkpoint(folder, model, description, vocabulary)
+    write_checkpoint(folder, model, told, start / "vocab.txt")
     return model
 
 
@@ -67,7 +52,7 @@ def test_vectors_and_decisions_are_those_of_training(
     vectors, expected, logits = [], [], []
     level = torch.tensor([[np.log(4.0)]], dtype=torch.float32)
     for tokens in range(1, 25):
-        ids = generator.integers(0, len(VOCABULARY), tokens)
+        ids = generator.integers(0, len(checkpoint.vocabulary), tokens)
         vectors.append(reference(ids))
         with torch.inference_mode():
             given = torch.from_numpy(ids)[None]

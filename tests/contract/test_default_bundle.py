@@ -5,12 +5,10 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 import reference_reader as reader
-from coverage_of_lists import coverage, held_out_texts
 from textveil import Sanitizer
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
@@ -28,8 +26,6 @@ from textveil_export.text.skeleton_lists import english_skeleton
 from textveil_export.text.sources import Source, read_vectors
 from textveil_export.text.staircase import read_frequencies
 from textveil_export.text.word_sets import LISTS, english_lists
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -196,10 +192,3 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
     assert (law["staircase"], law["skeleton"]) == (part.law["staircase"], part.law["skeleton"])
     for name, content in part.texts.items():
         assert (DEFAULT_BUNDLE / name).read_text(encoding="utf-8") == content
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason="the held-out corpora are not here")
-def test_coverage_of_text_that_was_not_used_for_the_list(bundle):
-    # Names and numbers that are kinds are not counted: they are not in the vocabulary.
-    for texts in held_out_texts(DATA):
-        assert coverage(list(bundle.ids), texts) >= 0.93

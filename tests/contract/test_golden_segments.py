@@ -80,6 +80,13 @@ def test_numbers_in_brackets_agree(parts: list[str]) -> None:
     assert_agreement("".join(parts))
 
 
+@pytest.mark.slow
+@settings(max_examples=3000)
+@given(st.text(st.sampled_from("aZéжΩ ̈\u00ad'.’·,;!-—“”«(/\u2003\u2028\t\r\n\x85ʼ"), max_size=12))
+def test_words_between_marks_and_blanks_agree(text: str) -> None:
+    assert_agreement(text)
+
+
 @pytest.mark.parametrize("length", [1_000, 1_001])
 @pytest.mark.parametrize("pattern", ["a", "é", "\ufdfa", "a'", "e\u0301"])
 def test_a_word_is_a_string_from_the_same_length_on(pattern: str, length: int) -> None:

@@ -22,15 +22,7 @@ from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
 from textveil.text.skeleton import kinds
-from whole_texts import (
-    CONSISTENT,
-    DENY,
-    OPTIONS,
-    TEXTS,
-    Told,
-    by_the_product,
-    write_bundle,
-)
+from whole_texts import CONSISTENT, DENY, OPTIONS, TEXTS, Told, by_the_product, write_bundle
 
 #: Epsilons of the two bundles that are used.
 LEVELS = {"toy": ["6", "8.5"], "english": ["4", "10", "12"]}

@@ -1,4 +1,4 @@
-"""The shipped bundle with all mechanisms, and small bundles for the tests that enumerate."""
+"""Small bundles for the tests that enumerate."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 import small_bundles
 from privacy_bound import GEOMETRIES
-from textveil import Sanitizer
 from textveil.bundle import TextBundle
-
-
-@pytest.fixture(scope="module")
-def sanitizer(english: Sanitizer) -> Sanitizer:
-    """The built-in bundle, with the tables of SanText beside it."""
-    return english
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +28,5 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     """A bundle of 18 words, small enough to draw from it by hand."""
     return small_bundles.small_bundle(
-        tmp_path_factory.mktemp("bundles") / "bundle",
-        small_bundles.scattered(18, 6, seed=41),
-        k=6,
-        exponents=("4",),
+        tmp_path_factory.mktemp("bundles") / "bundle", small_bundles.scattered(18, 6, seed=41), k=6, exponents=("4",)
     )

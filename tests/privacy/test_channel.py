@@ -37,10 +37,6 @@ def channels(bundle):
             yield drawn, defined_weights(bundle, mechanism, parameters)
 
 
-def everybody(bundle):
-    return np.arange(bundle.symbols + 1)
-
-
 def assert_is(channel: ScoreChannel, wanted: list[list[int]]) -> None:
     """Every way to ask the channel gives the distribution with these weights; integers exactly, doubles to 1e-12."""
     inputs, outputs = np.arange(len(wanted)), np.arange(len(wanted[0]))
@@ -91,7 +87,7 @@ def test_the_coin_is_mixed_in(bundle, options):
 
 
 def test_scores_are_those_of_the_metric(bundle):
-    scores, ids = MetricScores(bundle.metric), everybody(bundle)
+    scores, ids = MetricScores(bundle.metric), np.arange(bundle.symbols + 1)
     first, second = (index.ravel() for index in np.meshgrid(ids, ids[:-1], indexing="ij"))
     expected = bundle.metric.scores(bundle.metric.squared(first, second)).reshape(len(ids), bundle.symbols)
     assert scores.from_inputs(ids).tolist() == expected.tolist()

@@ -60,8 +60,8 @@ def ends(draw: Callable[[], object]) -> bool:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_every_mechanism_for_text_ends(sanitizer: Sanitizer, source: int, options: dict[str, Any]) -> None:
-    drawn = ends(lambda: sanitizer.sanitize(TEXT, **options))
+def test_every_mechanism_for_text_ends(english: Sanitizer, source: int, options: dict[str, Any]) -> None:
+    drawn = ends(lambda: english.sanitize(TEXT, **options))
     assert drawn or source > 0x00
 
 
@@ -115,10 +115,10 @@ def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch
         thinned(2 * 20)
 
 
-def test_a_true_source_never_meets_the_bounds(sanitizer: Sanitizer) -> None:
+def test_a_true_source_never_meets_the_bounds(english: Sanitizer) -> None:
     """What docs/proofs/santext.md says of the default bundle: all words, levels and both mechanisms."""
     assert 4**-MAX_WORDS <= 2**-256
-    bundle: TextBundle = sanitizer.bundle
+    bundle: TextBundle = english.bundle
     for level in bundle.levels:
         for mechanism in ("santext", "santext+"):
             law = SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism])

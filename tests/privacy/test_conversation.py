@@ -26,11 +26,6 @@ J. R. Smith lives at 12 Elm Street, suite 7, Boston, TX 84101. See www.novak.com
 """.strip().split("\n")
 
 
-@pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    return Sanitizer.load()
-
-
 def conversations(sanitizer: Sanitizer, count: int) -> Iterator[tuple[list[str], list[str]]]:
     """The texts of a conversation, and of one of the same skeletons."""
     chance, plan = random.Random(3), sanitizer.names_plan(protect="names")

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from types import SimpleNamespace
@@ -34,7 +33,6 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import LevelParameters
-from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
 from textveil_export.text.weights import Setting, level_parameters, score_weights
 
@@ -215,24 +213,6 @@ def test_the_last_accepted_word_at_full_width(totals: list[int]) -> None:
     assert again.tolist() == [total - 1 if i in beyond else 0 for i, total in enumerate(totals)]
 
 
-def test_words_to_outputs_whole() -> None:
-    """The two steps together: every word of 12 bits through ``uniform_below`` and ``select``, for every row."""
-    bits = 12
-    for rows, weights in laws("scattered", 7, 8):
-        for row, expected in enumerate(weights):
-            total = sum(expected)
-            assert total <= 1 << bits
-            queue = [np.arange(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.uint64)]
-            everywhere = np.full(1 << bits, row)
-            uniform = sampling.uniform_below(
-                rows.totals[everywhere], lambda count, queue=queue: queue.pop(0)[:count], bits=bits
-            )
-            dealt = np.bincount(sampling.select(rows, everywhere, uniform), minlength=len(expected))
-            owner_of_0 = int(sampling.select(rows, np.array([row]), np.array([0]))[0])
-            each, rejected = divmod(1 << bits, total)
-            assert dealt.tolist() == [each * w + rejected * (y == owner_of_0) for y, w in enumerate(expected)]
-
-
 # Text in, text out.
 
 
@@ -262,12 +242,3 @@ def test_every_integer_through_the_sanitizer(bundle: TextBundle, monkeypatch: py
         result = sanitizer.sanitize(" ".join([word] * law.total), mechanism="random")
         assert result.tokens == law.total
         assert Counter(result.text.split(" ")) == dict(zip(law.words, law.weights, strict=True))
-
-
-@given(st.one_of(st.fractions(Fraction(1, 2**70), 1), st.integers(1, 10**6).map(lambda n: Fraction(n, 10**6))))
-def test_the_coin_turns_at_its_threshold(probability: Fraction) -> None:
-    """The realized probability is ``p`` rounded up to a multiple of 2**-64, and no word beyond it replaces."""
-    coin = ReplacementCoin.of(probability)
-    assert Fraction(coin.threshold - 1, 2**64) < probability <= Fraction(coin.threshold, 2**64)
-    words = [word for word in (0, coin.threshold - 1, coin.threshold, 2**64 - 1) if word < 2**64]
-    assert coin.replaced(np.array(words, dtype=np.uint64)).tolist() == [word < coin.threshold for word in words]

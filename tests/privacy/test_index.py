@@ -5,13 +5,13 @@ refused, or keeps the bound.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from dealt import drawn_from, largest_ratio
 from faulty_staircase import OF_INDEX, faulty
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,27 +43,11 @@ def defined(channel: Any, unit: int = UNIT) -> list[list[Fraction]]:
     return [[Fraction(unit * b + factor * a, total) for a, b in zip(row, base, strict=True)] for row in dealt]
 
 
-def largest_ratio(rows: Sequence[Sequence[Fraction]]) -> Fraction | None:
-    """The largest ratio of probabilities of one index, ``None`` if it is infinite."""
-    columns = [column for column in zip(*rows, strict=True) if any(column)]
-    if any(not min(column) for column in columns):
-        return None
-    return max(max(column) / min(column) for column in columns)
-
-
-def drawn(staircase: IndexStaircase, code: int) -> list[Fraction]:
-    """The distribution of the draw, from every pair of uniform integers."""
-    rows = staircase._rows(np.array([code]))
-    left = int(rows.left[0])
-    u, w = np.divmod(np.arange(staircase.total * left), left)
-    counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
-    return [Fraction(counts[y], len(u)) for y in range(staircase.codes)]
-
-
 def check_draws(kind: type[IndexStaircase]) -> None:
     for channel in CHANNELS:
         staircase = built(channel, kind)
-        assert [drawn(staircase, code) for code in range(staircase.codes)] == defined(channel)
+        codes = staircase.codes
+        assert [drawn_from(staircase, code, codes) for code in range(codes)] == defined(channel)
 
 
 def test_every_integer_goes_to_its_index() -> None:
@@ -126,11 +110,7 @@ BIG = 2**62
 HOSTILE: dict[str, tuple[Any, Any, str]] = {
     "no code": (np.zeros(0, np.int64), np.zeros((0, 0), np.int64), "shapes"),
     "one code": (np.ones(1, np.int64), np.ones((1, 1), np.int64), "shapes"),
-    "too many codes": (
-        np.ones(MAX_CODES + 1, np.int64),
-        np.eye(MAX_CODES + 1, dtype=np.int64),
-        "shapes",
-    ),
+    "too many codes": (np.ones(MAX_CODES + 1, np.int64), np.eye(MAX_CODES + 1, dtype=np.int64), "shapes"),
     "a base of another shape": (np.ones((2, 2), np.int64), np.eye(2, dtype=np.int64), "shapes"),
     "no square": (np.ones(2, np.int64), np.ones((2, 3), np.int64), "shapes"),
     "floats": (np.ones(2), np.eye(2), "types"),

@@ -94,18 +94,19 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_chunks_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
-    whole = told([TEXT], None, **options)
-    for chunk in (2, 7, 50):
-        assert told([TEXT], chunk, **options) == whole, chunk
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_chunks_of_many_texts_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
-    whole = told([LONG], None, **options)
-    for chunk in (1, 4, 33, 64, 301):
-        assert told([LONG], chunk, **options) == whole, chunk
+@pytest.mark.parametrize(
+    ("text", "chunks"),
+    [
+        pytest.param(TEXT, (2, 7, 50), id="one text"),
+        pytest.param(LONG, (1, 4, 33, 64, 301), id="many texts", marks=pytest.mark.full),
+    ],
+)
+def test_chunks_do_not_show(
+    told: Callable[..., Any], options: dict[str, Any], text: str, chunks: tuple[int, ...]
+) -> None:
+    whole = told([text], None, **options)
+    for chunk in chunks:
+        assert told([text], chunk, **options) == whole, chunk
 
 
 @pytest.mark.parametrize("options", [options for options in OPTIONS if options.get("consistent")], ids=str)
@@ -178,11 +179,7 @@ real_open = Reading.open_part
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a chunk starts a text": _without("before"),
     "a part of a document ends with a chunk": _without("open"),
-    "the count begins anew": (
-        Reading,
-        "open_part",
-        lambda *given: read.Open(0, real_open(*given).values),
-    ),
+    "the count begins anew": (Reading, "open_part", lambda *given: read.Open(0, real_open(*given).values)),
     "slots are those of the chunk": (long_texts, "_lower_alone", lambda *given: None),
 }
 

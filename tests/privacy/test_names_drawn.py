@@ -1,6 +1,5 @@
 """Words of a public list that the rung ``names`` draws: what bounds them, and that nothing beside them tells which."""
 
-import os
 import random
 from collections.abc import Iterator
 from decimal import Decimal
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from drawn_words import close_words, strict_words
 from names_fiber import Members
-from names_soup import skeleton
+from names_soup import law, parts_of, skeleton, soup
 from planted import planted
 from textveil import Sanitizer
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
@@ -29,15 +28,11 @@ alzheimer mg kg pm st based style etc internet tv ok zorbing flimp born let
 COMMON = BUNDLE.require_names().common
 LIST = [*dict.fromkeys([*strict_words(BUNDLE, 60), *close_words(BUNDLE, "nurse table river"), *ODD])]
 LEVELS = BUNDLE.staircase_levels
-BESIDE = (
-    """
+BESIDE = parts_of("""
 he the of and in at near a I to is was said only it's don't|Anna Novak|Zorblax|New York|O'Brien|van|de|J.|B|AT&T|NATO
 iPhone|Times Square|Dr.|Mr|President|The|May|Friday|twelve|GOOD|Hello|Will|zorb|x|s|rose|5|7|12|1999|3.5|5kg|82-year-old
 555-123-4567|a@b.com|@novak|#tag|www.x.com|~/b|a.pdf|9:05|7pm|22nd|70s|abc123|x-ray|e-mail|A-zorb|x²|&amp;|&#39;s|quot;
-""".strip()
-    .replace("\n", "|")
-    .split("|")
-)
+""")
 _GAPS = """, |. |-| (|) |: |! |/||'| '|; | "| + |...| #|.|&amp;|  |@|’|'s |’ll |'S|n't |\n| & |&"""
 GAPS = [" "] * 14 + _GAPS.split("|")
 
@@ -47,22 +42,13 @@ def plans() -> NamesPlans:
     return NamesPlans(BUNDLE)
 
 
-def soup(chance: random.Random) -> str:
-    """A text of words of the list beside anything."""
-    parts = [chance.choice(GAPS)] if chance.random() < 0.3 else []
-    for _ in range(chance.randint(1, 10)):
-        parts += [chance.choice(chance.choices((LIST, ODD, BESIDE), (4, 3, 4))[0]), chance.choice(GAPS)]
-    text = "".join(parts)
-    return chance.choices((text, text.lower(), text.upper(), text.title()), (8, 2, 1, 1))[0]
-
-
 def pairs(plan: Any, seed: int, slots: int, words: list[str]) -> Iterator[tuple[list[str], list[str]]]:
     """Documents, each with one that has other members in all slots; drawn words too, if there are words for them."""
     chance = random.Random(seed)
     own = plan.allowed | plan.denied | set(map(key, plan.lists.capitals)) | set(LIST)
     members, reader = Members(plan.lists.kinds, plan.lists.common, chance, own, words), plan.reader()
     while slots > 0:
-        texts = [soup(chance) for _ in range(chance.randint(1, 2))]
+        texts = [soup(chance, (LIST, ODD, BESIDE), (4, 3, 4), GAPS) for _ in range(chance.randint(1, 2))]
         read = reader.read(texts)
         slots -= sum(not isinstance(entry, str) for text in read for entry in text.entries)
         yield texts, members.replaced(read)
@@ -75,13 +61,6 @@ def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(plans: NamesPlans
     reader = plan.reader()
     for texts, others in pairs(plan, 4, 8_000, words):
         assert skeleton(reader.read(texts)) == skeleton(reader.read(others)), (texts, others)
-
-
-def law(plan: Any, documents: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], int]]:
-    """What comes out under one stream of entropy, and how many words are shown."""
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "urandom", random.Random(7).randbytes)
-        return [(texts, shown) for texts, shown, *_ in plan.rewriter().rewrite(documents)]
 
 
 @pytest.mark.parametrize("options", [{}, {"style": "tag"}, {"consistent": False}, {"drop": ["word"]}], ids=str)
@@ -145,15 +124,11 @@ def test_equal_words_are_drawn_apart(plans: NamesPlans) -> None:
 
 
 #: Where a word of the list stands: beside what reads words that are shown, joins them or begins with them.
-FRAMES = (
-    """
+FRAMES = parts_of("""
 he said {0} today|the {0}'s house|the {0}’S {0}|an x-{0} and t-{0}|7 {0} old|82-{0}-old|{0} 7|{0} of Boston|new {0} is
 {0}-Anna left|Mr. {0} left|two {0}; {0}&amp;{0}; &{0}; {0}|'{0} and {0}'|{0}. He left|he left. {0}: he
 May {0}, {0} May|Anna of {0}|de {0}, {0} de Boston|@{0} (~{0}) #{0}|{0}/{0}/he {0}/he|[{0} 1] {0}...{0}
-""".strip()
-    .replace("\n", "|")
-    .split("|")
-)
+""")
 CAPITALS = [
     "{0} left.",
     "He left. {0} came",

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dealt import deals_exactly
+from dealt import deals_exactly, largest_ratio
 from defined_weights import outputs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,12 +47,6 @@ def response_weights(law: RandomizedResponse, symbols: int) -> tuple[list[list[i
     return [rows.weights(row).tolist() for row in range(symbols + 1)], rows
 
 
-def largest_ratio(weights: list[list[int]], allowed: list[int]) -> Fraction:
-    """The largest ratio of two probabilities of one output, over all pairs of inputs."""
-    law = [[Fraction(row[y], sum(row)) for y in allowed] for row in weights]
-    return max(max(column) / min(column) for column in zip(*law, strict=True))
-
-
 @given(
     st.one_of(
         st.decimals(Decimal("1e-12"), 30, allow_nan=False, allow_infinity=False),
@@ -73,7 +67,9 @@ def test_krr_never_exceeds_its_epsilon(bundle: TextBundle, epsilon: Decimal) -> 
     for x, row in enumerate(weights):
         assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbols)]
     assert rows.totals.tolist() == [sum(row) for row in weights]
-    assert at_most_exponential(largest_ratio(weights, allowed), epsilon)
+    ratio = largest_ratio([[Fraction(row[y], sum(row)) for y in allowed] for row in weights])
+    assert ratio is not None
+    assert at_most_exponential(ratio, epsilon)
     assert not at_most_exponential(Fraction(own + 2, tail), epsilon)
 
 

@@ -9,7 +9,6 @@ whatever epsilon was.
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from published_noise import published_release, scaled_to_box
 from textveil.mechanisms.entropy import random_uint64
 from textveil.mechanisms.noise.parameters import MODES, ReleaseParameters
 from textveil.mechanisms.noise.vector import Releaser
@@ -17,6 +16,17 @@ from textveil.mechanisms.noise.vector import Releaser
 Vectors = NDArray[np.float64]
 
 TEXTS, DIMENSION = 4000, 16
+
+
+def scaled_to_box(vectors: Vectors) -> Vectors:
+    """Every row from 0 to 1 by its own smallest and largest entry."""
+    low = vectors.min(axis=1, keepdims=True)
+    return (vectors - low) / (vectors.max(axis=1, keepdims=True) - low)
+
+
+def published_release(vectors: Vectors, epsilon: float, generator: np.random.Generator) -> Vectors:
+    """Rows scaled to the box; ONE Laplace number of scale ``1 / epsilon`` for each, added to all of its coordinates."""
+    return scaled_to_box(vectors) + generator.laplace(scale=1 / epsilon, size=(len(vectors), 1))
 
 
 def vectors() -> Vectors:

@@ -11,19 +11,8 @@ PACKAGES = [Path(package.__file__ or "").parent for package in (textveil, textve
 SOURCES = sorted(path for package in PACKAGES for path in package.rglob("*.py"))
 
 _MODULES = {"random", "secrets", "uuid", "_random", "numpy.random", "ssl"}
-_NAMES = {
-    "random": {"np", "numpy"},  # the attribute, of these names only
-    "urandom": None,
-    "getrandom": None,
-    "default_rng": None,
-    "RandomState": None,
-    "SystemRandom": None,
-    "getrandbits": None,
-    "import_module": None,
-    "__import__": None,
-    "exec": None,
-    "eval": None,
-}
+_NAMES = {"urandom", "getrandom", "default_rng", "RandomState", "SystemRandom", "getrandbits"}
+_NAMES |= {"import_module", "__import__", "exec", "eval"}
 
 
 def sources_of_chance(code: str) -> list[str]:
@@ -35,12 +24,12 @@ def sources_of_chance(code: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             full = [f"{node.module}.{alias.name}" for alias in node.names]
             seen += [name for name in (node.module, *full) if name in _MODULES]
-            seen += [alias.name for alias in node.names if alias.name in _NAMES and alias.name != "random"]
-        elif isinstance(node, ast.Attribute) and node.attr in _NAMES:
-            owners = _NAMES[node.attr]
-            if owners is None or (isinstance(node.value, ast.Name) and node.value.id in owners):
-                seen.append(node.attr)
-        elif isinstance(node, ast.Name) and node.id in _NAMES and _NAMES[node.id] is None:
+            seen += [alias.name for alias in node.names if alias.name in _NAMES]
+        elif isinstance(node, ast.Attribute) and (
+            node.attr in _NAMES or ast.unparse(node) in ("np.random", "numpy.random")
+        ):
+            seen.append(node.attr)
+        elif isinstance(node, ast.Name) and node.id in _NAMES:
             seen.append(node.id)
     return seen
 

@@ -201,11 +201,7 @@ def test_level_weights_use_the_room_there_is(
     base = None if largest_base is None else np.full(symbols, largest_base, dtype=np.uint32)
     scores = np.repeat(np.array(tails, dtype=np.uint16)[:, None], k, axis=1)
     table = Table(
-        neighbors=np.zeros((1, k), np.uint16),
-        scores=scores,
-        roles=np.ones(symbols, np.uint8),
-        grid=GRID,
-        tensors={},
+        neighbors=np.zeros((1, k), np.uint16), scores=scores, roles=np.ones(symbols, np.uint8), grid=GRID, tensors={}
     )
     last, smallest = max(tails) + 500, 1 << 12
 

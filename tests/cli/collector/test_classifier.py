@@ -9,23 +9,9 @@ import pytest
 import small_encoders
 from safetensors.numpy import save_file
 from textveil.errors import BundleDamaged, BundleNotFound, ReleaseError
-from textveil_cli import console
 from textveil_cli.collector import VectorClassifier
-from textveil_cli.main import app
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs ``textveil``; gives exit code, standard output and standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code = console.run(app, "textveil", [str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture
@@ -52,8 +38,8 @@ def line(folder: Path, first: float = 0.5, **statement: object) -> str:
 def test_what_the_device_writes_the_server_reads(bundle: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("a b\nb a\n\n")
     released = tmp_path / "released.jsonl"
-    arguments = [str(tmp_path / "texts.txt"), "-e", "8", "--json", "-o", str(released), "--quiet"]
-    assert console.run(app, "textveil", ["encode", *small_encoders.pinned(bundle), *arguments]) == 0
+    arguments = (tmp_path / "texts.txt", "-e", "8", "--json", "-o", released, "--quiet")
+    assert run("encode", *small_encoders.pinned(bundle), *arguments)[0] == 0
     vectors = [json.loads(row)["vector"] for row in released.read_text().splitlines()]
     code, out, _ = run("classify", "-b", bundle, released)
     assert code == 0

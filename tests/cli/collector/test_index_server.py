@@ -7,7 +7,7 @@ import pytest
 from small_index import LABELS, SENTENCES, released_line, sentences_of, write_index
 from textveil.errors import ReleaseError
 from textveil.vector import IndexEncoder
-from textveil_cli.collector import IndexServer, correction
+from textveil_cli.collector import IndexServer
 
 SECRET = "Zorblaxia 48213977"
 ODD = ("", " ", "\ud800", SECRET, "market " * 500)
@@ -85,27 +85,6 @@ def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(index_bundle
     assert "cannot be inverted for channel accuracy at epsilon 1" in str(found.of_labels.refused)
     with pytest.raises(ReleaseError, match="nothing to count"):
         server.counts([])
-
-
-def test_counts_are_unbiased_and_their_variance_too(index_bundle: Path) -> None:
-    """Exact: the mean of the estimates over every outcome of two texts, weighted by its probability."""
-    server = IndexServer.load(index_bundle)
-    staircase = server.bundle.level("counts", "1")
-    matrix, weights = staircase.matrix, correction(staircase)
-    np.testing.assert_allclose(matrix @ weights, np.eye(3), atol=1e-12)
-    codes = (0, 2)
-    mean, second, variance = np.zeros(3), np.zeros(3), np.zeros(3)
-    for one in range(3):
-        for other in range(3):
-            share = matrix[codes[0], one] * matrix[codes[1], other]
-            estimate = weights[one] + weights[other]
-            mean += share * estimate
-            second += share * estimate**2
-            variance += share * (weights[one] ** 2 + weights[other] ** 2 - estimate)
-            lines = [server.receive(released_line(server, index, "1"), 1) for index in (one, other)]
-            assert [found.count for found in server.counts(lines).decided.counts] == pytest.approx(estimate.tolist())
-    np.testing.assert_allclose(mean, [1, 0, 1], atol=1e-12)
-    np.testing.assert_allclose(variance, second - mean**2, atol=1e-9)
 
 
 def test_counts_of_two_levels_add_up(index_bundle: Path) -> None:

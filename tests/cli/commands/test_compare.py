@@ -84,8 +84,6 @@ def test_what_is_refused(here: Here, names: Path, tmp_path: Path) -> None:
         ran = here("compare", *arguments, *more)
         assert (ran.code, ran.out, ran.message.count("\n")) == (1, b"", 1)
         assert "orblax" not in ran.message
-    for option in ("-o", "--ledger", "--encoder"):
-        assert here("compare", "--text", TEXT, option, tmp_path / "out").code == 2
 
 
 def test_a_preview_shows_kinds(here: Here, names: Path, tmp_path: Path) -> None:

@@ -12,13 +12,6 @@ from processes import TIMEOUT
 from small_encoders import DIMENSION, LINE, pinned
 
 
-@pytest.fixture
-def note(tmp_path: Path) -> Path:
-    path = tmp_path / "note.txt"
-    path.write_bytes(b"The doctor, said.\n\nnurse zzz")
-    return path
-
-
 @pytest.mark.slow
 def test_standard_input_to_standard_output(command: Callable, tiny_encoder: Path) -> None:
     ran = command("encode", *pinned(tiny_encoder), stdin=b"The doctor,\r\n\r\n  zzz\nlast line")
@@ -77,15 +70,9 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
     ("arguments", "code", "expected"),
     [
         (["--epsilon", "5"], "unknown-level", "has the levels (epsilon of the whole text) 1, 4, 8"),
-        (["--epsilon", "0"], "unknown-level", "1, 4, 8"),
-        (["--epsilon=-4"], "unknown-level", "1, 4, 8"),
-        (["--epsilon", "nan"], "unknown-level", "1, 4, 8"),
         (["--word-dropout", "1"], "option", "word dropout"),
-        (["--word-dropout", "x"], "option", "word dropout"),
         (["--expect-id", "x"], "bundle-identity", "another identity"),
-        (["--bundle", "nowhere"], "bundle-not-found", "there is no folder 'nowhere'"),
         (["--text", "x", "file"], "option", "exclude each other"),
-        (["missing.txt"], "input", "missing.txt: cannot be read: No such file or directory"),
     ],
 )
 def test_named_errors(encode: Callable, arguments: list[str], code: str, expected: str) -> None:

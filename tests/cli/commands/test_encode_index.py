@@ -95,10 +95,7 @@ def test_info_and_verify(run: Callable, index_bundle: Path) -> None:
     assert run("verify", index_bundle, "--pairs", "3")[0] == 1
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [("--word-dropout", "0.1"), ("-e", "9"), ("--expect-id", "0" * 64)],
-)
+@pytest.mark.parametrize("wrong", [("--word-dropout", "0.1"), ("-e", "9"), ("--expect-id", "0" * 64)])
 def test_options_that_do_not_fit_are_errors(run: Callable, index_bundle: Path, wrong: tuple[str, str]) -> None:
     code, out, err = run("encode", "-b", index_bundle, "--text", "goal", *wrong)
     assert (code, out, err.count("\n")) == (1, "", 1)

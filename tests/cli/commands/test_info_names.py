@@ -33,11 +33,8 @@ def test_info_as_json(here: Callable, names: Path) -> None:
     assert told["names"]["common_words"] == len(COMMON)
 
 
-def test_info_of_a_bundle_without_them(here: Callable) -> None:
-    assert (
-        json.loads(here("info", "--json", Path(__file__).parents[3] / "docs" / "golden" / "words").text)["names"]
-        is None
-    )
+def test_info_of_a_bundle_without_them(here: Callable, tiny_path: Path) -> None:
+    assert json.loads(here("info", "--json", tiny_path).text)["names"] is None
 
 
 def test_verify_and_what_needs_a_mechanism(here: Callable, names: Path) -> None:

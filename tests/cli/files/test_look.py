@@ -86,41 +86,4 @@ def test_the_command_refuses_and_can_be_told_to(cli: Callable, tmp_path: Path, n
     )
     assert cli("--plain", path).out.count(b"\n") == 2
     assert "input 2 of 2, t.txt: looks like CSV" in cli(note, path).message
-    table = tmp_path / "t.csv"
-    table.write_bytes(b"the doctor\n")
-    assert "a table needs --column NAME" in cli(table).message
     assert cli("--text", '{"a": 1}').code == 0, "a text is a text"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--csv", "t.csv"], "a table needs --column NAME"),
-        (["--jsonl", "t.csv"], "a table needs --key NAME"),
-        (["--csv", "--jsonl", "-c", "a", "t.csv"], "exclude each other"),
-        (["--csv", "--key", "a", "t.csv"], "--key is for JSON lines"),
-        (["--jsonl", "-c", "a", "t.csv"], "say --key, not --column"),
-        (["-c", "a", "t.txt"], "--column and --key are for tables"),
-        (["--csv", "-c", "a", "-c", "a", "t.csv"], "a name is given twice"),
-        (["--csv", "-c", "a", "--document", "line", "t.csv"], "--document is cell or row"),
-        (["--document", "row", "t.txt"], "--document is line or file"),
-        (["--csv", "-c", "a", "--document", "row", "t.csv"], "are for --consistent"),
-        (["--csv", "-c", "a", "--document-key", "b", "t.csv"], "are for --consistent"),
-        (["--document-key", "b", "t.txt"], "--document-key is for tables"),
-        (["--csv", "-c", "a", "--encoding", "utf-16", "t.csv"], "--encoding is utf-8, latin-1 or cp1252"),
-        (["--csv", "-c", "a", "--delimiter", ",,", "t.csv"], "--delimiter is one ASCII character"),
-        (["--csv", "-c", "a", "--delimiter", '"', "t.csv"], "--delimiter is one ASCII character"),
-        (["--jsonl", "--key", "a", "--delimiter", ";", "t.csv"], "are for --csv and --tsv"),
-        (["--jsonl", "--key", "a", "--encoding", "latin-1", "t.csv"], "--encoding is for --csv and --tsv"),
-        (["--csv", "-c", "a", "--allow-missing", "t.csv"], "--allow-missing is for --jsonl"),
-        (["--csv", "-c", "a", "--max-field", "many", "t.csv"], "--max-field is a number of bytes"),
-        (["--csv", "-c", "a", "--max-field", "0", "t.csv"], "--max-field is a number of bytes"),
-        (["--csv", "-c", "a", "--json", "t.csv"], "the rows need -o"),
-        (["--csv", "-c", "a", "t.csv"], "t.csv: no such file"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_options_that_do_not_go_together(forked: Callable, tiny_path: Path, arguments: list[str], said: str) -> None:
-    ran = forked("sanitize", "--bundle", tiny_path, *arguments)
-    assert ran.code == 1
-    assert said in ran.message

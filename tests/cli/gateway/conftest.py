@@ -10,7 +10,14 @@ pytest.importorskip("h11", reason="needs the extra gateway: make integrations")
 
 from gateways import gateway
 from serving import Server
+from textveil import Sanitizer
 from upstreams import Upstream, upstream
+
+
+@pytest.fixture(scope="session")
+def sanitizer() -> Sanitizer:
+    """One over the built-in bundle."""
+    return Sanitizer.load()
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,11 @@
 """``textveil gateway`` itself: its options, its upstream, and what it says."""
 
 import json
-import shutil
 import ssl
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,18 +112,6 @@ def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
     assert "ledger: 1 document charged" in server.said
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate of the loopback address, signed by itself, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl")
-    made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
-    subprocess.run([*command, "-out", made, "-keyout", key], check=True, capture_output=True)
-    return made, key
-
-
 def test_the_certificate_of_the_upstream_is_checked(certificate: tuple[Path, Path], tmp_path: Path) -> None:
     made, key = certificate
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -167,21 +153,12 @@ def test_a_token_has_a_header_of_its_own(up: Upstream, certificate: tuple[Path, 
 
 
 @pytest.mark.slow
-def test_without_its_extra_it_says_what_to_install(forked_without: Callable[[str], str]) -> None:
-    for missing in ("starlette", "uvicorn", "h11"):
-        assert "pip install 'textveil-cli[" in forked_without(missing)
-
-
-@pytest.fixture
-def forked_without() -> Callable[[str], str]:
-    """What the command says where a package is not installed."""
-
-    def start(missing: str) -> str:
-        code = f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['textveil', 'gateway', '--upstream', 'https://a.b']"
-        code += "; from textveil_cli.__main__ import main; main()"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 1
-        assert done.stderr.count("\n") == 1
-        return done.stderr
-
-    return start
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "h11"])
+def test_without_its_extra_it_says_what_to_install(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['textveil', 'gateway', '--upstream', 'https://a.b']"
+    )
+    code += "; from textveil_cli.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "pip install 'textveil-cli[" in done.stderr

@@ -24,11 +24,6 @@ REPLIES_TO = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    return Sanitizer.load()
-
-
 def cutting(seed: int, most: int) -> Callable[[str], list[str]]:
     """What cuts a text into parts of random lengths."""
 

@@ -1,10 +1,11 @@
-"""What the tests of all integrations share: the example of each runs, and a text that must not come out."""
+"""What the tests of integrations share: the example of each runs, and somebody who traces."""
 
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,3 +30,11 @@ def example(tmp_path: Path) -> Callable[[str], str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def tracer() -> Any:
+    """A handler of LangChain, as a tracing service has one."""
+    from tracers import Tracer
+
+    return Tracer()

@@ -2,53 +2,25 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from canaries import SECRET
 from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
-from textveil import Conversation
 from textveil.errors import ColumnError, InputError, TracingRefused
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain: make integrations")
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.load import dumps
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
-from langchain_core.runnables import RunnableGenerator, RunnableLambda
-from textveil_cli.integrations.langchain import Converse, SanitizeDocuments, SanitizeFirst
-
-
-class Tracer(BaseCallbackHandler):
-    """Keeps all that any handler is told, as a tracing service would."""
-
-    raise_error = True
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def __getattribute__(self, name: str) -> Any:
-        if not name.startswith("on_"):
-            return super().__getattribute__(name)
-
-        def keep(*arguments: Any, **named: Any) -> None:
-            self.seen.append(f"{name} {arguments} {named}")
-
-        return keep
-
-    @property
-    def everything(self) -> str:
-        return "\n".join(self.seen)
-
-
-@pytest.fixture
-def tracer() -> Tracer:
-    return Tracer()
+from langchain_core.runnables import RunnableLambda
+from textveil_cli.integrations.langchain import SanitizeDocuments, SanitizeFirst
+from tracers import Tracer
 
 
 def chain() -> Any:
@@ -235,13 +207,6 @@ def test_batches_as_they_come() -> None:
     assert all(is_sanitized(text) for _, text in SanitizeFirst().batch_as_completed([TEXT, TEXT]))
 
 
-def test_pipe_is_no_run_around_it(tracer: Tracer) -> None:
-    said = SanitizeFirst().pipe(RunnableLambda(str.upper), StrOutputParser()).invoke(TEXT, {"callbacks": [tracer]})
-    assert said.startswith("THE ")
-    assert "and not" in tracer.everything
-    assert "Zorblax" not in tracer.everything
-
-
 def test_keys_are_names_and_have_texts() -> None:
     with pytest.raises(InputError, match="where keys are wanted"):
         SanitizeFirst(keys="note")
@@ -277,72 +242,3 @@ def test_the_example_runs(example: Callable[[str], str]) -> None:
     assert "Thank you. We will look into it.\nthe model got: I am " in said
     assert said.endswith("\nthe user got: Dear Anna Novak, we look for it.\n")
     assert said.count("Novak") == 1
-
-
-class Echo(FakeListChatModel):
-    """Says what it was told last, word by word."""
-
-    def _call(self, messages: Any, *args: Any, **kwargs: Any) -> str:
-        return f"You said: {messages[-1].content}"
-
-    def _stream(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
-        from langchain_core.outputs import ChatGenerationChunk
-
-        for character in self._call(messages):
-            yield ChatGenerationChunk(message=AIMessageChunk(content=character))
-
-    async def _astream(self, messages: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        for chunk in self._stream(messages):
-            yield chunk
-
-
-SAID = "I am Zorblaxia Novak, order 88213.471."
-
-
-def test_a_model_is_talked_with(tracer: Tracer) -> None:
-    talk = Converse(Echo(responses=["unused"]), Conversation())
-    reply = talk.invoke(SAID, config={"callbacks": [tracer]})
-    assert isinstance(reply, AIMessage)
-    assert reply.content == f"You said: {SAID}"
-    again = talk.invoke([HumanMessage(SAID), reply, ("user", "Novak, please")], config={"callbacks": [tracer]})
-    assert again.content == "You said: Novak, please"
-    assert "".join(str(chunk.content) for chunk in talk.stream(SAID)) == f"You said: {SAID}"
-    assert asyncio.run(talk.ainvoke(ChatPromptTemplate.from_template("{note}").invoke({"note": SAID}))).content
-    assert tracer.seen
-    for word in ("Zorblaxia", "Novak", "88213.471"):
-        assert word not in tracer.everything + repr(talk)
-
-
-def test_a_talk_that_begins_with_a_stream() -> None:
-    assert "".join(chunk.text for chunk in Converse(Echo(responses=[""]), Conversation()).stream(SAID)).endswith(SAID)
-
-    async def pieces(talk: Converse) -> str:
-        return "".join([chunk.text async for chunk in talk.astream(SAID)])
-
-    assert asyncio.run(pieces(Converse(Echo(responses=[""]), Conversation()))).endswith(SAID)
-
-
-def test_what_a_model_thought_in_a_stream_goes_back_to_it() -> None:
-    seen: list[Any] = []
-
-    def thinks(given: Any) -> Any:
-        seen.extend(given)
-        for part in ({"type": "thinking", "thinking": "Od"}, {"type": "thinking", "thinking": "d", "signature": "s"}):
-            yield AIMessageChunk(content=[{**part, "index": 0}])
-        yield AIMessageChunk(content=[{"type": "text", "text": "Hello", "index": 1}])
-
-    talk = Converse(RunnableGenerator(thinks), Conversation())
-    said, calls = HumanMessage(SAID), AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])
-    first, *rest = talk.stream([said])
-    reply = sum(rest, first)
-    list(talk.stream([said, reply, said, calls, ToolMessage("no", tool_call_id="1", status="error")]))
-    assert seen[1][1].content[0] == {"type": "thinking", "thinking": "Odd", "signature": "s", "index": 0}
-    assert seen[1][-1].status == "error"  # a tool that failed
-
-
-def test_a_talk_inside_a_traced_run_is_refused(tracer: Tracer) -> None:
-    talk = Converse(Echo(responses=["unused"]), Conversation())
-    with pytest.raises(TracingRefused):
-        RunnableLambda(lambda text: talk.invoke(text)).invoke(SAID, config={"callbacks": [tracer]})
-    with pytest.raises(InputError, match="image_url"):
-        talk.invoke([HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])])

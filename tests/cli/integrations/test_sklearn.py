@@ -161,14 +161,6 @@ def test_search_over_levels() -> None:
     assert found.fit(TEXTS, LABELS).best_params_["sanitize__epsilon"] in (4, 10)
 
 
-def test_columns_of_one_dimension_are_no_output_of_scikit_learn(frame) -> None:
-    """It says so itself: a vectorizer belongs between."""
-    with pytest.raises(ValueError, match="2D"):
-        ColumnTransformer([("texts", TextSanitizer(), "note")]).fit_transform(frame)
-    with pytest.raises(ValueError, match="set_output"):
-        make_pipeline(TextSanitizer(), CountVectorizer()).set_output(transform="pandas")
-
-
 @pytest.mark.full
 def test_the_example_runs(example: Callable[[str], str]) -> None:
     assert len(example("with_sklearn.py").splitlines()) == 2

@@ -112,42 +112,6 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (1, b"")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--scope", "secret"], "needs --ledger FILE"),
-        (["--budget", "5"], "needs --ledger FILE"),
-        (["--memo"], "needs --ledger FILE"),
-        (["--ledger", "L", "--memo"], "--memo and --memo-key go together"),
-        (["--ledger", "L", "--memo-key", "K"], "--memo and --memo-key go together"),
-        (["--ledger", "L", "--budget-delta", "0.1"], "--budget-delta goes with --budget"),
-        (["--ledger", "L", "--budget", "secret"], "a budget is a number, at least 0"),
-        (["--ledger", "L", "--budget", "1", "--budget-delta", "-1"], "the delta of a budget is a number, at least 0"),
-        (
-            ["--ledger", "L", "-o", "L"],
-            "--output is also --ledger ('L'): name another file; nothing was written",
-        ),
-        (["--ledger", "L", "--receipt", "R"], "--receipt and --receipt-key go together"),
-        (
-            ["--ledger", "L", "--receipt", "R", "--receipt-key", "L"],
-            "--receipt-key is also --ledger ('L'): name another file; nothing was written",
-        ),
-        (["--consistent", "--keep-mapping", "M", "--memo"], "a memo stores no mapping"),
-        (["--ledger", "nowhere/L"], "ledger: the ledger cannot be made"),
-    ],
-    ids=" ".join,
-)
-def test_options_that_do_not_fit_are_refused(
-    here: HERE, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ran = here("sanitize", "-b", bundle, "--text", "secret", *options)
-    assert (ran.code, ran.out) == (1, b"")
-    assert message in ran.message
-    assert "secret" not in ran.message
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) -> None:
     sanitize("--scope", "a", "--budget", "1000")
     sanitize("--scope", "b")

@@ -1,16 +1,12 @@
 """The ``textveil`` command: inputs, options and JSON, and what goes to which stream."""
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
-
-posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
-
 
 # --- inputs --------------------------------------------------------------------------------------------------------
 
@@ -100,13 +96,6 @@ def test_inputs_that_cannot_be_read(cli: Callable, tmp_path: Path, note: Path, n
     assert shown or f"2 of 2, {name}" not in ran.message
 
 
-def test_a_folder_needs_a_place_for_its_outputs(cli: Callable, tmp_path: Path, note: Path) -> None:
-    (tmp_path / "drawer").mkdir()
-    ran = cli(note, tmp_path / "drawer")
-    assert (ran.code, ran.out) == (1, b"")
-    assert "need -o FOLDER" in ran.message
-
-
 @pytest.mark.slow
 def test_a_line_of_half_a_megabyte(cli: Callable, tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
@@ -173,27 +162,19 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
     ("arguments", "code", "expected"),
     [
         (["--epsilon", "17"], "unknown-level", "santext+ has the epsilons 4, 16"),
-        (["--epsilon", "canary"], "option", "epsilon is a number"),
-        (["--mechanism", "canary"], "usage", "takes staircase, santext+, santext, fbdd, krr or random"),
-        (["--mechanism", "krr"], "option", "--epsilon is needed with --mechanism krr"),
-        (["--case", "canary"], "usage", "--case takes carry or drop"),
         (["-p", "canary"], "option", "not a number"),
-        (["-p", "0"], "option", "above 0"),
-        (["-p", "1.1"], "option", "at most 1"),
-        (["-p", ""], "option", "number"),
+        (["-p", "0"], "option", "above 0 and at most 1"),
         (["--mechanism", "santext", "-p", "0.3"], "option", "santext+ alone"),
         (["--deny", "canary"], "input", "--deny: no readable"),
-        (["--expect-id", "canary"], "bundle-identity", "another identity: "),
         (["--bundle", "a canary"], "bundle-not-found", "there is no folder of that name"),
         (["--bundle", "canary" * 1000], "bundle-not-found", "there is no folder of that name"),
     ],
 )
 def test_named_errors(cli: Callable, arguments: list[str], code: str, expected: str) -> None:
-    """Exit code 1, or 2 of wrong usage; one line with the stable code; the value not repeated; no output."""
+    """Exit code 1; one line with the stable code; the value not repeated; no output."""
     for given_text in (["--text", "the doctor"], ["--text", ""]):
         ran = cli(*given_text, *arguments)
-        assert ran.code == 1 + (code == "usage")
-        assert ran.out == b""
+        assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith(f"textveil: {code}: ")
         assert ran.message.count("\n") == 1
         assert expected in ran.message

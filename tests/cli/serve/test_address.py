@@ -1,11 +1,9 @@
 """Where the service may listen: on the loopback address as it is, elsewhere with a token, TLS and a name."""
 
 import json
-import shutil
 import socket
 import ssl
 import stat
-import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -96,16 +94,11 @@ def test_files_that_are_no_certificate(token: Path) -> None:
         Address(certificate=token).access()
 
 
-def test_a_token_and_tls(tmp_path: Path, token: Path) -> None:
-    if shutil.which("openssl") is None:
-        pytest.skip("making a certificate needs openssl")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-    extra = ["-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate]
-    subprocess.run([*make.split(), *extra], check=True, capture_output=True)
-    files = f"token_file=Path({str(token)!r}), certificate=Path({str(certificate)!r}), key=Path({str(key)!r})"
+def test_a_token_and_tls(tmp_path: Path, token: Path, certificate: tuple[Path, Path]) -> None:
+    made, key = certificate
+    files = f"token_file=Path({str(token)!r}), certificate=Path({str(made)!r}), key=Path({str(key)!r})"
     with toy(tmp_path, limits=LIMITS, address=files, before="from pathlib import Path") as server:
-        trusting = ssl.create_default_context(cafile=str(certificate))
+        trusting = ssl.create_default_context(cafile=str(made))
 
         def ask(path: str, given: str | None) -> tuple[int, str]:
             headers = {} if given is None else {"Authorization": given}

@@ -178,8 +178,6 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--host", "0.0.0.0"], 1, "textveil: serve: others can reach this --host: give --token-file, --tls-"),
-        (["--host", "example.org"], 1, "textveil: serve: --host takes an IP address, or localhost\n"),
         (["--epsilon", "7"], 1, "textveil: unknown-level: "),
         (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: --protect names does not take --epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
@@ -187,7 +185,6 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--memo"], 1, "textveil: option: --memo needs --ledger FILE"),
         (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
         (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
-        (["--port", "70000"], 2, "textveil: usage: --port takes a whole number, at least 0, at most 65535 "),
     ],
 )
 def test_wrong_usage_is_one_line(forked: Callable, arguments: list[str], code: int, message: str) -> None:

@@ -178,16 +178,6 @@ def test_what_was_left_is_removed_at_the_next_start(tmp_path: Path, kind: str, m
     assert names(tmp_path) == sorted([*others, link.name, "out"])
 
 
-@pytest.mark.parametrize(("name", "theirs"), [("env", ".env.template"), ("note.old", ".note.old.kept5678")])
-def test_a_file_of_somebody_else_is_never_taken_for_a_leftover(tmp_path: Path, name: str, theirs: str) -> None:
-    (tmp_path / theirs).write_text("theirs")
-    with atomic_bytes(tmp_path / name) as file:
-        file.write(b"whole")
-    with atomic_folder(tmp_path / name, replace=True) if (tmp_path / name).is_dir() else atomic_bytes(tmp_path / name):
-        pass
-    assert (tmp_path / theirs).read_text() == "theirs"
-
-
 def test_a_folder_that_stepped_aside_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between two renames, there is no other copy of it."""
     monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)

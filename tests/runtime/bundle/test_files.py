@@ -5,14 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
-from damaged import FILES, read_json, refused, same, sign, sign_manifest, use
-from hypothesis import HealthCheck, settings
+from damaged import FILES, change_json, change_law, read_json, refused, same, sign_manifest, use
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, open_bundle
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion
 
 REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)
-reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 # --- missing, truncated, flipped -----------------------------------------------------------------------------------
@@ -120,9 +118,7 @@ def test_another_version(copy: Path, version: object) -> None:
 @pytest.mark.parametrize("value", [None, [], "text", 5, {"x": None}, {"x": {}}])
 def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> None:
     """Refused when it is opened, not when it is used; ``levels`` only labels, and may lack any."""
-    manifest = read_json(copy / "manifest.json")
-    manifest[key] = value
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    change_json(copy / "manifest.json", lambda manifest: manifest.update({key: value}))
     try:
         bundle = open_bundle(copy, TextBundle)
     except BundleDamaged:
@@ -143,26 +139,20 @@ def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> Non
 )  # fmt: skip
 def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> None:
     """A bundle whose own defaults do not work is damaged, and says so when it is opened."""
-    law = read_json(copy / "law.json")
-    law["defaults"]["santext"][key] = value
-    (copy / "law.json").write_text(json.dumps(law))
-    sign(copy)
+    change_law(copy, lambda law: law["defaults"]["santext"].update({key: value}))
     refused(copy)
 
 
 @pytest.mark.parametrize("value", ["canary", "", [], {}, True, "5", float("nan"), float("inf"), -1, 0, 10**400])
 def test_a_certificate_that_is_no_number(copy: Path, value: object) -> None:
     """A label is a positive number or null; anything else would be printed as a promise."""
-    manifest = read_json(copy / "manifest.json")
-    manifest["levels"]["low"]["santext+"]["epsilon_certified"] = value
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    label = {"epsilon_certified": value}
+    change_json(copy / "manifest.json", lambda manifest: manifest["levels"]["low"]["santext+"].update(label))
     refused(copy)
 
 
 def test_unknown_keys_of_the_manifest_are_ignored(copy: Path, tiny_path: Path) -> None:
-    manifest = read_json(copy / "manifest.json")
-    manifest["later"] = {"certificate": [1, 2, 3]}
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    change_json(copy / "manifest.json", lambda manifest: manifest.update(later={"certificate": [1, 2, 3]}))
     assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))
 
 
@@ -185,9 +175,8 @@ def test_names_outside_the_folder(copy: Path, name: str) -> None:
     (copy.parent / "outside.txt").write_text("canary")
     (copy / "sub").mkdir()
     (copy / "sub" / "file").write_text("canary")
-    manifest = read_json(copy / "manifest.json")
-    manifest["files"][name] = {"sha256": hashlib.sha256(b"canary").hexdigest(), "bytes": 6}
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    entry = {"sha256": hashlib.sha256(b"canary").hexdigest(), "bytes": 6}
+    change_json(copy / "manifest.json", lambda manifest: manifest["files"].update({name: entry}))
     assert "canary" not in refused(copy)
 
 
@@ -195,15 +184,11 @@ def test_names_outside_the_folder(copy: Path, name: str) -> None:
     "entry", [None, [], 5, "text", {}, {"sha256": "0" * 64}, {"bytes": 1}, {"sha256": None, "bytes": 0}]
 )
 def test_entries_of_the_manifest(copy: Path, entry: object) -> None:
-    manifest = read_json(copy / "manifest.json")
-    manifest["files"]["README.md"] = entry
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    change_json(copy / "manifest.json", lambda manifest: manifest["files"].update({"README.md": entry}))
     refused(copy)
 
 
 @pytest.mark.parametrize("name", ["law.json", "vocabulary.tsv", "table.safetensors"])
 def test_what_a_manifest_must_list(copy: Path, name: str) -> None:
-    manifest = read_json(copy / "manifest.json")
-    del manifest["files"][name]
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    change_json(copy / "manifest.json", lambda manifest: manifest["files"].pop(name))
     assert name in refused(copy)

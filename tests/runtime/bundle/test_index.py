@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_encoders
+from damaged import refused
 from safetensors.numpy import save
 from small_index import HELD_OUT, LABELS, SENTENCES, WORDS, held_out_of, sentences_of, write_index
 from textveil.bundle import IndexBundle, StaticParts, open_bundle
@@ -67,8 +68,7 @@ MANIFESTS = {
 @pytest.mark.parametrize("what", MANIFESTS)
 def test_a_manifest_that_is_wrong_is_refused(tmp_path: Path, what: str) -> None:
     change, message = MANIFESTS[what]
-    with pytest.raises(BundleDamaged, match=message):
-        open_bundle(write_index(tmp_path / "bundle", manifest=change), IndexBundle)
+    assert message in refused(write_index(tmp_path / "bundle", manifest=change))
 
 
 def put(file: str, name: str, change: Any) -> Any:
@@ -107,8 +107,7 @@ TENSORS = {
 
 @pytest.mark.parametrize("what", TENSORS)
 def test_tensors_that_are_wrong_are_refused(tmp_path: Path, what: str) -> None:
-    with pytest.raises(BundleDamaged):
-        open_bundle(write_index(tmp_path / "bundle", tensors=TENSORS[what]), IndexBundle)
+    refused(write_index(tmp_path / "bundle", tensors=TENSORS[what]))
 
 
 def for_two_codes(tensors: dict[str, dict[str, Any]]) -> None:
@@ -118,20 +117,13 @@ def for_two_codes(tensors: dict[str, dict[str, Any]]) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "words",
-    [b"", b"the\nof", b"the\n\nof\n", b"the\nthe\n", b"\xff\n", b"the\n" * 3],
-)
+@pytest.mark.parametrize("words", [b"", b"the\nof", b"the\n\nof\n", b"the\nthe\n", b"\xff\n", b"the\n" * 3])
 def test_a_word_list_that_is_wrong_is_refused(tmp_path: Path, words: bytes) -> None:
-    with pytest.raises(BundleDamaged):
-        open_bundle(
-            write_index(tmp_path / "bundle", files=lambda files: files.update({"words.txt": words})), IndexBundle
-        )
+    refused(write_index(tmp_path / "bundle", files=lambda files: files.update({"words.txt": words})))
 
 
 def test_channels_of_other_codes_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BundleDamaged, match="another number of codes"):
-        open_bundle(write_index(tmp_path / "bundle", tensors=for_two_codes), IndexBundle)
+    assert "another number of codes" in refused(write_index(tmp_path / "bundle", tensors=for_two_codes))
 
 
 def held_out(content: bytes) -> Any:
@@ -177,8 +169,7 @@ def test_held_out_decisions_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_held_out_decisions_that_are_wrong_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
-    with pytest.raises(BundleDamaged, match=message):
-        open_bundle(write_index(tmp_path / "bundle", files=held_out(content)), IndexBundle)
+    assert message in refused(write_index(tmp_path / "bundle", files=held_out(content)))
 
 
 def test_sentences_are_read(tmp_path: Path) -> None:
@@ -211,25 +202,22 @@ def test_sentences_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_sentences_that_are_wrong_are_refused(tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
-    folder = write_index(tmp_path / "bundle", files=sentences_of(*lines))
-    with pytest.raises(BundleDamaged, match=message) as raised:
-        open_bundle(folder, IndexBundle)
-    assert len(lines[-1]) < 2 or lines[-1] not in str(raised.value)
+    said = refused(write_index(tmp_path / "bundle", files=sentences_of(*lines)))
+    assert message in said
+    assert len(lines[-1]) < 2 or lines[-1] not in said
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"a\nb\nc", b"a\r\nb\r\nc\r\n"])
 def test_lines_of_sentences_that_are_incomplete_are_refused(tmp_path: Path, content: bytes) -> None:
     folder = write_index(tmp_path / "bundle", files=lambda files: files.update({"sentences.txt": content}))
-    with pytest.raises(BundleDamaged, match=r"sentences\.txt"):
-        open_bundle(folder, IndexBundle)
+    assert "sentences.txt" in refused(folder)
 
 
 def test_sentences_that_were_changed_later_are_refused(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle", files=sentences_of())
     path = folder / "sentences.txt"
     path.write_text(path.read_text("utf-8").replace("They won.", "They win."), "utf-8")
-    with pytest.raises(BundleDamaged, match="does not match its hash"):
-        open_bundle(folder, IndexBundle)
+    assert "does not match its hash" in refused(folder)
 
 
 def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
@@ -240,8 +228,7 @@ def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
     found = open_bundle(folder, IndexBundle).held_out
     assert found is not None
     assert found.labels == ("a", "b")
-    with pytest.raises(BundleDamaged, match="not those of the bundle"):
-        open_bundle(write_index(tmp_path / "classes", files=held_out(of_two)), IndexBundle)
+    assert "not those of the bundle" in refused(write_index(tmp_path / "classes", files=held_out(of_two)))
 
 
 def test_a_bundle_with_a_model(tmp_path: Path) -> None:
@@ -271,8 +258,7 @@ def test_a_bundle_of_another_extractor_is_refused(tmp_path: Path) -> None:
     """Files of words where the manifest says a model."""
     entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     words = write_index(tmp_path / "words", manifest=set_in(*EXTRACTOR, value=entry))
-    with pytest.raises(BundleDamaged, match=r"does not list 'vocabulary\.txt'"):
-        open_bundle(words, IndexBundle)
+    assert "does not list 'vocabulary.txt'" in refused(words)
 
 
 def test_levels(tmp_path: Path) -> None:

@@ -9,18 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from damaged import JSON, read_json, refused, same, sign_manifest
+from damaged import JSON, certify, read_json, refused, same, sign_manifest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from shared_fixtures import contents_of
 from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer, TextveilError
 from textveil.bundle import MAX_BUNDLE_BYTES, IndexBundle, TextBundle, VectorBundle, open_bundle
-from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.bundle.opened import Opened
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, WrongBundle
-from textveil_export.text.build import Contents
 from textveil_export.text.write import write_bundle
 
 REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)
@@ -40,13 +39,6 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     assert bundle.metric is not None
     assert bundle.metric.rows.shape == (41, 8)
     assert [level.name for level in bundle.levels] == ["low", "high"]
-
-
-def test_another_bundle_in_the_place_of_the_built_in_one(tiny_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE", tiny_path)
-    with pytest.raises(IdentityMismatch):
-        Sanitizer.load()
-    assert Sanitizer.load(tiny_path).bundle.vocabulary
 
 
 def test_arrays_are_mapped_and_read_only(tiny_path: Path) -> None:
@@ -124,10 +116,8 @@ def test_a_kind_that_there_is_not(copy: Path, kind: object) -> None:
 # --- whole bundles written by the exporter -------------------------------------------------------------------------
 
 
-def test_the_writer_publishes_nothing_that_the_reader_refuses(
-    make_contents: Callable[..., Contents], tmp_path: Path
-) -> None:
-    contents = make_contents()
+def test_the_writer_publishes_nothing_that_the_reader_refuses(tmp_path: Path) -> None:
+    contents = contents_of()
     table = dict(contents.tensors["table.safetensors"])
     table["roles"] = table["roles"] | 7
     broken = replace(contents, tensors={**contents.tensors, "table.safetensors": table})
@@ -158,19 +148,9 @@ def test_any_manifest_is_read_or_refused(folders: Path, manifest: JSON) -> None:
 
 
 def labeled(folder: Path, epsilon: float) -> None:
-    """Certificate and labels say one epsilon everywhere, under hashes that fit: the honest exporter, or an attacker."""
-    manifest = read_json(folder / "manifest.json")
-    entry = {mechanism: {"epsilon_certified": epsilon} for mechanism in TABLE_MECHANISMS}
-    certificate = {
-        "format": "textveil-certificate",
-        "format_version": 2,
-        "identity": manifest["files"]["law.json"]["sha256"],
-        "levels": {"low": entry, "high": entry},
-    }
-    (folder / "certificate.json").write_text(json.dumps(certificate))
-    manifest["files"]["certificate.json"] = None
-    manifest["levels"] = certificate["levels"]
-    sign_manifest(folder, manifest)
+    """Certificate and labels say one epsilon everywhere."""
+    proven = {"epsilon_certified": epsilon}
+    certify(folder, {"low": proven, "high": proven}, {"low": epsilon, "high": epsilon})
 
 
 @pytest.fixture

@@ -1,27 +1,17 @@
-"""SanText's part of a bundle: the laws and weights of its levels, and the labels that a certificate carries."""
+"""SanText's part of a bundle: the weights of its levels, and the labels that a certificate carries."""
 
-import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from damaged import JSON, read_json, refused, sign, sign_manifest
+from damaged import certify, read_json, refused, sign, sign_manifest
 from defined_weights import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, open_bundle
-from textveil.bundle.layout import TABLE_MECHANISMS
 
 HIGH = "weights.high.santext"
-
-
-def change_law(folder: Path, change: Callable[[JSON], object]) -> None:
-    law = read_json(folder / "law.json")
-    change(law)
-    (folder / "law.json").write_text(json.dumps(law), "utf-8")
-    sign(folder)
 
 
 def change_weights(folder: Path, name: str, weights: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> None:
@@ -32,30 +22,6 @@ def change_weights(folder: Path, name: str, weights: "np.ndarray[tuple[int], np.
 
 def weights_of(folder: Path, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     return load((folder / "table.safetensors").read_bytes())[name]
-
-
-def laws(law: JSON, level: int = 1) -> JSON:
-    return law["santext"]["levels"][level]["laws"]
-
-
-CHANGES: dict[str, Callable[[JSON], object]] = {
-    "a mechanism without a law": lambda law: laws(law).pop("santext"),
-    "a law of nothing": lambda law: laws(law).update(santext=None),
-    "a law of an unknown mechanism": lambda law: laws(law).update(later=laws(law)["santext"]),
-    "a law without weights": lambda law: laws(law)["santext"].pop("weights"),
-    "a law without a base": lambda law: laws(law)["santext"].pop("base"),
-    "a law with a key more": lambda law: laws(law)["santext"].update(later=1),
-    "a law by tail": lambda law: laws(law).update(santext={"exact": laws(law)["santext"]}),
-    "weights of another exponent": lambda law: laws(law)["santext"].update(weights="weights.low.santext"),
-    "weights that are none": lambda law: laws(law)["santext"].update(weights="roles"),
-    "a default with a tail": lambda law: law["defaults"]["santext"].update(tail="exact"),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_law_that_is_none(copy: Path, change: Callable[[JSON], object]) -> None:
-    change_law(copy, change)
-    refused(copy)
 
 
 def test_santext_needs_the_rows(copy: Path) -> None:
@@ -99,25 +65,8 @@ def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     assert "do not cover" in refused(copy)
 
 
-def certify_low(folder: Path, proven: object) -> None:
-    """Adds a certificate of the level ``low`` and labels it with 3."""
-    manifest = read_json(folder / "manifest.json")
-    content = {
-        "format": "textveil-certificate",
-        "format_version": 2,
-        "identity": manifest["files"]["law.json"]["sha256"],
-        "levels": {"low": dict.fromkeys(TABLE_MECHANISMS, proven)},
-    }
-    data = json.dumps(content).encode()
-    (folder / "certificate.json").write_bytes(data)
-    manifest["files"]["certificate.json"] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    for mechanism in TABLE_MECHANISMS:
-        manifest["levels"]["low"][mechanism]["epsilon_certified"] = 3
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-
-
 def test_a_label(copy: Path) -> None:
-    certify_low(copy, {"epsilon_certified": 2.9})
+    certify(copy, {"low": {"epsilon_certified": 2.9}}, {"low": 3})
     bundle = open_bundle(copy, TextBundle)
     assert [bundle.certified_epsilon(level, "santext+") for level in bundle.levels] == [3.0, None]
 
@@ -128,5 +77,5 @@ def test_a_label(copy: Path) -> None:
     ids=str,
 )
 def test_a_label_that_was_not_proven(copy: Path, proven: object) -> None:
-    certify_low(copy, proven)
+    certify(copy, {"low": proven}, {"low": 3})
     refused(copy)

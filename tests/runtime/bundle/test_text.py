@@ -1,11 +1,10 @@
 """Opening a bundle whose hashes fit: its law and its vocabulary must be what they say."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from damaged import JSON, read_json, refused, sign, sign_manifest
+from damaged import JSON, change_json, change_law, read_json, refused, sign, sign_manifest
 
 # --- law.json, signed ----------------------------------------------------------------------------------------------
 
@@ -79,6 +78,11 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "a level without santext": lambda law: law["santext"]["levels"][0]["laws"].pop("santext"),
     "a level without santext+": lambda law: law["santext"]["levels"][0]["laws"].pop("santext+"),
     "a law more": lambda law: of_santext(law).update(later=of_santext(law)["santext"]),
+    "a law of nothing": lambda law: of_santext(law).update(santext=None),
+    "a law without weights": lambda law: of_santext(law)["santext"].pop("weights"),
+    "a law without a base": lambda law: of_santext(law)["santext"].pop("base"),
+    "a law by tail": lambda law: of_santext(law).update(santext={"exact": of_santext(law)["santext"]}),
+    "weights of another exponent": lambda law: of_santext(law, 1)["santext"].update(weights="weights.low.santext"),
     **{
         f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"].update(pair))
         for key, values in {
@@ -101,18 +105,13 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
 
 @pytest.mark.parametrize("change", LAW_CHANGES.values(), ids=LAW_CHANGES.keys())
 def test_a_law_that_is_none(copy: Path, change: Callable[[JSON], object]) -> None:
-    law = read_json(copy / "law.json")
-    change(law)
-    (copy / "law.json").write_text(json.dumps(law), "utf-8")
-    sign(copy)
+    change_law(copy, change)
     refused(copy)
 
 
 def test_a_law_of_other_files(copy: Path) -> None:
     """The manifest fits the files, but ``law.json`` names others."""
-    law = read_json(copy / "law.json")
-    law["files"]["vocabulary.tsv"] = "0" * 64
-    (copy / "law.json").write_text(json.dumps(law), "utf-8")
+    change_json(copy / "law.json", lambda law: law["files"].update({"vocabulary.tsv": "0" * 64}))
     sign_manifest(copy, read_json(copy / "manifest.json"))
     assert "does not belong to the files" in refused(copy)
 

@@ -7,33 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from damaged import refused
 from onnx import TensorProto
 from small_encoders import VOCABULARY, model_of, sign_encoder, write_encoder
 from textveil.bundle import open_bundle
 from textveil.bundle.vectors import VectorBundle
-from textveil.errors import (
-    BundleDamaged,
-    BundleError,
-    ModelRefused,
-    UnknownLevel,
-)
+from textveil.errors import ModelRefused, UnknownLevel
 
 
 @pytest.fixture
 def copy(tiny_encoder: Path, tmp_path: Path) -> Path:
     """A copy of the tiny encoder, to damage."""
     return Path(shutil.copytree(tiny_encoder, tmp_path / "copy"))
-
-
-def refused(folder: Path, error: type[BundleError] = BundleDamaged) -> str:
-    """The message with which a bundle is refused: one line, and without onnxruntime or a session."""
-    with pytest.raises(error) as caught:
-        open_bundle(folder, VectorBundle)
-    assert caught.type is error
-    message = str(caught.value)
-    assert message
-    assert "\n" not in message
-    return message
 
 
 # --- a sound bundle ------------------------------------------------------------------------------------------------
@@ -156,8 +141,3 @@ def test_external_data_behind_a_hard_link(tmp_path: Path, location: str) -> None
     os.link(secret, folder / "weights.bin")
     sign_encoder(folder)
     assert "a tensor outside the file" in refused(folder, ModelRefused)
-
-
-def test_a_model_that_is_none(tmp_path: Path) -> None:
-    for number, content in enumerate((b"", b"not a model", model_of().SerializeToString()[:-7])):
-        assert refused(write_encoder(tmp_path / str(number), model=content)).startswith("model.onnx: no readable ONNX")

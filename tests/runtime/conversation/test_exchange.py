@@ -3,13 +3,7 @@
 from itertools import count
 from pathlib import Path
 
-import pytest
 from textveil import Conversation, Sanitizer
-
-
-@pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    return Sanitizer.load()
 
 
 def user(text: str) -> dict[str, str]:

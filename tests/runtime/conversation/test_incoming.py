@@ -115,11 +115,6 @@ def test_every_split_of_each_form() -> None:
             assert streamed(restorer, list(reply))[1] <= longest + 1 + 5 * pair[0].count(" ")
 
 
-@pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    return Sanitizer.load()
-
-
 def sent(sanitizer: Sanitizer, text: str, **options: Any) -> tuple[Conversation, str]:
     conversation = Conversation(sanitizer, **options)
     return conversation, conversation.outgoing_text(text)

@@ -15,11 +15,6 @@ from textveil.conversation import file as kept
 SECRET = "Zorblax Qwyx"
 
 
-@pytest.fixture(scope="module")
-def sanitizer() -> Sanitizer:
-    return Sanitizer.load()
-
-
 def texts(value: Any) -> list[Any]:
     """All strings and numbers of a value but keys."""
     if isinstance(value, dict):
@@ -319,7 +314,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
 def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     conversation, path, key = saved
     monkeypatch.setattr(type(conversation._sanitizer.bundle), "identity", "0" * 64, raising=False)
-    conversation._sanitizer.bundle.__dict__.pop("identity", None)
+    monkeypatch.delitem(conversation._sanitizer.bundle.__dict__, "identity", raising=False)
     with pytest.raises(IdentityMismatch):
         Conversation.load(path, key, conversation._sanitizer)
 

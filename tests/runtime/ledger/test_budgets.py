@@ -31,9 +31,8 @@ def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger)
         ledger.sanitize_batch(small, ["doctor"], scope=["a", "b"])
     with pytest.raises(OptionError, match=r"^the name of a scope is a string$"):
         ledger.sanitize_batch(small, ["doctor"], scope=[5])  # type: ignore[list-item]
-    for texts in ("doctor", ["doctor", 5]):
-        with pytest.raises(InputError):
-            ledger.sanitize_batch(small, texts)  # type: ignore[arg-type]
+    with pytest.raises(InputError):
+        ledger.sanitize_batch(small, ["doctor", 5])  # type: ignore[list-item]
 
 
 def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledger: Ledger) -> None:

@@ -74,9 +74,7 @@ def test_vectors_and_indices_are_charged_for_the_whole_text(tmp_path: Path) -> N
     assert (index.charge, index.mechanism) == (Charge(4 * NAT_UNITS), "index counts")
 
 
-@given(
-    st.lists(st.tuples(st.decimals("0", "100", places=9), st.decimals("0", ".1", places=14), st.integers(0, 50))),
-)
+@given(st.lists(st.tuples(st.decimals("0", "100", places=9), st.decimals("0", ".1", places=14), st.integers(0, 50))))
 def test_sums_of_charges_are_no_less_than_the_losses(losses: list[tuple[Decimal, Decimal, int]]) -> None:
     account, epsilon, delta = Account(scope=b""), Fraction(0), Fraction(0)
     for loss, its_delta, times in losses:

@@ -121,12 +121,7 @@ def test_every_option_makes_another_request(english: Sanitizer, small: Sanitizer
 
 
 def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
-    defaults = {
-        "mechanism": "staircase",
-        "epsilon": "10",
-        "protect": "words",
-        "case": "carry",
-    }
+    defaults = {"mechanism": "staircase", "epsilon": "10", "protect": "words", "case": "carry"}
     assert english.canonical_options(**defaults) == english.canonical_options()  # type: ignore[arg-type]
     assert english.canonical_options(deny=["b", "a"]) == english.canonical_options(deny=("a", "b"))
     krr = [canonical_bytes(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]

@@ -43,11 +43,7 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
     output = "".join(f"{result.text}\n" for result in results).encode()
     assert receipt.output_sha256 == hashlib.sha256(output).hexdigest()
     assert (receipt.documents, receipt.tokens, receipt.nats, receipt.delta) == (2, 3, "18", "0")
-    assert (receipt.bundle, receipt.mechanism, receipt.options["level"]) == (
-        small.bundle.identity,
-        "staircase",
-        "6",
-    )
+    assert (receipt.bundle, receipt.mechanism, receipt.options["level"]) == (small.bundle.identity, "staircase", "6")
     assert "confirm the guess by its hash" in receipt.note
     assert str(receipt) == "staircase, level 6: 2 documents, 3 drawn words, 18 nats"
     receipt.require_output([output[:5], output[5:]])

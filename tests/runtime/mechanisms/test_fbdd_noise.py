@@ -79,21 +79,6 @@ def test_the_noise_in_many_dimensions() -> None:
     assert is_laplace(noise)
 
 
-def independent(noise: Floats) -> bool:
-    """Whether the directions of points in a row could be independent: the sum of cosines between them."""
-    direction = noise / np.linalg.norm(noise, axis=1)[:, None]
-    cosine = (direction[1:] * direction[:-1]).sum(axis=1)
-    return bool(abs(cosine.sum()) < norm.isf(SIGNIFICANCE / 2) * np.sqrt((cosine**2).sum()))
-
-
-def test_points_do_not_depend_on_each_other() -> None:
-    noise = laplace_noise(POINTS, 3, entropy.random_uint64)
-    assert independent(noise)
-    assert not independent(np.repeat(noise[::100], 100, axis=0))  # one vector for a hundred tokens
-    noise[1::20] = noise[::20]  # one in twenty is the one before
-    assert not independent(noise)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("dimension", [3, 7])
 @pytest.mark.parametrize("fault", [fault for fault in faulty_fbdd.NOISE if fault != "3 % too small"])
@@ -163,10 +148,7 @@ def test_ties_go_to_the_smallest_id(lattice: TextBundle, point: list[int], halve
     assert found.tolist() == [nearest_by_hand(lattice, place)]
 
 
-@given(
-    point=st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3),
-    scale=st.floats(1e-3, 1e3),
-)
+@given(point=st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3), scale=st.floats(1e-3, 1e3))
 def test_the_nearest_output_is_nearest(bundle: TextBundle, point: list[float], scale: float) -> None:
     """By distance in exact fractions; a point so close to a border that double precision cannot tell is let pass."""
     assert bundle.metric is not None

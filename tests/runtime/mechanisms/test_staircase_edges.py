@@ -10,9 +10,11 @@ from inspect import isclass
 
 import numpy as np
 import pytest
+from dealt import drawn_from
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
 from textveil.mechanisms.staircase import StaircaseChannel, staircase_channel
+from textveil.mechanisms.staircase import staircase as staircase_module
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, realized_ratio
 from textveil.mechanisms.staircase.tables import StaircaseTable, output_role
 
@@ -58,11 +60,7 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
     """Rows are checked 2,048 at a time."""
     symbols = 3000
     neighbors = np.stack([np.arange(symbols), (np.arange(symbols) + 1) % symbols], axis=1).astype(np.uint16)
-    tensors = {
-        "neighbours": neighbors,
-        "base": np.ones(symbols, np.uint32),
-        "roles": np.zeros(symbols, np.uint8),
-    }
+    tensors = {"neighbours": neighbors, "base": np.ones(symbols, np.uint32), "roles": np.zeros(symbols, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, symbols).symbols == symbols
     neighbors[row, 1] = row if twice else symbols
     with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
@@ -70,11 +68,7 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
 
 
 def test_one_symbol_is_a_table() -> None:
-    tensors = {
-        "neighbours": np.zeros((1, 1), np.uint16),
-        "base": np.ones(1, np.uint32),
-        "roles": np.zeros(1, np.uint8),
-    }
+    tensors = {"neighbours": np.zeros((1, 1), np.uint16), "base": np.ones(1, np.uint32), "roles": np.zeros(1, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, 1).symbols == 1
 
 
@@ -116,7 +110,11 @@ def check_draws(staircase: Staircase) -> None:
 
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(4, 5), Fraction(9, 10), Fraction(1)])
 @pytest.mark.parametrize("own", [Fraction(0), Fraction(1, 4), Fraction(1)])
-def test_inputs_that_are_drawn_together_have_their_own_rows(share: Fraction, own: Fraction) -> None:
+def test_inputs_that_are_drawn_together_have_their_own_rows(
+    share: Fraction, own: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five of them are three blocks here, of which the last is not full."""
+    monkeypatch.setattr(staircase_module, "_ROWS_AT_ONCE", 2)
     check_draws(staircase_of(share, own))
 
 
@@ -164,7 +162,5 @@ def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
     staircase = Staircase.of(table, level, np.ones(3, np.bool_), unit=1)
     assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
     for token in range(4):
-        rows, exact = staircase._rows(np.array([token])), staircase.exact_row(token)
-        u, w = np.divmod(np.arange(staircase.total * int(rows.left[0])), int(rows.left[0]))
-        counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
-        assert [Fraction(counts[y], len(u)) for y in range(3)] == [Fraction(weight, sum(exact)) for weight in exact]
+        exact = staircase.exact_row(token)
+        assert drawn_from(staircase, token, 3) == [Fraction(weight, sum(exact)) for weight in exact]

@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import re
-import traceback
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from canaries import CANARIES, SECRET
+from canaries import CANARIES, SECRET, hidden, told
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
@@ -198,15 +197,6 @@ def test_results_and_statements_do_not_tell(english: Sanitizer, known: set[str],
     assert quiet() == ""
 
 
-def chain_of(error: BaseException) -> str:
-    """What a traceback shows of an error and all its causes, source lines apart."""
-    told, seen = [], error
-    while seen is not None:
-        told += [str(seen), repr(seen), *map(str, seen.args), *traceback.format_exception_only(seen)]
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)  # type: ignore[assignment]
-    return "\n".join(told)
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -221,8 +211,7 @@ def test_errors_about_options_do_not_tell(
 ) -> None:
     with pytest.raises(OptionError) as refused:
         english.sanitize(SECRET, **options)
-    assert "orblaxia" not in chain_of(refused.value)
-    assert "48213977" not in chain_of(refused.value)
+    assert hidden(told(refused.value, suppressed=False))
     assert quiet() == ""
 
 
@@ -238,8 +227,7 @@ def test_errors_about_words_do_not_tell(english: Sanitizer) -> None:
     ):
         with pytest.raises(TextveilError) as refused:
             call()
-        assert "orblaxia" not in chain_of(refused.value)
-        assert "48213977" not in chain_of(refused.value)
+        assert hidden(told(refused.value, suppressed=False))
 
 
 def test_bad_bytes_do_not_tell(tmp_path: Path) -> None:
@@ -254,5 +242,5 @@ def test_bad_bytes_do_not_tell(tmp_path: Path) -> None:
                 pass
     finally:
         os.close(descriptor)
-    assert "orblaxia" not in chain_of(refused.value)
+    assert hidden(told(refused.value, suppressed=False))
     assert refused.value.__cause__ is None  # a UnicodeDecodeError holds the whole input

@@ -1,16 +1,11 @@
 """The distribution of one word, as it is told: exact, complete, and the one that is drawn from."""
 
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from defined_weights import defined_weights
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.mechanisms import integer_sampling as sampling
 from textveil.text import Options
 
 SANTEXT = Options(mechanism="santext+")
@@ -110,39 +105,3 @@ def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None: 
             assert law.probability("zombie") == 0
             assert law.probability("the") == 0
     assert tiny.distribution("zombie").probability("zombie") > 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", ALL, ids=str)
-@pytest.mark.parametrize("word", ["the", "doctor", "zzz"])
-def test_what_is_drawn_is_what_is_told(tiny: Sanitizer, word: str, options: dict[str, Any]) -> None:
-    """A chi-square statistic that a wrong row, coin or level would exceed by far; the powered test is elsewhere."""
-    draws = 20_000
-    law = tiny.distribution(word, **options)
-    counts = Counter(tiny.sanitize(f"{word} " * draws, case="drop", **options).text.split())
-    assert set(counts) <= set(law.words)
-    expected = {output: float(law.probability(output)) * draws for output in law.words}
-    likely = [output for output in law.words if expected[output] >= 5]
-    rest = draws - sum(expected[output] for output in likely)
-    statistic = sum((counts[output] - expected[output]) ** 2 / expected[output] for output in likely)
-    if rest >= 5:
-        statistic += (sum(counts[o] for o in law.words if o not in likely) - rest) ** 2 / rest
-    freedom = len(likely)
-    assert statistic < freedom + 8 * (2 * freedom) ** 0.5 + 16  # far beyond any quantile that chance reaches
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
-@given(st.data())
-def test_the_rows_of_the_sampler_are_the_law(tiny: Sanitizer, data: st.DataObject) -> None:
-    """Every boundary of the cumulative weights falls where the exact distribution has it."""
-    options = data.draw(st.sampled_from(ALL[4:]))
-    index = data.draw(st.integers(0, tiny.bundle.symbols))
-    rows = tiny._plan(options).mechanism.law.rows(  # type: ignore[attr-defined]
-        np.array([index])
-    )
-    total = int(rows.totals[0])
-    weights = rows.weights(0)
-    assert int(weights.sum()) == total
-    uniform = data.draw(st.lists(st.integers(0, total - 1), min_size=1, max_size=20))
-    outputs = sampling.select(rows, np.zeros(len(uniform), np.intp), np.array(uniform, np.int64))
-    assert (weights[outputs] > 0).all()

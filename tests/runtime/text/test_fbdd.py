@@ -27,8 +27,7 @@ def test_any_epsilon_in_range(tiny: Sanitizer, epsilon: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "epsilon",
-    [None, "", "canary", "nan", float("nan"), "inf", float("inf"), "-inf", True, [], b"3", "1e", "1/3"],
+    "epsilon", [None, "", "canary", "nan", float("nan"), "inf", float("inf"), "-inf", True, [], b"3", "1e", "1/3"]
 )
 def test_what_is_no_number_is_refused(tiny: Sanitizer, epsilon: object) -> None:
     typed = epsilon is None or type(epsilon) in (str, float)
@@ -43,23 +42,15 @@ def test_what_is_out_of_range_is_refused(tiny: Sanitizer, epsilon: object) -> No
         tiny.sanitize("secret", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"replacement_probability": 0.5}, "a replacement probability and denied words belong to santext+ alone"),
-        ({"deny": ["canary"]}, "a replacement probability and denied words belong to santext+ alone"),
-    ],
-)
-def test_options_of_other_mechanisms_are_refused(tiny: Sanitizer, options: dict[str, object], message: str) -> None:
-    with pytest.raises(OptionError) as refused:
-        tiny.sanitize("secret", mechanism="fbdd", epsilon=3, **options)  # type: ignore[arg-type]
-    assert str(refused.value) == message
+@pytest.mark.parametrize("options", [{"replacement_probability": 0.5}, {"deny": ["canary"]}])
+def test_options_of_santext_plus_are_refused(tiny: Sanitizer, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=r"^a replacement probability and denied words belong to santext\+ alone$"):
+        tiny.sanitize("secret", mechanism="fbdd", epsilon=3, **options)
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
-    with pytest.raises(OptionError) as refused:
+    with pytest.raises(OptionError, match=r"^fbdd has no table of weights: its distribution is known from draws only$"):
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
-    assert str(refused.value) == "fbdd has no table of weights: its distribution is known from draws only"
     with pytest.raises(OptionError, match="epsilon is a number"):
         tiny.distribution("doctor", mechanism="fbdd")
 

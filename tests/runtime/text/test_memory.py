@@ -6,13 +6,12 @@ short line shows what a long one costs.
 
 import os
 import sys
-import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
 
 import memory_of_lines
 import pytest
-from memory_of_lines import GOLDEN, MOST, SIZES, load_bundles, shrink
+from memory_of_lines import GOLDEN, MOST, SIZES, held, load_bundles, shrink
 from signs import JOINED, WORDS, run_of
 from text_options import WRITTEN
 from textveil import Sanitizer
@@ -131,12 +130,8 @@ def test_words_that_folding_makes_long_are_remembered_by_their_hash(bundles: dic
     """Consistent draws remember every word: folded, these would be eighteen times as long. Equal ones stay equal."""
     words = ["\ufdfa" * 990 + first + second for first in "abcdefgh" for second in "abcdefgh"]
     text = " ".join([*words, *words])
-    tracemalloc.start()
-    try:
-        drawn = bundles["staircase"].sanitize(text, consistent=True).text.split(" ")
-        assert tracemalloc.get_traced_memory()[1] <= MOST * len(text.encode()) / 2
-    finally:
-        tracemalloc.stop()
+    drawn, most = held(lambda: bundles["staircase"].sanitize(text, consistent=True).text.split(" "))
+    assert most <= MOST * len(text.encode()) / 2
     assert len(drawn) == 128
     assert drawn[:64] == drawn[64:]
 
@@ -144,10 +139,6 @@ def test_words_that_folding_makes_long_are_remembered_by_their_hash(bundles: dic
 def test_a_long_text_grows_where_it_is() -> None:
     """Parts and all of them together would be twice as much."""
     for part in ("ab" * 500, "a…" * 500):
-        tracemalloc.start()
-        try:
-            text = long_texts.joined((part for _ in range(500)), " ")
-            assert tracemalloc.get_traced_memory()[1] <= 1.2 * sys.getsizeof(text)
-        finally:
-            tracemalloc.stop()
+        text, most = held(lambda part=part: long_texts.joined((part for _ in range(500)), " "))
+        assert most <= 1.2 * sys.getsizeof(text)
         assert text == " ".join([part] * 500)

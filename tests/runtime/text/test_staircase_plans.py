@@ -13,7 +13,6 @@ from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import largest_odds, round_up
 from textveil.text import Options
 from textveil.text.promises import NOTION, guess_gain
-from textveil.text.sanitizer import make_plan
 
 # --- options -------------------------------------------------------------------------------------------------------
 
@@ -97,16 +96,6 @@ def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, ti
     for mechanism in ("", "canary"):
         with pytest.raises(UnknownMechanism, match=r"^unknown mechanism; there are "):
             small.sanitize("doctor", mechanism=mechanism)
-
-
-def test_a_plan_with_unknown_options_is_a_named_error(tiny: Sanitizer) -> None:
-    for sanitize in (
-        lambda: make_plan(tiny.bundle, canary=5),  # type: ignore[call-arg]
-        lambda: tiny.sanitize("doctor", canary=5),  # type: ignore[call-arg]
-    ):
-        with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, ") as refused:
-            sanitize()
-        assert "canary" not in str(refused.value)
 
 
 def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from canaries import SECRET
 from planted import planted
 from small_index import LABELS, SENTENCES, sentences_of, write_index
 from textveil.errors import BundleNotFound, IdentityMismatch, InputError, OptionError
@@ -13,7 +14,6 @@ from textveil.mechanisms import entropy
 from textveil.vector import IndexEncoder
 from textveil.vector.extractor import Extracted
 
-SECRET = "Zorblaxia 48213977"
 ODD = ("", " ", "\n", "\ud800", "\0", "market " * 500, SECRET, "ﬁ" * 200, "🦄" * 60, "'" * 60, "'s")
 
 
@@ -184,8 +184,6 @@ def test_what_is_no_text_is_refused(encoder: IndexEncoder) -> None:
         for call in (encoder.encode, encoder.secret_code):
             with pytest.raises(InputError, match="not a string"):
                 call(wrong)  # type: ignore[operator, arg-type]
-    with pytest.raises(InputError, match="one string came"):
-        encoder.encode_batch("the market")
     with pytest.raises(InputError, match="text 2 of 2"):
         encoder.encode_batch(["a", 3])  # type: ignore[list-item]
     done: list[int] = []

@@ -18,6 +18,7 @@ from changed_models import (
     refused,
     tag,
     varint,
+    with_in_graph,
     with_inputs,
     with_outputs,
 )
@@ -101,9 +102,7 @@ def test_external_data(change: Change) -> None:
 def test_a_location_that_is_cut_to_external(number: int) -> None:
     """Readers cut an enumeration to 32 bits: 2**32 + 1 is 1 to them."""
     tensor = SOUND.graph.initializer[0].SerializeToString() + tag(14, 0) + varint(number)
-    content = CONTENT.replace(
-        block(7, SOUND.graph.SerializeToString()), block(7, SOUND.graph.SerializeToString() + block(5, tensor))
-    )
+    content = with_in_graph(block(5, tensor))
     assert content != CONTENT
     assert "external data" in refused(content)
 
@@ -219,12 +218,10 @@ def test_settings_for_what_runs_it(where: Callable[[onnx.ModelProto], onnx.Model
 
 @pytest.mark.parametrize("packed", [b"\x80", b"\x01\x80", b"\xff" * 10 + b"\x01"])
 def test_packed_numbers_that_do_not_end(packed: bytes) -> None:
-    tensor = block(1, packed) + tag(2, 0) + varint(FLOAT)
-    content = CONTENT.replace(block(7, SOUND.graph.SerializeToString()), b"")
-    content += block(7, SOUND.graph.SerializeToString() + block(5, tensor))
+    kind = tag(2, 0) + varint(FLOAT)
+    content = with_in_graph(block(5, block(1, packed) + kind))
     assert "numbers in a tensor are truncated" in refused(content, BundleDamaged)
-    content = content.replace(block(5, tensor), block(5, block(4, packed) + tag(2, 0) + varint(FLOAT)))
-    refused(content, BundleDamaged)
+    refused(with_in_graph(block(5, block(4, packed) + kind)), BundleDamaged)
 
 
 def test_a_file_of_two_formats() -> None:

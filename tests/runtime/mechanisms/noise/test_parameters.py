@@ -52,7 +52,7 @@ def test_parameters_at_the_ends_of_their_ranges() -> None:
     assert ReleaseParameters(mode="l1", dimension=1, grid=1, epsilon="0." + "1" * 38).exact_epsilon < Fraction(1, 9)
 
 
-@pytest.mark.parametrize("mu", ["-0.1", "1", "1.5", "nan"])
+@pytest.mark.parametrize("mu", ["-0.1", "1", "1.5", "nan", "half", "1e-99", ""])
 def test_dropout_out_of_range_is_refused(mu: str) -> None:
     with pytest.raises(OptionError, match="word dropout"):
         WordDropout(mu)

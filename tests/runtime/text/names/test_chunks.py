@@ -10,7 +10,7 @@ from textveil.text.names import chunks as module
 from textveil.text.names import strings
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.tokens import GAP
+from textveil.text.names.tokens import GAP, SHOWN
 
 WORDS = (
     "the Nurse ANNA I o'clock don't Anna's it's O'Neil 's Jürgen ﬁne nurse\u2019s quot D o_O x-ray 5kg 70 a1".split()
@@ -18,7 +18,12 @@ WORDS = (
 
 
 def read() -> Chunks:
-    return Chunks(Lexicon(Sanitizer.load().bundle.require_names(), allowed=["anna"], denied=["nurse"]))
+    return Chunks(Lexicon(Sanitizer.load().bundle.require_names(), allowed=["anna"], denied=["nurse", "kg", "p.m"]))
+
+
+@pytest.mark.parametrize(("chunk", "shown"), [("5kg", ""), ("5cm", "cm"), ("p.m", ""), ("a.m", "a.m")])
+def test_what_is_denied_is_not_shown_behind_a_number_or_with_marks(chunk: str, shown: str) -> None:
+    assert "".join(token.text for token in read().read(chunk) if token.cls == SHOWN) == shown
 
 
 def test_a_chunk_of_one_word_is_read_as_any_other() -> None:

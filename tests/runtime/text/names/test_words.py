@@ -29,9 +29,13 @@ def test_years_without_old_are_no_age(plans: NamesPlans, end: str) -> None:
         ("he left\n\nNotes none", "he left\n\nNotes none"),
         ("he left\nNotes none", "he left\n<word> none"),
         ("he left, Notes: none", "he left, <word>: none"),
+        ("he has it. Notes none", "he has it. Notes none"),
+        ("he left. (Notes none)", "he left. (Notes none)"),
+        ("he left.) -Notes none", "he left.) -<word> none"),
+        ("he and i. Notes none", "he and i. <word> none"),
     ],
 )
-def test_the_name_of_a_field_and_a_paragraph_start_a_sentence(plans: NamesPlans, text: str, expected: str) -> None:
+def test_where_a_sentence_starts(plans: NamesPlans, text: str, expected: str) -> None:
     """Where one starts, a common word may have its capital."""
     assert slots(plans, text) == expected
 

@@ -1,10 +1,13 @@
 """The skeleton: what the rule says of single words, where sentences start, and which words may be outputs."""
 
+from dataclasses import replace
+
 import pytest
 from small_lists import RULES
-from textveil.errors import BundleDamaged
+from textveil.errors import BundleDamaged, OptionError
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.text.skeleton import Role, SkeletonRule, Token, function_words, sentence_start
+from textveil.text.skeleton.function_words import denied_keys
 
 
 def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible"]) -> list[tuple[str, int, object]]:
@@ -48,7 +51,9 @@ def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible
         ("Don't", False, [("drawn", TITLE, None)]),
         ("catn't", False, [("drawn", LOWER, "catn't")]),
         ("n't", False, [("shown", LOWER, "n't")]),
+        ("'s", False, [("shown", LOWER, "'s")]),
         ("o'clock", False, [("drawn", LOWER, "o'clock")]),
+        ("we＇d've’ll", False, [("shown", LOWER, "we"), *[("shown", LOWER, each) for each in ("'d", "'ve", "'ll")]]),
         ("reading", False, [("drawn", LOWER, "reading")]),
         ("Reading", False, [("replaced", TITLE, "city")]),
         ("A4", False, [("replaced", LOWER, "other")]),
@@ -57,6 +62,41 @@ def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible
 )
 def test_what_the_rule_says(segment: str, starts: bool, expected: list[tuple[str, int, str | None]]) -> None:
     assert said(segment, starts) == expected
+
+
+@pytest.mark.parametrize(
+    ("segment", "denied", "expected"),
+    [
+        ("couldn't've", "", "could=could n't=n't 've='ve"),
+        ("We've's", "nurse", "We=None 've='ve 's='s"),
+        ("nurse", "nurse", "nurse=None"),
+        ("nurse's", "nurse", "nurse=None 's='s"),
+        ("nurse's", "nurse's", "nurse's=None"),
+        ("don't've", "do", "don't've=None"),
+    ],
+)
+def test_pieces_of_a_word(segment: str, denied: str, expected: str) -> None:
+    rule = replace(RULES["visible"], denied=denied_keys([denied]))
+    found = rule.tokens(segment, starts_sentence=False)
+    assert " ".join(f"{piece}={token.key}" for piece, token in found) == expected
+
+
+def test_one_word_alone() -> None:
+    assert RULES["visible"].alone("doctor") == Token(Role.DRAWN, LOWER, "doctor")
+    for wrong, message in ((" ", "one word"), ("a doctor", "one word"), ("doctor's", "one word"), ("a", "it stays")):
+        with pytest.raises(OptionError, match=message):
+            RULES["visible"].alone(wrong)
+
+
+def test_a_clitic_that_is_shown_is_glued_to_its_stem() -> None:
+    for apart, written in ((False, "nurse 've's"), (True, "nurse 've 's")):
+        assert RULES["visible"].joined(["nurse", "'ve", "'s"], [False, False, True], apart=apart) == written
+
+
+def test_a_skeleton_has_every_gap() -> None:
+    rule, word = RULES["visible"], Token(Role.SHOWN, LOWER, "we").entry
+    assert rule.skeleton([",", " "]) == [", "]
+    assert rule.skeleton(["(", " ", "we", ",", "we", "we"]) == ["( ", word, ",", word, word]
 
 
 def test_without_visible_words() -> None:
@@ -104,10 +144,11 @@ def test_what_is_no_word_is_never_an_output(symbol: str) -> None:
 
 
 def test_function_words_and_members_are_no_outputs() -> None:
-    assert [name for name, rule in RULES.items() if rule.outputs_allowed("the")] == ["drawn"]
+    for lower in (False, True):
+        assert [name for name, rule in RULES.items() if rule.outputs_allowed("the", lower=lower)] == ["drawn"]
     for member in ("john", "reading", "mon"):
         assert not any(rule.outputs_allowed(member) for rule in RULES.values())
-    assert not RULES["visible"].outputs_allowed("don't")
+    assert not any(RULES["visible"].outputs_allowed(word) for word in ("don't", "shouldn't"))
 
 
 @pytest.mark.parametrize(

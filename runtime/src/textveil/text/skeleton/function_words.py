@@ -153,11 +153,10 @@ class SkeletonRule:
             printed = apply_case(symbol, case)
             if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
                 return False
-            for starts in (False, True):
-                tokens = self.classify(printed, starts_sentence=starts)
-                if any(token.role is not Role.DRAWN or token.key is None for token in tokens) or len(tokens) > 1:
-                    return False
-        return symbol not in CLITICS and not (self.visible and symbol in self.function_words)
+            token, *clitics = self.classify(printed, starts_sentence=True)  # elsewhere no more words are shown
+            if clitics or token.role is not Role.DRAWN or token.key is None:
+                return False
+        return symbol not in CLITICS
 
     def skeleton(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
         """Returns what is released of a text: its gaps, and the entry of each token."""

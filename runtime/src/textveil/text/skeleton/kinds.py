@@ -166,7 +166,7 @@ def _check(lines: Sequence[str], shape: str | None) -> None:
             raise BundleDamaged(f"line {number} of a kind has an unknown mark")
     wrong = _first_wrong(entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
-        first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
+        first = {entry: n for n, entry in reversed([*enumerate(entries)])}
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(

@@ -1,0 +1,112 @@
+"""The files of mappings: a conversation with a name outlives the gateway, and a broken file is one line."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateways import CHAT, KEY, RESPONSES, asked, gateway, text_of
+from upstreams import Upstream
+
+TEXT = "I am Zqxwvina Novak."
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path, tuple[Any, ...]]:
+    """A folder of mappings, a key, and the options that name them."""
+    (tmp_path / "mappings").mkdir()
+    key = tmp_path / "keys" / "key"
+    key.parent.mkdir()
+    return tmp_path / "mappings", key, ("--mappings", tmp_path / "mappings", "--mappings-key", key)
+
+
+def started(folder: Path, up: Upstream, *options: Any) -> Any:
+    folder.mkdir()
+    return gateway(folder, up.url, *options)
+
+
+def test_a_conversation_with_a_name_outlives_the_gateway(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, key, options = folders
+    named = {**KEY, "X-Textveil-Conversation": "Novak's"}
+    with started(tmp_path / "one", up, *options) as server:
+        server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+        server.ask("POST", CHAT, asked(CHAT, TEXT), KEY)
+        assert server.stop() == 0
+    sent = up.asked[-2][2]["messages"]
+    goes_on = {"model": "before", "input": "And now?", "previous_response_id": "resp_1"}
+    (file,) = mappings.iterdir()  # what no header names is in memory alone
+    assert file.stat().st_mode & 0o777 == key.stat().st_mode & 0o777 == 0o600
+    assert b"Novak" not in file.read_bytes() + file.name.encode()
+    with started(tmp_path / "two", up, *options) as server:
+        reply = server.ask("POST", CHAT, asked(CHAT, TEXT), named)[1]
+        assert (up.last["messages"], text_of(CHAT, reply)) == (sent, TEXT)
+        up.asked.append(("", {}, asked(RESPONSES, sent)))
+        reply = server.ask("POST", RESPONSES, goes_on, named)[1]  # of all that its file has
+        assert text_of(RESPONSES, reply) == TEXT
+        server.ask("POST", CHAT, asked(CHAT, TEXT), {**named, "Authorization": "Bearer other"})
+        assert len(list(mappings.iterdir())) == 2
+        assert server.ask("DELETE", "/conversation", None, named)[1] == {"deleted": True}
+        assert not file.exists()
+    with started(tmp_path / "three", up, *options, "--keep", "city") as server:  # another conversation
+        server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+        assert len(list(mappings.iterdir())) == 2
+
+
+def test_a_reply_comes_where_its_mapping_cannot_be_written_any_more(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, _, options = folders
+
+    def removes(text: str) -> list[str]:
+        shutil.rmtree(mappings, ignore_errors=True)
+        return []
+
+    with started(tmp_path / "one", up, *options) as server:
+        up.planted = removes
+        named = {**KEY, "X-Textveil-Conversation": "one"}
+        status, reply, _ = server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+        up.planted = lambda text: []
+        assert (status, text_of(CHAT, reply)) == (200, TEXT)
+        assert ": output" in server.said
+        before = len(up.asked)
+        assert server.ask("POST", CHAT, asked(CHAT, TEXT), named)[0] == 500  # and nothing is sent
+        assert len(up.asked) == before
+
+
+def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, _, options = folders
+    named = {**KEY, "X-Textveil-Conversation": "one"}
+    with started(tmp_path / "one", up, *options) as server:
+        server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+    (file,) = mappings.iterdir()
+    content = file.read_bytes()
+    before = len(up.asked)
+    with started(tmp_path / "two", up, *options) as server:
+        for wrong, code in (
+            (content.replace(b"conversation 2", b"conversation 9"), "input"), (b"Novak", "input"),
+            (content[:-1] + bytes([content[-1] ^ 1]), "key"),
+        ):  # fmt: skip
+            file.write_bytes(wrong)
+            for _ in range(2):
+                _, said, _ = server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+                assert said["error"]["code"] == code
+                assert "\n" not in said["error"]["message"]
+                assert "Novak" not in json.dumps(said)
+            assert file.read_bytes() == wrong
+        assert len(up.asked) == before
+        file.write_bytes(content)
+        assert server.ask("POST", CHAT, asked(CHAT, TEXT), named)[0] == 200
+
+
+def test_old_files_are_deleted_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, _, options = folders
+    named = {**KEY, "X-Textveil-Conversation": "one"}
+    with started(tmp_path / "one", up, *options) as server:
+        server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+    assert len(list(mappings.iterdir())) == 1
+    (mappings / "mine.txt").write_text("mine")
+    for path in mappings.iterdir():
+        os.utime(path, (1, 1))
+    with started(tmp_path / "two", up, *options) as server:
+        assert server.ask("GET", "/health")[0] == 200  # it has begun
+        assert [path.name for path in mappings.iterdir()] == ["mine.txt"]
