@@ -24,11 +24,11 @@ from textveil_training.encoder import (
     StaticSettings,
     Task,
     asked,
-    different_texts,
     k_means,
     main_space,
     static_codebook,
     texts_needed,
+    texts_once,
     unit,
 )
 from textveil_training.errors import ClassError
@@ -56,7 +56,7 @@ def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes |
     """
     task = extractors.task(seed)
     try:
-        different = different_texts(task.train.texts, codes)
+        different = texts_once(task.train.texts, codes)
     except ClassError:
         return None
     chosen = np.random.default_rng(seed).choice(len(different), texts_needed(codes), replace=False)

@@ -38,8 +38,8 @@ from textveil_training.encoder import (
     Part,
     StaticSettings,
     Task,
-    different_texts,
     static_codebook,
+    texts_once,
     train_static_extractor,
 )
 from vectors import labeled
@@ -83,7 +83,7 @@ def pools(data: Path, task: str) -> list[Pool]:
         sides = divide(groups, {"train": 1, "pool": 1}, seed)
         train, pool = part(sides["train"]), part(list({groups.of[n]: n for n in sides["pool"]}.values()))
         if codes:
-            texts = different_texts(train.texts, int(codes.split("-")[0]))
+            texts = texts_once(train.texts, int(codes.split("-")[0]))
             settings = StaticSettings(seed=seed), MinilmSettings(encoder=NO_TEACHER)
             trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent)
         else:

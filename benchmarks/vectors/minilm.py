@@ -17,7 +17,7 @@ from textveil_training.engine import (
     Tokenizer,
     adamw,
     bucketed,
-    load_encoder,
+    load_transformer,
     mean_pooled,
     precision_for,
     vectors_of,
@@ -43,7 +43,7 @@ class MiniLM:
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
-        self.network, vocabulary, lowercase = load_encoder(MINILM, dropout)
+        self.network, vocabulary, lowercase = load_transformer(MINILM, dropout)
         self.tokenizer = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=MAX_TOKENS)
         self.classifier: nn.Module = nn.Identity()
 

@@ -12,7 +12,7 @@ from textveil_training.dpnr.checkpoint import Description, build, read_checkpoin
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
-from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
 from textveil_training.hashes import sha256
@@ -26,7 +26,7 @@ CLEAN = clean_description()
 def written(encoder: Path, tmp_path: Path) -> Callable[[Description], tuple[Model, Path]]:
     def write(of: Description) -> tuple[Model, Path]:
         torch.manual_seed(1)
-        extractor, vocabulary, _ = load_encoder(str(encoder), 0.1)
+        extractor, vocabulary, _ = load_transformer(str(encoder), 0.1)
         model = build(extractor, of, classifier_hidden=5, dropout=0.1).eval()
         write_checkpoint(tmp_path / "checkpoint", model, of, vocabulary)
         return model, tmp_path / "checkpoint"

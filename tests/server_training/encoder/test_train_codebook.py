@@ -12,7 +12,7 @@ from textveil_cli.collector import IndexServer
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.channels import counts_channel
 from textveil_training.encoder import teacher
-from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, different_texts, learn_codebook
+from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, learn_codebook, texts_once
 from textveil_training.encoder.k_means import k_means, unit
 from textveil_training.encoder.public_words import PublicWords
 from textveil_training.encoder.train_codebook import label_figures
@@ -46,7 +46,7 @@ def public() -> PublicWords:
 
 
 def learned(found: list[str]) -> Codebook:
-    ids = word_ids(different_texts(found, 8), public(), 1000)
+    ids = word_ids(texts_once(found, 8), public(), 1000)
     return learn_codebook(rare_rows(ids, public(), 3).vectors(ids), 8, 0, lambda *_: None)
 
 
@@ -56,7 +56,7 @@ def test_no_code_is_of_a_few_texts() -> None:
     assert 4 <= len(book.sizes) <= 8
     assert sum(book.sizes) == 1105
     words = public().words
-    rows = rare_rows(word_ids(different_texts(texts(), 8), public(), 1000), public(), 3).words
+    rows = rare_rows(word_ids(texts_once(texts(), 8), public(), 1000), public(), 3).words
     codes = []
     for topic in TOPICS:
         vector = rows[words_of(topic, words)].mean(axis=0)
@@ -69,12 +69,12 @@ def test_no_code_is_of_a_few_texts() -> None:
 
 def test_copies_are_one_text() -> None:
     with pytest.raises(ClassError, match="8 codes are learned from 1000 different texts: there are 905"):
-        different_texts(texts(900) * 3, 8)
+        texts_once(texts(900) * 3, 8)
     with pytest.raises(ClassError, match="60 codes are learned from 1200 different texts: there are 1105"):
-        different_texts(texts(), 60)
+        texts_once(texts(), 60)
     for codes in (7, 257):
         with pytest.raises(ClassError, match="from 8 to 256"):
-            different_texts(texts(), codes)
+            texts_once(texts(), codes)
     unknown = [f"zzz{'y' * n}" for n in range(1000)]
     with pytest.raises(ClassError, match="too much alike"):
         learned(unknown)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from small_pretraining import WEIGHTS, run
-from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.pretrain import masking
@@ -119,7 +119,7 @@ def test_the_folder_opens_as_an_encoder_and_as_a_masked_language_model(pretraini
         logits = loaded.model(ids, mask, at)
         theirs = BertForMaskedLM.from_pretrained(pretraining / "raw").eval()(ids, mask).logits[at]
         assert torch.allclose(logits, theirs, atol=1e-5)
-        encoder, vocabulary, lowercase = load_encoder(str(pretraining / "raw"), 0.0)
+        encoder, vocabulary, lowercase = load_transformer(str(pretraining / "raw"), 0.0)
         hidden = encoder.eval()(input_ids=ids, attention_mask=mask).last_hidden_state
         assert torch.equal(hidden, loaded.model.hidden(ids, mask))
     assert (vocabulary.read_bytes(), lowercase) == ((pretraining / "encoder" / "vocab.txt").read_bytes(), True)

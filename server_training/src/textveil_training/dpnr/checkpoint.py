@@ -10,7 +10,7 @@ from torch import nn
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.engine.checkpoint import Layout
-from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.encoders import load_transformer
 
 DESCRIPTION = "checkpoint.json"
 HEAD = "head.safetensors"
@@ -115,7 +115,7 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[Model, Descript
         CheckpointError: As ``read_description``, or the tensors do not fit it.
     """
     description = read_description(folder)
-    extractor, _, _ = load_encoder(str(folder / EXTRACTOR), dropout)
+    extractor, _, _ = load_transformer(str(folder / EXTRACTOR), dropout)
     with LAYOUT.same_architecture():
         classifier = load_file(folder / CLASSIFIER)
         hidden = classifier["hidden.weight"].shape[0] if "hidden.weight" in classifier else 0

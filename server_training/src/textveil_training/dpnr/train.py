@@ -26,7 +26,7 @@ from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.stages import StageMaker, Stored, Texts
 from textveil_training.dpnr.task import Task
 from textveil_training.engine.checkpoint import WEIGHTS
-from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.loop import seeded
 from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage
@@ -99,7 +99,7 @@ def train(recipe: Recipe, task: Task, options: Options, report: Report = no_repo
     # The network: encoder, head, bound and noise of the release, classifier.
     start = _start(recipe, task, options.start)
     source = recipe.extractor.source if options.start is None else str(options.start / files.EXTRACTOR)
-    encoder, vocabulary, lowercase = load_encoder(source, recipe.extractor.dropout)
+    encoder, vocabulary, lowercase = load_transformer(source, recipe.extractor.dropout)
     lowercase = lowercase if start is None else start.description.lowercase
     tokenizer = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=recipe.data.max_tokens)
     description = files.Description.of(recipe, task.labels, lowercase)

@@ -9,7 +9,7 @@ from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
 
 if TYPE_CHECKING:
-    from textveil_training.encoder.codebook import different_texts, main_space, texts_needed
+    from textveil_training.encoder.codebook import main_space, texts_needed, texts_once
     from textveil_training.encoder.codebook_extractors import static_codebook
     from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
     from textveil_training.encoder.minilm_settings import MinilmSettings
@@ -34,13 +34,13 @@ __all__ = [
     "Task",
     "TrainedExtractor",
     "asked",
-    "different_texts",
     "divided",
     "k_means",
     "main_space",
     "public_words",
     "static_codebook",
     "texts_needed",
+    "texts_once",
     "train_static_extractor",
     "unit",
 ]

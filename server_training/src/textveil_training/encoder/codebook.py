@@ -44,7 +44,7 @@ def texts_needed(codes: int) -> int:
     return max(MIN_TEXTS, MIN_CODE_TEXTS * codes)
 
 
-def different_texts(texts: Sequence[str], codes: int) -> list[str]:
+def texts_once(texts: Sequence[str], codes: int) -> list[str]:
     """Returns the texts that a codebook is learned from: of copies one.
 
     Args:

@@ -20,7 +20,7 @@ from textveil_training.data import share_of
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.engine.checkpoint import weights_sha256
-from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.run import STATE, RunOptions
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.finetune.examples import DEV_PERCENT, Rows
@@ -92,7 +92,7 @@ def minilm_as_it_comes(settings: MinilmSettings) -> PooledModel:
     Raises:
         CheckpointError: The encoder cannot be used.
     """
-    network, vocabulary, lowercase = load_encoder(settings.encoder, 0.0)
+    network, vocabulary, lowercase = load_transformer(settings.encoder, 0.0)
     pieces = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens).ids
     return PooledModel(
         extractor=network.eval(),  # type: ignore[arg-type]

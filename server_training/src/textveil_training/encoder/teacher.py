@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.engine.encoders import MINILM, load_encoder, mean_pooled
+from textveil_training.engine.encoders import MINILM, load_transformer, mean_pooled
 from textveil_training.engine.tokens import Tokenizer, vectors_of
 from textveil_training.progress import Report
 
@@ -41,7 +41,7 @@ def teacher_vectors(texts: Sequence[str], settings: MinilmSettings, report: Repo
     Raises:
         CheckpointError: The model cannot be loaded.
     """
-    network, vocabulary, lowercase = load_encoder(settings.encoder, 0.0)
+    network, vocabulary, lowercase = load_transformer(settings.encoder, 0.0)
     tokenizer = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens)
     words = [tokenizer.words(text) for text in texts]
 

@@ -19,7 +19,7 @@ from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.channels import counts_channel, label_probabilities
-from textveil_training.encoder.codebook import different_texts
+from textveil_training.encoder.codebook import texts_once
 from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
 from textveil_training.encoder.extractors import MINILM
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
@@ -54,7 +54,7 @@ def train_codebook(
         ClassError: There are too few texts for so many codes, or they are too much alike.
         TextveilError: See ``static_codebook`` and ``minilm_codebook``.
     """
-    texts = different_texts(task.train.texts, codes)
+    texts = texts_once(task.train.texts, codes)
     if settings.extractor == MINILM:
         trained = minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
     else:

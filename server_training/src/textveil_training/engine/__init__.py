@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_training.engine.encoders import MINILM, device_named, load_encoder, mean_pooled, precision_for
+    from textveil_training.engine.encoders import MINILM, device_named, load_transformer, mean_pooled, precision_for
     from textveil_training.engine.optimizer import adamw
     from textveil_training.engine.record import RunRecord, software
     from textveil_training.engine.tokens import Tokenizer, bucketed, vectors_of
@@ -17,7 +17,7 @@ __all__ = [
     "adamw",
     "bucketed",
     "device_named",
-    "load_encoder",
+    "load_transformer",
     "mean_pooled",
     "precision_for",
     "software",

@@ -76,7 +76,7 @@ def mean_pooled(
     return (hidden.float() * weights).sum(1) / weights.sum(1)
 
 
-def load_encoder(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
+def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
     """Loads an encoder that reads WordPieces.
 
     Args:

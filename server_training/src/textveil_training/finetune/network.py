@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from textveil_training.engine.checkpoint import WEIGHTS, Layout, weights_sha256
-from textveil_training.engine.encoders import load_encoder, mean_pooled
+from textveil_training.engine.encoders import load_transformer, mean_pooled
 from textveil_training.errors import CheckpointError
 
 DESCRIPTION = "finetuned.json"
@@ -137,7 +137,7 @@ def read_model(folder: Path) -> tuple[Network, Description, Path]:
     """
     description = _description(folder)
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder
-    encoder, vocabulary, _ = load_encoder(source, 0.0)
+    encoder, vocabulary, _ = load_transformer(source, 0.0)
     if weights_sha256(vocabulary) != description.encoder_sha256:
         raise CheckpointError("the encoder is not the one the model was made with")
     width = int(encoder.config.hidden_size)  # type: ignore[union-attr]

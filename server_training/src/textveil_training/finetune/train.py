@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from textveil_training.engine.checkpoint import weights_sha256
-from textveil_training.engine.encoders import load_encoder, precision_for
+from textveil_training.engine.encoders import load_transformer, precision_for
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage, Update
@@ -63,7 +63,7 @@ def finetune(
     precision = precision_for(settings.precision, run.device)
 
     # The network: encoder, mean pooling, a linear head for classes or for one score.
-    encoder, vocabulary, lowercase = load_encoder(settings.encoder, settings.dropout)
+    encoder, vocabulary, lowercase = load_transformer(settings.encoder, settings.dropout)
     config: Any = encoder.config
     positions = int(getattr(config, "max_position_embeddings", settings.max_tokens))
     if settings.max_tokens > positions:

@@ -15,7 +15,7 @@ from textveil.bundle import atomic_bytes, atomic_output
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textveil_training.engine.encoders import encoder_folder, load_encoder
+from textveil_training.engine.encoders import encoder_folder, load_transformer
 from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
 
@@ -96,7 +96,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
     """
     from transformers import BertForMaskedLM
 
-    encoder, vocabulary, lowercase = load_encoder(source, dropout)
+    encoder, vocabulary, lowercase = load_transformer(source, dropout)
     config: Any = encoder.config
     if getattr(config, "model_type", None) != "bert":
         raise CheckpointError("only encoders of BERT's architecture can be masked language models here")
