@@ -123,7 +123,7 @@ class Tokens(Words):
         if not (is_letter(core[0]) or is_digit(core[0])):
             return [string(core)]
         small = core.lower()
-        if core.isascii() and small in WHOLE and small not in self.denied and not self.drawn & {*small.split("-")}:
+        if core.isascii() and small in WHOLE and not (self.denied | self.drawn) & {*small.split("-")}:
             return [Token("shown", core, core.lower(), case_pattern(core))]
         if parts_of(core, ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
             return [Token("capital", core, key_of(core), "UPPER")]

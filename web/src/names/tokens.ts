@@ -276,8 +276,9 @@ export class Reader {
     if (this.#areLetters(core)) return this.word(core);
     const first = core.codePointAt(0) ?? 0;
     if (!this.characters.is(first, L) && !this.#isDigit(first)) return [this.#string(core)];
-    if (isAscii(core) && wholes.has(core.toLowerCase()) && !this.#isDenied(core.toLowerCase())) {
-      return [token(SHOWN, core, core.toLowerCase(), casePattern(core))];
+    const small = core.toLowerCase();
+    if (isAscii(core) && wholes.has(small) && !small.split("-").some((part) => this.#isDenied(part))) {
+      return [token(SHOWN, core, small, casePattern(core))];
     }
     if (/^(?:\p{Lu}\.)+\p{Lu}$/u.test(core)) return [token(CAPITAL, core, keyOf(core), UPPER)];
     const plain = (mark: string): string[] | undefined => {

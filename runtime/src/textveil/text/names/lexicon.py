@@ -96,8 +96,8 @@ class Lexicon:
         self._apart = self._capitals | self._allowed | self._listed | self._begins.keys()
 
     def is_denied(self, folded: str) -> bool:
-        """Tells whether the user's own lists replace a word, or draw one that hyphens join to others in it."""
-        return self._denies(folded) or not self._drawn.isdisjoint(folded.split("-"))
+        """Tells whether the user's own lists replace or draw a word, or one that hyphens join to others in it."""
+        return self._denies(folded) or not self._listed.isdisjoint(folded.split("-"))
 
     def _denies(self, folded: str) -> bool:
         """Tells whether the user's own list has a word, or what is before its clitic."""
