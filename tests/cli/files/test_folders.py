@@ -88,6 +88,13 @@ def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert ".zst needs zstandard: pip install 'textveil-cli[zstd]'" in tables(path, "-o", out).message
 
 
+def test_a_file_stands_where_the_folder_of_an_output_would(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("kept")
+    ran = tables(folder / "a.csv", "-o", tmp_path / "out" / "a.csv")
+    assert ran.message == "textveil: output: a folder of the output cannot be made\n"
+    assert (tmp_path / "out").read_text() == "kept"
+
+
 def test_damaged_gzip_files(tables: Callable, tmp_path: Path) -> None:
     path = tmp_path / "t.csv.gz"
     good = gzip.compress(TABLE * 100)
