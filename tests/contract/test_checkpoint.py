@@ -14,6 +14,20 @@ from textveil_training.dpnr.networks import Model
 from tiny_training import description, write_encoder
 from transformers import BertModel
 
+LEVEL = torch.tensor([[np.log(4.0)]], dtype=torch.float32)
+
+
+def texts_of(model: Model) -> list[np.ndarray]:
+    """Texts of 1 to 24 tokens."""
+    generator = np.random.default_rng(0)
+    return [generator.integers(0, model.extractor.config.vocab_size, tokens) for tokens in range(1, 25)]
+
+
+def represented_by(model: Model, ids: np.ndarray) -> torch.Tensor:
+    given = torch.from_numpy(ids)[None]
+    with torch.inference_mode():
+        return model.represented(model.pooled(given, torch.ones_like(given)))
+
 
 def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifier_hidden: int) -> Model:
     """A model with random weights, written as training writes it."""
@@ -27,6 +41,12 @@ def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifie
         classes=2,
         dropout=0.1,
     ).eval()
+    if mode != "none":
+        represented = torch.cat([represented_by(model, ids) for ids in texts_of(model)])
+        with torch.inference_mode():
+            logits = model.classifier(represented, LEVEL.expand(len(represented), 1))
+        middle = (logits[:, 1] - logits[:, 0]).sort().values[11:13].mean()
+        model.classifier.out.bias.data[1] -= middle  # half of the texts are of each class
     told = description(
         mode=mode,
         dimension=dimension,
@@ -48,19 +68,17 @@ def test_vectors_and_decisions_are_those_of_training(
 ) -> None:
     model = trained(tmp_path / "checkpoint", mode, dimension, head_hidden, classifier_hidden)
     checkpoint = load_checkpoint(tmp_path / "checkpoint")
-    reference, generator = Reference(checkpoint), np.random.default_rng(0)
+    reference = Reference(checkpoint)
     vectors, expected, logits = [], [], []
-    level = torch.tensor([[np.log(4.0)]], dtype=torch.float32)
-    for tokens in range(1, 25):
-        ids = generator.integers(0, len(checkpoint.vocabulary), tokens)
+    for ids in texts_of(model):
         vectors.append(reference(ids))
+        represented = represented_by(model, ids)
+        expected.append(represented[0].numpy())
         with torch.inference_mode():
-            given = torch.from_numpy(ids)[None]
-            represented = model.represented(model.pooled(given, torch.ones_like(given)))
-            expected.append(represented[0].numpy())
-            logits.append(model.classifier(represented, level)[0].numpy())
+            logits.append(model.classifier(represented, LEVEL)[0].numpy())
     assert np.abs(np.stack(vectors) - np.stack(expected)).max() < 1e-6
     assert np.ptp(np.stack(expected), axis=0).max() > 0.05  # else anything would agree
+    assert np.argmax(logits, axis=1).sum() == 12  # else any classifier would agree
     assert (classify(checkpoint.classifier, np.stack(vectors), 4) == np.argmax(logits, axis=1)).all()
 
 

@@ -192,7 +192,7 @@ class LossError(TrainingError):
 
 
 class StaircaseUnsupported(TrainingError):
-    """Pretraining works token by token, and records of training have no terms of the staircase."""
+    """Pretraining works token by token, and records of training cannot hold terms of the staircase."""
 
     code = "training-staircase"
 

@@ -14,7 +14,8 @@ from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.data import release_of
 from textveil_training.data.release import RECORDS
-from textveil_training.errors import ReleaseMismatch
+from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
+from textveil_training.hashes import sha256
 
 SELECTION = Selection(format="csv", columns=("note",))
 ROWS = 40
@@ -83,6 +84,24 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     assert found is not None
     assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["identity"])
     assert release_of("table", table) is None
+    (out / "raw").mkdir()
+    (out / "raw" / "raw.csv").write_bytes(table.read_bytes())
+    assert release_of("table", out / "raw" / "raw.csv") is None, "no part lies there"
     part.write_bytes(table.read_bytes())
     with pytest.raises(ReleaseMismatch, match="not as the record"):
+        release_of("table", part)
+    run = out / RECORDS / "run.json"
+    statement = record["statement"] | {"mechanism": "staircase"}
+    run.write_text(json.dumps(record | {"statement": statement}))
+    with pytest.raises(ReleaseMismatch):  # raw text is told from a release that records cannot tell of
+        release_of("table", part)
+    parts = [record["parts"][0] | {"sha256": sha256(part)}]
+    run.write_text(json.dumps(record | {"statement": statement, "parts": parts}))
+    with pytest.raises(StaircaseUnsupported):
+        release_of("table", part)
+    run.write_text(json.dumps(record | {"parts": [{"part": record["parts"][0]["part"]}]}))
+    with pytest.raises(InvalidJson, match="another version wrote it"):
+        release_of("table", part)
+    run.write_text("{")
+    with pytest.raises(InvalidJson, match="cannot be read"):
         release_of("table", part)

@@ -157,7 +157,7 @@ def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
         if text:
             yield [text.removesuffix("\n")], text.endswith("\n"), found[-1][2]
         return
-    seen, one = 0, asked.keep_mapping is not None or asked.ledger.memo  # these do not go with --quarantine
+    seen, one = 0, asked.keep_mapping is not None or asked.ledger.memo  # no --quarantine there
     for lines, ended, consumed in read_lines(descriptor, name, _REMEDY if one else _REMEDY + _LEAVING_OUT):
         seen += len(lines)
         if asked.how.consistent and asked.documents.document is None and seen > 1:

@@ -1,4 +1,4 @@
-"""Rewrites documents under one plan: the one path of text whose words are drawn, whatever the mechanism is."""
+"""Rewrites documents under one plan: the one path for text whose words are drawn, whatever the mechanism is."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Divides text into words, strings and gaps: ``cut`` does for every rung that draws words (format-staircase.md).
+"""Divides text into words, strings and gaps: ``cut`` does this where words are drawn (format-staircase.md).
 
 The rung ``names`` cuts in ``textveil.text.names.chunks``.
 """

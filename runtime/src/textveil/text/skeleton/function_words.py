@@ -153,7 +153,7 @@ class SkeletonRule:
             printed = apply_case(symbol, case)
             if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
                 return False
-            token, *clitics = self.classify(printed, starts_sentence=True)  # elsewhere no more words are shown
+            token, *clitics = self.classify(printed, starts_sentence=True)  # what is shown elsewhere is shown here too
             if clitics or token.role is not Role.DRAWN or token.key is None:
                 return False
         return symbol not in CLITICS
