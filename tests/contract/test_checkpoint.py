@@ -17,10 +17,10 @@ from transformers import BertModel
 LEVEL = torch.tensor([[np.log(4.0)]], dtype=torch.float32)
 
 
-def texts_of(model: Model) -> list[np.ndarray]:
-    """Texts of 1 to 24 tokens."""
+def texts(pieces: int) -> list[np.ndarray]:
+    """Texts of 1 to 24 tokens of a vocabulary of so many."""
     generator = np.random.default_rng(0)
-    return [generator.integers(0, model.extractor.config.vocab_size, tokens) for tokens in range(1, 25)]
+    return [generator.integers(0, pieces, tokens) for tokens in range(1, 25)]
 
 
 def represented_by(model: Model, ids: np.ndarray) -> torch.Tensor:
@@ -42,7 +42,8 @@ def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifie
         dropout=0.1,
     ).eval()
     if mode != "none":
-        represented = torch.cat([represented_by(model, ids) for ids in texts_of(model)])
+        pieces = len((start / "vocab.txt").read_text().splitlines())
+        represented = torch.cat([represented_by(model, ids) for ids in texts(pieces)])
         with torch.inference_mode():
             logits = model.classifier(represented, LEVEL.expand(len(represented), 1))
         middle = (logits[:, 1] - logits[:, 0]).sort().values[11:13].mean()
@@ -70,7 +71,7 @@ def test_vectors_and_decisions_are_those_of_training(
     checkpoint = load_checkpoint(tmp_path / "checkpoint")
     reference = Reference(checkpoint)
     vectors, expected, logits = [], [], []
-    for ids in texts_of(model):
+    for ids in texts(len(checkpoint.vocabulary)):
         vectors.append(reference(ids))
         represented = represented_by(model, ids)
         expected.append(represented[0].numpy())
