@@ -35,7 +35,7 @@ def test_a_short_read_releases_nothing(
     "error", [OSError(5, "secret"), ValueError("secret"), MemoryError(), NotImplementedError("no source")], ids=repr
 )
 def test_an_error_of_the_source_is_named(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """Where the system has no generator there is no second best."""
+    """Where the system has no generator, nothing takes its place."""
 
     def failing(count: int) -> bytes:
         raise error

@@ -3,13 +3,12 @@
 import json
 import pickle
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from canaries import SECRET
+from processes import child
 from small_staircase import small_staircase
 from textveil.bundle import artifact, open_bundle
 from textveil.errors import IdentityMismatch, InputError, OptionError
@@ -97,12 +96,6 @@ def test_one_text_is_a_string(rewriter: Rewriter, given: object) -> None:
 def test_options_are_checked_before_there_is_a_text() -> None:
     with pytest.raises(OptionError):
         Rewriter(SMALL, epsilon=7)
-
-
-def child(code: str) -> str:
-    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow
