@@ -1,18 +1,17 @@
 """Sanitizes files: read, cut into blocks, drawn in order, written whole or not at all."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
-from textveil.bundle import atomic_bytes
-from textveil.errors import OptionError, OutputError, TextveilError
+from textveil.errors import OptionError, TextveilError
 
 from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.json_lines import JsonLinesLayout
+from textveil_cli.files.outputs import Seal, output_of, writer
 from textveil_cli.files.parquet import ParquetBlock, ParquetTable
 from textveil_cli.files.plain_lines import LinesLayout
 from textveil_cli.files.quarantine import Quarantine
@@ -20,7 +19,7 @@ from textveil_cli.files.record import Counts, Record
 from textveil_cli.files.rows import Drawn, Layout, Withheld
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import Source, Sources
-from textveil_cli.files.streams import Reading, packed_as, packing, reading
+from textveil_cli.files.streams import Reading, reading
 from textveil_cli.files.workers import Drawer
 
 if TYPE_CHECKING:  # who has no ledger does not wait for its database
@@ -42,18 +41,6 @@ class Recorder(Protocol):
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
         """Adds a file whose output is about to be renamed into place, of so many bytes."""
-        ...
-
-
-class Seal(Protocol):
-    """What a receipt is made of."""
-
-    def update(self, part: bytes) -> None:
-        """Adds bytes of the output."""
-        ...
-
-    def count(self, tokens: list[int]) -> None:
-        """Adds documents, by the tokens that each is charged."""
         ...
 
 
@@ -217,9 +204,8 @@ def write_file(
     _raise(first)
     counts = Counts()
     assert first.file is not None
-    with _output(source) as opened:
-        file = opened if seal is None else cast(BinaryIO, _Sealed(opened, seal))
-        with _writer(file, source, first) as write:
+    with output_of(source, seal) as file:
+        with writer(file, source, first.table) as write:
             for step, drawn in steps:
                 _raise(step)
                 if step.block is None:
@@ -279,54 +265,3 @@ def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
         quarantined=len(block.bad),
         drawn=sum(drawn.words),
     )
-
-
-@contextmanager
-def _output(source: Source) -> Iterator[BinaryIO]:
-    if source.target is None:
-        if sys.stdout is None:
-            raise OutputError("standard output is closed")
-        yield _Flushed()  # type: ignore[misc]
-        return
-    try:
-        source.target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError("a folder of the output cannot be made") from error
-    with atomic_bytes(source.target) as file:
-        yield file
-
-
-class _Sealed:
-    """A file that is written, with a receipt looking on."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO, seal: Seal) -> None:
-        self._file, self._seal = file, seal
-        self.flush, self.tell = getattr(file, "flush", lambda: None), getattr(file, "tell", lambda: 0)
-
-    def write(self, block: bytes) -> int:
-        self._seal.update(block)
-        return self._file.write(block)
-
-
-class _Flushed:
-    """Standard output, flushed after every write: what arrives is answered."""
-
-    def write(self, block: bytes) -> int:
-        sys.stdout.buffer.write(block)
-        sys.stdout.buffer.flush()
-        return len(block)
-
-
-@contextmanager
-def _writer(file: BinaryIO, source: Source, first: Step) -> Iterator[Callable[[Any], object]]:
-    """What takes the finished blocks of a file."""
-    if first.table is not None:
-        if source.target is None:
-            raise OptionError("--parquet writes files: -o FILE")
-        with first.table.writer(file) as write:
-            yield write
-        return
-    with packing(file, "" if source.target is None else packed_as(source.target.name)) as packed:
-        yield lambda parts: [packed.write(part) for part in parts]
