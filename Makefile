@@ -1,4 +1,4 @@
-.PHONY: check lint lines quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names
+.PHONY: check lint quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -12,10 +12,6 @@ check: lint test
 
 lint:
 	.ci/lint
-
-# Lines of Python beside their budgets.
-lines:
-	.ci/lines
 
 # A bit of everything: with `make lint` three minutes on two cores.
 quick:
@@ -79,7 +75,6 @@ docs:
 
 docs-check:
 	.venv/bin/python docs/build.py --check
-	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
 
 # The page and the examples of web/ in a real Chromium, the page in Firefox and WebKitGTK too, where these are installed.

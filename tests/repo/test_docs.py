@@ -6,7 +6,6 @@ import pytest
 from scripts import ROOT, load_script
 
 build = load_script("docs/build.py")
-prose = load_script("docs/prose.py")
 
 
 @pytest.mark.parametrize("page", build.pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -88,27 +87,3 @@ done
         ["sort"],
         ["done"],
     ]
-
-
-def test_sentences_are_short() -> None:
-    found = {
-        name: list(prose.problems((ROOT / name).read_text("utf-8"), *limits)) for name, limits in prose.LIMITS.items()
-    }
-    assert not any(found.values()), found
-
-
-def test_sentences_are_counted() -> None:
-    text = "# A heading. Not prose\n\nOne two `three four`. [Five six](x.md) Seven!\nEight et al. Nine? 10 is.\n\n"
-    text += "- an item\n- another\n  one. Two.\n\n```sh\nnot prose. Not\n```\n\n| no | prose |\n"
-    assert prose.sentences(text) == [
-        "One two `three four`.",
-        "Five six Seven!",
-        "Eight et al. Nine?",
-        "10 is.",
-        "- an item",
-        "- another one.",
-        "Two.",
-    ]
-    assert [prose.count_words(sentence) for sentence in prose.sentences(text)] == [4, 3, 4, 2, 2, 2, 1]
-    assert list(prose.problems(text, 3, 4)) == []
-    assert [problem[:3] for problem in prose.problems(text, 2, 3)] == ["2.6", "4 w", "4 w"]

@@ -65,11 +65,6 @@ def test_what_the_commands_name_exists() -> None:
             assert (ROOT / path.split("[")[0]).exists(), path
 
 
-def test_it_is_short() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert (text.count("\n") <= 170, len(text.split()) <= 1500) == (True, True)
-
-
 def test_the_first_screen_says_what_is_protected_and_what_is_not() -> None:
     first = "\n".join((ROOT / "README.md").read_text("utf-8").splitlines()[:40])
     assert re.search(r"what is proven", first, re.I)
