@@ -21,6 +21,7 @@ from textveil.text.names.kinds import CALLED_BY_OTHERS, called
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
+from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
@@ -42,6 +43,9 @@ class Conversation:
             ``keys``, for keys of JSON that may be more than names of fields. Nothing of these is protected.
         restore_tools: Names of tools whose arguments in replies are restored. The arguments of others stay surrogates:
             what a tool does with a name is not for the model to decide.
+        restore_places: Places of replies, beside running text, that are restored: ``code``, ``json``, ``math``; or
+            ``all``, for replies that nothing displays or fetches.
+        restore_hosts: Hosts in links to which replies are restored.
         rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
             nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
             before it in the call, or in the exchange, are the same: other equal texts are drawn each by itself.
@@ -62,6 +66,8 @@ class Conversation:
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        restore_places: Collection[str] | str = (),
+        restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
         **options: Any,
     ) -> None:
@@ -79,6 +85,7 @@ class Conversation:
         self._plan = self._sanitizer.names_plan(**options)
         self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
+        self._policy = RestorePolicy.parse(restore_places, restore_hosts)
         self._rewrite, self._key = rewrite, os.urandom(32)
         self._restores, self._added = Restorer(), 0
         self._found: list[Pair] = []
@@ -185,13 +192,13 @@ class Conversation:
             Nothing goes out. The arguments of tools that are not among ``restore_tools`` stay surrogates.
         """
         try:
-            return Reader(self._restorer, self._remember, self._restore_tools).read(reply)
+            return Reader(self._restorer, self._remember, self._restore_tools, self._policy).read(reply)
         except RecursionError:
             raise InputError("the reply is nested too deeply") from None
 
     def stream(self) -> ReplyStream:
         """Returns what restores one reply as it comes in."""
-        return ReplyStream(self._restorer.index, self._remember)
+        return ReplyStream(self._restorer.index, self._remember, self._policy)
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
         """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.
@@ -227,6 +234,8 @@ class Conversation:
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        restore_places: Collection[str] | str = (),
+        restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
     ) -> "Conversation":
         """Goes on with a conversation that was saved, under the options that it had.
@@ -237,7 +246,13 @@ class Conversation:
             IdentityMismatch: It was rewritten with another bundle.
             CryptoUnavailable: The package ``cryptography`` is not installed.
         """
-        given: dict[str, Any] = {"pass_through": pass_through, "restore_tools": restore_tools, "rewrite": rewrite}
+        given: dict[str, Any] = {
+            "pass_through": pass_through,
+            "restore_tools": restore_tools,
+            "restore_places": restore_places,
+            "restore_hosts": restore_hosts,
+            "rewrite": rewrite,
+        }
         return cls._of(file.read(Path(path), key_file), sanitizer, given)
 
     def packed(self) -> bytes:
@@ -251,7 +266,8 @@ class Conversation:
         Args:
             packed: What ``packed`` gave, and nobody else.
             sanitizer: As in ``load``.
-            given: ``pass_through``, ``restore_tools`` and ``rewrite``, as in ``load``.
+            given: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts`` and ``rewrite``, as in
+                ``load``.
         """
         return cls._of(zlib.decompress(packed), sanitizer, given)
 

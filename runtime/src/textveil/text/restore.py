@@ -16,6 +16,7 @@ from textveil.release import counted
 from textveil.sequences import require_string
 from textveil.text.forms import Form, Pair, folded, forms, original_of
 from textveil.text.placing import Index, Stream
+from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy
 from textveil.text.segmentation import key
 
 FORMAT, VERSION = "textveil-mapping", 1
@@ -85,23 +86,28 @@ class Restorer:
     def __reduce__(self) -> Any:
         raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
 
-    def restore(self, reply: str) -> str:
+    def restore(self, reply: str, policy: RestorePolicy = PROSE_ONLY) -> str:
         """Returns a reply with the original words in place of the outputs it mentions.
 
         An output is found as it came out, in the plural, in another case, with clitics, with its digits in groups, as a
         date in another order, and over the ends of lines; never in a longer word or number. Its original is written
-        in the same way. A name in lower case is taken for a word of the reply's own.
+        in the same way. A name in lower case is taken for a word of the reply's own. Surrogates outside the places of
+        the policy stay (docs/restoring.md).
+
+        Args:
+            reply: The whole reply.
+            policy: Places in which originals are put; running text alone by default.
 
         Raises:
             InputError: The reply is not a string.
         """
         require_string(reply, "the reply")
-        stream = self.stream()
+        stream = self.stream(policy)
         return stream.feed(reply) + stream.close()
 
-    def stream(self) -> Stream:
+    def stream(self, policy: RestorePolicy = PROSE_ONLY) -> Stream:
         """Returns what restores one reply that comes in parts, and keeps what it placed and what it did not."""
-        return Stream(self.index)
+        return Stream(self.index, policy)
 
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
