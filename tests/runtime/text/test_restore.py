@@ -179,7 +179,7 @@ def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None
 def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> None:
     text = put_in(reply)
     if reply.get("reason") == SkipReason.ACTIVE:  # nothing is restored from there on; the words before are out
-        text = text.partition("Gomez")[2] + " Gomez"
+        text = put_in(reply, "x") + " Gomez"
         assert HIDDEN.restore(text) == text
     whole = HIDDEN.restore(text)
     cuts = range(0, len(text), max(1, len(text) // 60))
@@ -188,8 +188,10 @@ def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> N
         assert "".join(map(stream.feed, deltas)) + stream.close() == whole
 
 
-PIECES = ["```", "`", "$", "$$", "\\(", "\\)", "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ",
-    "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n", "a", "Gomez", "Gomez", "[person 1]",
+PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
+    "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ",
+    "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n",
+    "a", "Gomez", "Gomez", "[person 1]",
     ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030]  # fmt: skip
 POLICIES = [
     PROSE_ONLY, EVERY_PLACE, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),
@@ -216,10 +218,10 @@ def test_no_cut_of_any_reply_changes_what_is_restored(parts: list[str], cuts: li
 
 
 def test_a_stream_holds_back_no_more_than_a_chunk() -> None:
-    stream, given_out, read = HIDDEN.stream(), 0, 0
-    for character in "Gomez " + "x" * 5000 + " Gomez" + ",a" * 3000 + " Gomez:/" + "b" * 900:
+    stream, given_out = HIDDEN.stream(), 0
+    reply = "Gomez " + "x" * 5000 + " Gomez" + ",a" * 3000 + " Gomez:/" + "b" * 900
+    for read, character in enumerate(reply, 1):
         given_out += len(stream.feed(character))
-        read += 1
         assert read - given_out <= 1024 + len("[person 1]") + 6
     assert len(stream._chunk.text) == 0
 
@@ -261,9 +263,11 @@ def test_each_option_opens_its_places_alone(options: dict[str, Any], reply: str,
     "link",
     [
         "https://ok.example@evil.example/{}", "https://ok.example.evil.example/{}", "https://evil.example/{}",
-        "https://ok.example:8080/{}", "https://{}.ok.example/", "https://ok.example\\@evil.example/{}", "https:/ok.example/{}",
+        "https://ok.example:8080/{}", "https://{}.ok.example/", "https://ok.example\\@evil.example/{}",
+        "https:/ok.example/{}",
         "https:ok.example/{}", "//ok.example/{}", "https:\\\\ok.example/{}", "https://ok.example%2eevil.example/{}", "https://{}@ok.example/",
-        "https://ok.example/https://evil.example/{}", "https://ok.example/ https://evil.example/{}", "https://ok.example.{}", "ftp://ok.example/{}",
+        "https://ok.example/https://evil.example/{}", "https://ok.example/ https://evil.example/{}",
+        "https://ok.example.{}", "ftp://ok.example/{}",
         "https://ok.example\u200b/{}", "https://\u03bfk.example/{}", "https://ok.exa\tmple/{}", "https://ok.example{}", "javascript://ok.example/{}",
         "https://ok.example/\\{}", "https://user@ok.example/{}", "https://ok.example//evil.example/{}", "https://ok\u3002example/{}",
     ],
@@ -284,7 +288,7 @@ def test_no_trick_reaches_another_host(link: str) -> None:
         ({"restore_places": None}, "restore_places takes a collection of code, json, math, all"),
         *(
             ({"restore_hosts": hosts}, "restore_hosts takes a collection of host names, such as docs.example.com")
-            for hosts in ("ok.example", ["https://ok.example"], ["ok.example/"], ["*.example"], [""], [None], ["a@b"], None)
+            for hosts in ("ok.example", ["https://ok.example"], ["ok.example/"], ["*.example"], [""], [None], ["a@b"])
         ),
     ],
 )  # fmt: skip
@@ -295,17 +299,18 @@ def test_options_are_checked(options: dict[str, Any], message: str) -> None:
 
 
 def test_what_stays_has_its_reason() -> None:
+    reply = 'Gomez `Gomez` $x Gomez$ [a](Gomez) k=Gomez ["Gomez"] gomez <img src=Gomez> \n\nGomez '
     stream = HIDDEN.stream()
-    stream.feed('Gomez `Gomez` $x Gomez$ [a](Gomez) k=Gomez ["Gomez"] gomez <img src=Gomez> \n\nGomez javascript:')
+    stream.feed(reply)
     stream.close()
-    assert stream.placed == ["Gomez"] or stream.placed == []
-    stream = HIDDEN.stream()
-    stream.feed('Gomez `Gomez` $x Gomez$ [a](Gomez) k=Gomez ["Gomez"] gomez <img src=Gomez> \n\nGomez ')
     assert stream.placed == ["Gomez"]
     assert stream.unplaced == ["gomez"]
-    assert [reason.value for _, reason in stream.skipped] == [
-        "code", "math", "link", "chunk", "json", "markup", "markup",
-    ]  # fmt: skip
+    reasons = ["code", "math", "link", "chunk", "json", "markup", "markup"]
+    assert stream.skipped == [("Gomez", SkipReason(reason)) for reason in reasons]
+    stream = HIDDEN.stream()
+    stream.feed(f"{reply} javascript:")
+    stream.close()
+    assert stream.skipped == [("Gomez", SkipReason.ACTIVE)] * 8
 
 
 def _no_chunk_rule(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,13 @@ import re
 import unicodedata
 
 #: Marks that may stand anywhere in a chunk, and signs of numbers.
-_MARKS = frozenset(",;!?()\"'*_-|$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2013\u2014\u2026·،؛؟")  # noqa: RUF001
+_MARKS = frozenset(",;!?()\"'*_-|$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2013\u2014\u2026·،؛؟")
 #: Most chunks: nothing but ASCII that may stand anywhere.
 _PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|$%#&+-]*")
 #: Marks that end a sentence or a number, and behind which only marks follow.
 _DOTS = frozenset(".:。")
 #: Marks behind a dot.
-_CLOSING = frozenset(",;!?)\"'*_-|\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟") | _DOTS  # noqa: RUF001
+_CLOSING = frozenset(",;!?)\"'*_-|\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟") | _DOTS
 _HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup".split())
 #: A longer chunk is no word of a sentence.
 MOST_CHARACTERS = 1024

@@ -248,17 +248,20 @@ class Stream:
                 self.used.append(form[0])
             self._out.append(written if original is None else original)
             return
-        reason, roles = None, []
-        for character in written:
-            region = self._scanner.step(character)
-            if not roles:
-                self._region, destination = region, self._scanner.destination
-                first = region
-            roles.append(self._scanner.role)
-            if reason is None and region is not Region.PROSE and region not in self._policy.places:
-                self._region, reason = region, SkipReason(region)
-        if reason is SkipReason.LINK is SkipReason(first) and self._policy.allows_link(_before(destination, written)):
-            reason = None
+        scanner, places, reason, roles = self._scanner, self._policy.places, None, [Role.TEXT] * len(written)
+        self._region = first = Region.PROSE
+        if not scanner.read_prose(written):
+            self._region = first = scanner.step(written[0])
+            destination, roles[0] = scanner.destination, scanner.role
+            regions = [first]
+            for at, character in enumerate(written[1:], 1):
+                regions.append(scanner.step(character))
+                roles[at] = scanner.role
+            closed = [region for region in regions if region is not Region.PROSE and region not in places]
+            if closed:
+                self._region, reason = closed[0], SkipReason(closed[0])
+            if first is Region.LINK and self._policy.allows_link(_before(destination, written)):
+                reason = None
         original = self._put(text, place, found)
         if original is None or form is None:
             for character, role in zip(written, roles, strict=True):

@@ -136,6 +136,14 @@ class Scanner:
             if self._labeled and not self._frames:
                 self._label = (self._label + match[0])[: _LONGEST_LABEL + 1]
 
+    def read_prose(self, text: str) -> bool:
+        """Read a text if all of it is prose in the present state and changes none; return whether it was read."""
+        quiet = self._phase == _BODY and not self._frames and not self._tainted and self._skippable() is not None
+        if not quiet or _PLAIN.fullmatch(text) is None:
+            return False
+        self.feed(text)
+        return True
+
     def _skippable(self) -> re.Pattern[str] | None:
         """Pattern of the characters that change nothing in the present state."""
         if not self._frames:
@@ -319,7 +327,7 @@ class Scanner:
                 self._run_column = self._column - 1
             self._tildes += 1
             return Region.PROSE if frame is None else frame.region
-        if kind == _JSON:
+        if frame is not None and kind == _JSON:
             self._read_json(frame, character)
             escaped = False
         else:
@@ -476,10 +484,10 @@ class Scanner:
         if last == "]" and character == "(" and kind not in (_LINK, _DEFINITION):
             self._push(_LINK, Region.LINK)
             return
-        if last == "]" and character == ":" and self._line_label and kind not in (_LINK, _DEFINITION):
-            if self._is_tag is None or not self._labeled or not self._is_tag(self._label[:-1]):
-                self._push(_DEFINITION, Region.LINK)
-                return
+        in_link = kind in (_LINK, _DEFINITION)
+        if last == "]" and character == ":" and self._line_label and not in_link and not self._closes_tag():
+            self._push(_DEFINITION, Region.LINK)
+            return
         if character == "[":
             self._labeled, self._label = True, ""
             self._line_label = self._line_label or at_start
@@ -496,13 +504,16 @@ class Scanner:
             self._opener = character
         self._dollar = character == "$" and not escaped
 
+    def _closes_tag(self) -> bool:
+        return self._is_tag is not None and self._labeled and self._is_tag(self._label[:-1])
+
     def _open_math(self, character: str) -> bool:
         """Open math behind a dollar sign; return whether the character is done with."""
         self._dollar = False
         if character == "$":
             self._push(_DOLLARS, Region.MATH)
             return True
-        if character not in _BLANK and character not in "0123456789":
+        if character not in _BLANK and character not in "0123456789[":  # $[number 1] is an amount
             self._push(_DOLLAR, Region.MATH)
         return False
 

@@ -11,7 +11,7 @@ from textveil.errors import OptionError
 PLACES, EVERYWHERE = ("code", "json", "math"), "all"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
 #: Address with a plain authority: no user, no escape, no backslash, and one place alone where ``//`` stands.
-_ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)[/?#]([!-~]*)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE)
 _TRICKS = re.compile(r"//|[\\<>\[\]`{}|^]")
 _LEADING_MARKS = "(\"'*_"
 
@@ -52,9 +52,9 @@ class RestorePolicy:
         Raises:
             OptionError: A place is unknown, or a host is not a plain host name.
         """
-        places = [restore_places] if restore_places == EVERYWHERE else restore_places
+        places = {EVERYWHERE} if restore_places == EVERYWHERE else restore_places
         names = ", ".join((*PLACES, EVERYWHERE))
-        if not _is_collection(places) or not set(places) <= {*PLACES, EVERYWHERE}:
+        if isinstance(places, str) or not _is_collection(places) or not set(places) <= {*PLACES, EVERYWHERE}:
             raise OptionError(f"restore_places takes a collection of {names}")
         if not _is_collection(restore_hosts) or not all(_HOST.fullmatch(host.lower()) for host in restore_hosts):
             raise OptionError("restore_hosts takes a collection of host names, such as docs.example.com")
@@ -79,7 +79,7 @@ class RestorePolicy:
         begin = _ADDRESS.match(address)
         if begin is None or not self.allows_link(begin[0]) or not address.isprintable():
             return None
-        return lead + begin.start(2) if _TRICKS.search(address[begin.start(2) :]) is None else None
+        return lead + begin.end(1) + 1 if _TRICKS.search(address[begin.start(2) :]) is None else None
 
 
 def _is_collection(value: object) -> bool:
