@@ -15,6 +15,7 @@ from textveil.release import Charge, Loss, Statement
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
+    from textveil.text.restore_policy import RestorePolicy
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -223,10 +224,15 @@ class Result:
         """Mechanism, epsilons, document total and what is not protected."""
         return self.terms.statement(self.tokens, self.drawn)
 
-    def restore(self, reply: str) -> str:
+    def restore(self, reply: str, policy: "RestorePolicy | None" = None) -> str:
         """Returns a reply about the sanitized text with its original words, on this device.
 
-        Only words whose outputs stand for one original are restored.
+        Only words whose outputs stand for one original are restored, and only in the places of the policy
+        (docs/restoring.md).
+
+        Args:
+            reply: The whole reply.
+            policy: Places in which originals are put; running text alone by default.
 
         Raises:
             OptionError: The text was not sanitized with ``consistent``, or the result comes from another process.
@@ -234,7 +240,7 @@ class Result:
         """
         if self.mapping is None:
             raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
-        return self.mapping.restore(reply)
+        return self.mapping.restore(reply) if policy is None else self.mapping.restore(reply, policy)
 
     def __reduce__(self) -> Any:
         known = partial(type(self), text=self.text, tokens=self.tokens, terms=self.terms, drawn=self.drawn)
