@@ -51,6 +51,7 @@ def regions(text: str) -> str:
         ("<https://a.b/?c=d> e", ".XXXXXLLLLLLLLLLLL.."),
         ("<img src=x> g\n\nh", ".XXXXXXXXXXXXXXX"),
         ("$a <img$ b", ".MMMMMMXXX"),
+        ("a `b\n~~~\nc` d\n~~~\ne", "..CCCCCCCCCCCCCCCC."),
     ],
 )
 def test_each_character_has_a_region(text: str, expected: str) -> None:

@@ -150,7 +150,7 @@ class Scanner:
             busy = self._slash or self._opener or self._dollar or self._tildes or self._last in "]<"
             return None if busy else _PLAIN
         frame = self._frames[-1]
-        if frame.opening or frame.closing:
+        if frame.opening or frame.closing or self._tildes:
             return None
         if frame.kind == _INLINE:
             return None if self._last == "<" else _PLAIN_CODE
@@ -229,6 +229,8 @@ class Scanner:
         if self._tildes and character != "~":
             count, self._tildes = self._tildes, 0
             if count >= _FENCE_LENGTH:
+                if self._frames and self._frames[-1].kind == _INLINE:
+                    self._tainted = self._tainted or self._frames.pop().tainted
                 self._open_fence("~", count)
         frame = self._frames[-1] if self._frames else None
         if frame is None or frame.kind != _INLINE or character == "`":
@@ -290,9 +292,16 @@ class Scanner:
                     frame.run_at_start = at_start
                     self._run_column = self._column - 1
                 frame.closing += 1
+        elif character == "~" and (at_start or self._tildes):
+            self._count_tilde()
         elif self._last == "<" and character in _OPENS_MARKUP:
             frame.tainted = True
         return Region.CODE
+
+    def _count_tilde(self) -> None:
+        if not self._tildes:
+            self._run_column = self._column - 1
+        self._tildes += 1
 
     # Everything else
 
@@ -323,9 +332,7 @@ class Scanner:
                 return self._read_angle(frame, character)
             return (self._read_fence if kind == _FENCE else self._read_inline)(frame, character, at_start)
         if character == "~" and (at_start or self._tildes):
-            if not self._tildes:
-                self._run_column = self._column - 1
-            self._tildes += 1
+            self._count_tilde()
             return Region.PROSE if frame is None else frame.region
         if frame is not None and kind == _JSON:
             self._read_json(frame, character)
