@@ -1,6 +1,7 @@
 """``textveil gateway`` itself: its options, its upstream, and what it says."""
 
 import json
+import re
 import ssl
 import subprocess
 import sys
@@ -82,6 +83,18 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
     assert second.endswith(": input 422")
     assert third.endswith(": /v1/models 200")
     assert "zqxwvina" not in server.said
+
+
+def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: Path) -> None:
+    french = "Veuillez rédiger une lettre courte pour mon propriétaire à propos du chauffage cassé. " * 2
+    with gateway(tmp_path, up.url) as server:
+        for text in (french, TEXT):
+            server.ask("POST", CHAT, asked(CHAT, text), KEY)
+        assert server.stop() == 0
+        _, first, second = server.said.splitlines()
+    assert re.search(r" 200 .* kept_share=0\.[0-4]\d* \(it may not be English\)$", first)
+    assert "kept_share" not in second
+    assert "lettre" not in server.said
 
 
 def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:

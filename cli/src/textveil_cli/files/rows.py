@@ -29,11 +29,13 @@ class Drawn(NamedTuple):
         texts: The new texts of all documents, one after the other; ``Withheld`` for those of one that is not released.
         tokens: The tokens that each document is charged; ``Withheld`` for one that is not released.
         words: On the rung names, the words of each document that are drawn; nothing elsewhere.
+        replaced: In the mode names, the words of each document that are on no list and are replaced; else nothing.
     """
 
     texts: Sequence[str | Withheld]
     tokens: Sequence[int | Withheld]
     words: Sequence[int] = ()
+    replaced: Sequence[int] = ()
 
     @property
     def whole(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from textveil.errors import OptionError, TextveilError
+from textveil.text import KeptWords
 
 from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.delimited import DelimitedLayout
@@ -264,4 +265,6 @@ def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
         most_tokens=max(tokens, default=0),
         quarantined=len(block.bad),
         drawn=sum(drawn.words),
+        replaced_words=sum(drawn.replaced),
+        mostly_replaced=sum(words.may_be_foreign for words in map(KeptWords, tokens, drawn.replaced)),
     )

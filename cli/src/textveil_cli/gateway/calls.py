@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
 from textveil.errors import InputError, TextveilError
+from textveil.text import KeptWords
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -91,6 +92,7 @@ class _Call:
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     status: int = 0
     restoring: Restoring | None = None
+    kept_words: KeptWords = field(default_factory=KeptWords)
 
     async def run(self, work: Callable[..., Any], *arguments: Any, size: int, waits: bool = False) -> Any:
         """Does some work: at once where it takes a moment, else beside other requests."""
@@ -112,6 +114,12 @@ class _Call:
     def counts(self) -> str:
         counts = {} if self.restoring is None else self.restoring.counts
         return " ".join(f"{name}={count}" for name, count in counts.items())
+
+    @property
+    def language(self) -> str:
+        """Return what the log adds where few words of a request are kept; the template shows how many are."""
+        share = self.kept_words.share
+        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
 
 
 class Answer:
@@ -142,7 +150,7 @@ class Answer:
             await self._failed(call, scope, receive, refusal_of(error, self._gateway.limits, self._gateway.report))
         else:
             path = scope["path"] if scope["path"] in PATHS else "/v1/models"
-            self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}".rstrip())
+            self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}".rstrip() + call.language)
 
     async def _failed(self, call: _Call, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Tells a client of an error; in a stream, by an event that its library knows."""
@@ -168,6 +176,7 @@ class Answer:
         kept, earlier = conversations.find(client, named_in(request), marks, asked.after, size)
         async with conversations.request(kept, call.run):
             exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
+            call.kept_words = exchange.kept_words
             content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
             if self._gateway.show is not None:
                 self._gateway.show(f"{path} {content.decode()}")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
 from textveil.release import counted
-from textveil.text import Options, Sanitizer, Terms
+from textveil.text import KeptWords, Options, Sanitizer, Terms
 
 from textveil_cli.console import bytes_bar, say_unless
 from textveil_cli.files import (
     RECORD,
+    Counts,
     Drawer,
     Finished,
     Quarantine,
@@ -27,7 +28,7 @@ from textveil_cli.files import (
     settings_of,
 )
 from textveil_cli.rewriting.asked import Asked
-from textveil_cli.rewriting.plain import LanguageWarning
+from textveil_cli.rewriting.language import UnknownWordsWarning, warn_of_language
 
 if TYPE_CHECKING:
     from textveil_cli.charges import ReceiptFile, RunLedger
@@ -64,6 +65,8 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     else:
         say_unless(run.statement(finished), quiet)
     _say_notes(sources, finished, quiet)
+    if not quiet:
+        run.warn_of_language(finished)
     if charged is not None:
         charged.say(quiet)
 
@@ -132,7 +135,7 @@ class _Run:
 
     def looking(self) -> Callable[[str, list[str]], None]:
         """Returns what looks at the first texts of each file before they are drawn."""
-        warn = LanguageWarning(self.sanitizer, self.options)
+        warn = UnknownWordsWarning(self.sanitizer, self.options)
 
         def look(name: str, texts: list[str]) -> None:
             if self.selection.format == "lines" and not self.asked.table.plain:
@@ -143,6 +146,20 @@ class _Run:
 
         return look
 
+    def kept_words(self, counts: Counts) -> KeptWords:
+        """Return how many words of all documents are kept and replaced; none outside the mode ``names``."""
+        return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
+
+    def warn_of_language(self, finished: Finished) -> None:
+        """Warn, once for the run, where few words are kept."""
+        counts = finished.counts
+        warn_of_language(
+            self.sanitizer,
+            self.kept_words(counts),
+            documents=counts.documents,
+            mostly_replaced=counts.mostly_replaced,
+        )
+
     def about(self, finished: Finished) -> dict[str, object]:
         """What ``--json`` says of a run, and the record of an output folder."""
         return {
@@ -151,6 +168,7 @@ class _Run:
             "left_out": "all others" if self.selection.only else list(self.selection.without),
             "document": self.selection.document,
             **asdict(finished.counts),
+            "kept_share": self.kept_words(finished.counts).share,
             "files": {name: asdict(counts) for name, counts in finished.files.items()},
             "statement": self.terms.statement(finished.counts.tokens, finished.counts.drawn).to_dict(),
         }

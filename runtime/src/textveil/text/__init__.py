@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
+    from textveil.text.kept_words import KeptWords
     from textveil.text.level_summary import LevelSummary, summaries
     from textveil.text.levels import epsilon_text
     from textveil.text.options import Options
@@ -25,6 +26,7 @@ __all__ = [
     "LOWER",
     "NOTION",
     "SHAPES",
+    "KeptWords",
     "Kinds",
     "LevelSummary",
     "Options",
@@ -54,6 +56,7 @@ __getattr__: Find = lazy_names(
     # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.
     "options",
     "segmentation",
+    "kept_words",
     "statement",
     "skeleton",
     "promises",
