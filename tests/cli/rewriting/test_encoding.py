@@ -49,7 +49,11 @@ def test_each_row_of_parquet(encode: Callable, tmp_path: Path) -> None:
     ("content", "options", "said"),
     [
         ("id,note\n1,a,b\n", ["-c", "note"], "bad-row: t.csv, row 1 (line 2): 3 cells"),
-        ("id,note\n1,a\n", ["-c", "secret"], "column: t.csv: --column is not in the header"),
+        (
+            "id,note\n1,a\n",
+            ["-c", "a secret where a column belongs"],
+            "column: t.csv: --column is not in the header (id, note)",
+        ),
         ("id,note\n1,a\n", ["-c", "note", "--text", "secret"], "--text and columns exclude each other"),
     ],
 )

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from textveil_cli.console.columns import HEADING, list_columns, name_option, suggest_column
     from textveil_cli.console.command import SETTINGS, Command, command_line, grouped
     from textveil_cli.console.exits import run
     from textveil_cli.console.lines import (
         Lines,
         Write,
         all_lines,
-        closest,
         file_name,
         inputs_of,
         lines_of,
@@ -27,18 +27,20 @@ if TYPE_CHECKING:
     from textveil_cli.console.progress import bytes_bar, progress_bars
 
 __all__ = [
+    "HEADING",
     "SETTINGS",
     "Command",
     "Lines",
     "Write",
     "all_lines",
     "bytes_bar",
-    "closest",
     "command_line",
     "file_name",
     "grouped",
     "inputs_of",
     "lines_of",
+    "list_columns",
+    "name_option",
     "named",
     "opened",
     "output_to",
@@ -49,6 +51,7 @@ __all__ = [
     "run",
     "say",
     "say_unless",
+    "suggest_column",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress")
+__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress", "columns")

@@ -2,11 +2,11 @@
 
 import csv
 import json
-import re
 from collections.abc import Callable, Sequence
 
 from textveil.errors import LooksStructured
 
+from textveil_cli.console import HEADING
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import packed_as
 
@@ -14,7 +14,6 @@ from textveil_cli.files.streams import packed_as
 LOOKED_AT = 20
 #: Longer lines are not looked at as rows of a table: the cells of a row may take twenty times its bytes.
 LONGEST_ROW = 1 << 16
-_HEADING = re.compile(r"[^\W\d][\w \-./()#%:]{0,39}")
 _FLAGS = {
     "csv": "--csv --column NAME",
     "tsv": "--tsv --column NAME",
@@ -101,6 +100,6 @@ def _is_table(lines: Sequence[str], delimiter: str) -> bool:
     if len(rows) < 2:
         return False
     head = rows[0]
-    names = len(set(head)) == len(head) >= 2 and all(map(_HEADING.fullmatch, head))
+    names = len(set(head)) == len(head) >= 2 and all(map(HEADING.fullmatch, head))
     # The last row may go on in lines that have not arrived.
     return names and all(len(row) == len(head) for row in (rows[1:-1] or rows[1:]))

@@ -29,8 +29,8 @@ class DrawPlan(Plan):
 BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
 
 #: The texts of a document after the draw, how many tokens are charged for all of them together, what restores words
-#: after consistent draws (it undoes the protection), and ``drawn`` and ``replaced_words`` of ``Result``, which are of the
-#: mode ``names`` alone.
+#: after consistent draws (it undoes the protection), and two counts of ``Result``, both of the mode ``names`` alone:
+#: ``drawn`` and ``replaced_words``.
 Drawn = tuple[Sequence[str], int, "Restorer | None", int, int]
 
 
