@@ -7,16 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.errors import OptionError
+from textveil.errors import ExtraMissing, OptionError
 from textveil.ledger import read_key
+
+try:  # before the parts that it shares with serve, which would name the other extra
+    import h11  # noqa: F401
+    import starlette  # noqa: F401
+    import uvicorn  # noqa: F401
+except ImportError as error:
+    raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
 
 from textveil_cli.console import say_unless
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, TextOptions
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, ShownOptions, TextOptions
 from textveil_cli.serve import Limits
 from textveil_cli.serve import serve as run
 
@@ -54,6 +61,27 @@ class UpstreamOptions:
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
         False
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayShownOptions(ShownOptions):
+    """What of a text stays visible; names and numbers alone are replaced if nothing else is asked for."""
+
+    protect: Annotated[
+        Literal["names", "words", "all"] | None,
+        typer.Option(
+            help="names (the gateway's default) keeps common words, and replaces all others; replies are restored. "
+            "words keeps function words, all draws them too: every text is a document of its own, and nothing is "
+            "restored.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayTextOptions(TextOptions):
+    """All of how text is rewritten."""
+
+    shown: GatewayShownOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +150,7 @@ def gateway(
     upstream: UpstreamOptions,
     address: AddressOptions,
     bundle: BundleOptions,
-    how: TextOptions,
+    how: GatewayTextOptions,
     keeping: KeepingOptions,
     ledger: LedgerOptions,
     limits: LimitOptions,

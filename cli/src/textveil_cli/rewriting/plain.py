@@ -12,10 +12,11 @@ from textveil.text import Options, Result, Sanitizer
 from textveil_cli.console import Lines, Write, all_lines, named, opened, output_to, read_lines, say_unless
 from textveil_cli.options.ledger import require_place
 from textveil_cli.rewriting.asked import Asked
-from textveil_cli.rewriting.language import KeptWordsTally, UnknownWordsWarning
 
 if TYPE_CHECKING:
     from textveil.text import Terms
+
+    from textveil_cli.rewriting.language import KeptWordsTally
 
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 _REMEDY, _LEAVING_OUT = "save it as UTF-8", "; --quarantine FILE leaves bad lines out"
@@ -47,15 +48,15 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
     asked.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
     receipt = asked.receipt.opened(sanitizer.terms(**options).statement)
     charged = asked.ledger.opened()
-    warn: Look = (lambda lines: None) if asked.output.quiet else UnknownWordsWarning(sanitizer, options)
-    tally = KeptWordsTally()
+    warn, tally = (_ignore, None) if asked.output.quiet else _make_warnings(sanitizer, options)
 
     def draw(texts: list[str]) -> list[Result]:
         if charged is None:
             drawn = sanitizer.sanitize_batch(texts, **options)
         else:
             drawn = charged.sanitize(sanitizer, texts, options)
-        tally.add(drawn)
+        if tally is not None:
+            tally.add(drawn)
         if receipt is not None:
             receipt.add(drawn)
         if mapping is not None:  # first: a text without its mapping could only be had back by a second release
@@ -70,10 +71,21 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
             _sanitize_inputs(asked, draw, warn, write)
         if receipt is not None:
             receipt.write()
-    if not asked.output.quiet:
+    if tally is not None:
         tally.warn(sanitizer)
     if charged is not None:
         charged.say(asked.output.quiet)
+
+
+def _ignore(lines: list[str]) -> None:
+    """Warn of nothing."""
+
+
+def _make_warnings(sanitizer: Sanitizer, options: Options) -> "tuple[Look, KeptWordsTally]":
+    """Return what warns of unknown words before the draw, and what warns of replaced words after it."""
+    from textveil_cli.rewriting.language import KeptWordsTally, UnknownWordsWarning
+
+    return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
 
 
 def _sanitize_text(asked: Asked, text: str, draw: Draw, warn: Look, write: Write) -> None:

@@ -16,7 +16,6 @@ from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
-from textveil.text.kept_words import KeptWords
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
 from textveil.text.names.read import Read, TextReader
@@ -25,6 +24,7 @@ from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
+from textveil.text.statement import KeptWords
 
 #: Shorter keys are rather the names of fields: lon, es.
 _SHORT = 3

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
-    from textveil.text.kept_words import KeptWords
     from textveil.text.level_summary import LevelSummary, summaries
     from textveil.text.levels import epsilon_text
     from textveil.text.options import Options
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
     from textveil.text.staircase_plans import StaircasePlans
-    from textveil.text.statement import Result, Terms
+    from textveil.text.statement import KeptWords, Result, Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
@@ -56,7 +55,6 @@ __getattr__: Find = lazy_names(
     # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.
     "options",
     "segmentation",
-    "kept_words",
     "statement",
     "skeleton",
     "promises",

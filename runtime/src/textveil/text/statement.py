@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from textveil.errors import OptionError
 from textveil.release import Charge, Loss, Statement, counted
-from textveil.text.kept_words import KeptWords
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
+
+#: A text with fewer words says nothing about its language.
+_LEAST_WORDS = 20
 
 
 class Promise(Protocol):
@@ -198,6 +200,32 @@ class PrivacyStatement(Statement):
     def line(self) -> str:
         """Returns what is shown, replaced and drawn, in one short line for a terminal."""
         return self.terms.promise.line(self.terms, self.tokens, self.drawn)
+
+
+class KeptWords(NamedTuple):
+    """Words of one text or of several that are kept, and words on no list that are replaced.
+
+    Names, numbers, identifiers and words of ``draw`` are in neither count. Both counts follow from the template, which
+    the output shows, so they reveal nothing more (docs/proofs/names.md).
+
+    >>> KeptWords(5, 25).may_be_foreign
+    True
+    """
+
+    kept: int = 0
+    replaced: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Return ``kept / (kept + replaced)``, to three decimals; ``None`` without words."""
+        words = self.kept + self.replaced
+        return round(self.kept / words, 3) if words else None
+
+    @property
+    def may_be_foreign(self) -> bool:
+        """Return whether under half of 20 or more words are kept."""
+        words = self.kept + self.replaced
+        return words >= _LEAST_WORDS and 2 * self.kept < words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
