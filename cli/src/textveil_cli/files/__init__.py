@@ -12,6 +12,8 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_cli.files.cells import read_cells
+    from textveil_cli.files.endings import require_fitting_ending, require_folder_name
+    from textveil_cli.files.identifying import find_identifying
     from textveil_cli.files.looks import refuse_tables_by_name, refusing_tables
     from textveil_cli.files.quarantine import Quarantine
     from textveil_cli.files.record import Counts, Record, settings_of
@@ -37,12 +39,15 @@ __all__ = [
     "Selection",
     "Source",
     "Sources",
+    "find_identifying",
     "find_sources",
     "format_of",
     "packed_as",
     "read_cells",
     "refuse_tables_by_name",
     "refusing_tables",
+    "require_fitting_ending",
+    "require_folder_name",
     "sanitize_files",
     "settings_of",
     "version_of",
@@ -55,6 +60,8 @@ __getattr__ = lazy_names(
     "streams",
     "selection",
     "sources",
+    "endings",
+    "identifying",
     "looks",
     "record",
     "quarantine",

@@ -40,6 +40,8 @@ class DelimitedLayout:
         self._kept: list[int] | None = None
         self._key: int | None = None
         self._scope: int | None = None
+        #: Names of the columns that are copied, once the header is read.
+        self.copied: list[str] = []
         self._row = self._line = 0
         self._record = _Record()
 
@@ -196,6 +198,8 @@ class DelimitedLayout:
             for number, column in enumerate(named, 1)
         ]
         self._kept = self._selection.kept(self._places, without, len(names))
+        kept = range(len(names)) if self._kept is None else self._kept
+        self.copied = [names[place] for place in kept if place not in self._places]
         if self._selection.document_key is not None:
             self._key = self._place(names, key := self._selection.document_key, name_option("--document-key", key))
         if self._selection.scope_column is not None:

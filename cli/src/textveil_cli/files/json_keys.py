@@ -102,9 +102,13 @@ class Cut:
         self._text, self._without, self._only, self._allow_missing = text, without, only, allow_missing
         self.strings: list[tuple[int, int, str | None]] = []
         self.met = False
+        #: Keys of the object that are copied.
+        self.copied: list[str] = []
+        self._root: Node | None = None
 
     def object(self, tree: Node) -> None:
         """Walks through the line, which must be one value and nothing else."""
+        self._root = tree
         start = self._after_blank(0)
         if self._only or self._without:
             if self._text[start] != "{":
@@ -181,6 +185,8 @@ class Cut:
             else:
                 _, at = _read(text, at)
             at = self._next(at, "}")
+        if node is self._root and not self._only:
+            self.copied = [name for name in names if name not in node and name not in self._without]
         if left and not self._allow_missing:
             raise Unfit(f"a --key is missing{_describe(left, names)}: --allow-missing passes such rows")
         return at + 1

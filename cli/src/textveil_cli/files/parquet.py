@@ -121,6 +121,12 @@ class ParquetTable:
             for number, column in enumerate(selection.without, 1)
         ]
         self._kept = selection.kept(self._places, without, len(self.schema))
+        #: Names of the columns that are copied.
+        self.copied = [
+            name
+            for place, name in enumerate(self.schema.names)
+            if place not in self._places and (self._kept is None or place in self._kept)
+        ]
         metadata = self._file.metadata
         self._groups = range(metadata.num_row_groups) if groups is None else groups
         #: Rows that were read or stand before the row groups, of all.

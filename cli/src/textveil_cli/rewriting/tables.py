@@ -2,7 +2,7 @@
 
 import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from textveil.errors import OptionError
 from textveil.release import counted
 from textveil.text import KeptWords, Options, Sanitizer, Terms
 
-from textveil_cli.console import bytes_bar, say_unless
+from textveil_cli.console import bytes_bar, list_columns, say_unless
 from textveil_cli.files import (
     RECORD,
     Counts,
@@ -21,9 +21,12 @@ from textveil_cli.files import (
     Record,
     Selection,
     Sources,
+    find_identifying,
     find_sources,
     refuse_tables_by_name,
     refusing_tables,
+    require_fitting_ending,
+    require_folder_name,
     sanitize_files,
     settings_of,
 )
@@ -75,7 +78,12 @@ def _find(asked: Asked, selection: Selection) -> Sources:
     """Finds the files of the run, and the places of their outputs."""
     if asked.output.as_json and asked.output.output is None:
         raise OptionError("--json prints the statement of the run here, so the rows need -o")
-    sources = find_sources(asked.inputs.paths, selection.format, asked.output.output)
+    output = asked.output.output
+    sources = find_sources(asked.inputs.paths, selection.format, output)
+    if sources.folder is None:
+        require_fitting_ending(output, [selection.format], asked.inputs.paths, packs=selection.format != "parquet")
+    else:
+        require_folder_name(sources.folder)
     if asked.run.resume and sources.folder is None:
         raise OptionError("--resume needs -o FOLDER, the output folder of the run that was interrupted")
     if sources.folder is not None and asked.receipt.receipt is not None:
@@ -125,6 +133,7 @@ class _Run:
                     quarantine=quarantine,
                     report=advance,
                     look=self.looking(),
+                    look_at_copied=self.warn_of_copied(),
                     charges=charges,
                     seal=receipt,
                 )
@@ -145,6 +154,22 @@ class _Run:
                 warn(texts)
 
         return look
+
+    def warn_of_copied(self) -> Callable[[Sequence[str]], None]:
+        """Return what warns, once for the run, of columns that are copied and whose headings tell of people."""
+        quiet, option = self.asked.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
+
+        def warn(names: Sequence[str]) -> None:
+            nonlocal quiet
+            found = find_identifying(names)
+            if found and not quiet:
+                quiet = True
+                column = f"{option.strip('-')}{'s' if len(found) > 1 else ''}"
+                these = f"{column} {list_columns(found)}" if list_columns(found) else counted(len(found), column)
+                are = "are copied as they are" if len(found) > 1 else "is copied as it is"
+                say_unless(f"{these} {are}: rewrite by {option}, or leave out by --without-column", quiet=False)
+
+        return warn
 
     def kept_words(self, counts: Counts) -> KeptWords:
         """Return how many words of all documents are kept and replaced; none outside the mode ``names``."""
