@@ -8,6 +8,7 @@ from textveil.errors import OptionError
 from textveil.release import Statement
 from textveil.vector import Encoder, IndexEncoder, IndexStatement, load_encoder
 
+from textveil_cli.files import require_fitting_ending
 from textveil_cli.options import (
     EncoderOptions,
     InputOptions,
@@ -92,6 +93,8 @@ def encode(
     selection = table.selection()
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
+    written = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
+    require_fitting_ending(output.output, written)
     encoder, options, promised = release.of(bundle)  # before any file is touched
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()

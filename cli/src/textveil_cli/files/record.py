@@ -39,7 +39,7 @@ class Counts:
         quarantined: Rows that did not come out.
         drawn: On the rung names, words that are drawn.
         replaced_words: In the mode names, words on no list that are replaced.
-        mostly_replaced: Documents of which under half of 20 or more words are kept.
+        mostly_replaced: Documents of which under half of 12 or more words are kept.
     """
 
     rows: int = 0

@@ -63,7 +63,7 @@ def warn_of_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, 
         sanitizer: The sanitizer of the run.
         words: Words of all documents that are kept and replaced.
         documents: How many documents there are.
-        mostly_replaced: How many of them keep under half of 20 or more words.
+        mostly_replaced: How many of them keep under half of 12 or more words.
     """
     if not (words.may_be_foreign or (mostly_replaced and _ONE_IN * mostly_replaced >= documents)):
         return

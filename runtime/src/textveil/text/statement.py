@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
 
-#: A text with fewer words says nothing about its language.
-_LEAST_WORDS = 20
+#: With fewer words that are neither names nor numbers (a text of 20 words has about so many), a language is not told.
+_LEAST_WORDS = 12
 
 
 class Promise(Protocol):
@@ -223,7 +223,7 @@ class KeptWords(NamedTuple):
 
     @property
     def may_be_foreign(self) -> bool:
-        """Return whether under half of 20 or more words are kept."""
+        """Return whether under half of 12 or more words are kept."""
         words = self.kept + self.replaced
         return words >= _LEAST_WORDS and 2 * self.kept < words
 
@@ -272,7 +272,7 @@ class Result:
 
     @property
     def kept_share(self) -> float | None:
-        """Return the share of words that the mode ``names`` kept: under a half of 20 words or more may not be English.
+        """Return the share of words that the mode ``names`` kept: below a half it may not be English.
 
         Names, numbers and identifiers are not counted. It follows from the template, which the output shows, so it
         reveals nothing more. ``None`` in other modes and without words.
