@@ -89,7 +89,7 @@ def test_a_key_that_a_row_lacks_is_named_with_those_it_has(here: Here, bundle: P
     path.write_text('{"id": 1, "messages": [{"role": "user", "content": "the"}]}\n')
     for key, said in (
         ("message[].content", "(message is not among id, messages; did you mean messages?)"),
-        ("messages[].contnt", "(contnt is not among role, content; did you mean content?)"),
+        ("messages[].cntent", "(cntent is not among role, content; did you mean content?)"),
     ):
         assert said in here("sanitize", "-b", bundle, path, "--key", key).message
     path.write_text(f'{{"{SECRET}, 12 March": 1}}\n')

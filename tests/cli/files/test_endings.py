@@ -59,7 +59,7 @@ def test_other_names_stay(name: str) -> None:
 def test_the_ending_of_the_inputs_stays() -> None:
     require_fitting_ending(Path("out.txt"), ["csv"], ["a.txt", "b.txt"])
     for inputs in (["a.txt", "b.csv"], [], ["-"]):
-        with pytest.raises(OptionError, match=r"it ends like plain text, and CSV is written there: name it \.csv$"):
+        with pytest.raises(OptionError, match=r"it ends like plain text, and what is written is CSV: name it \.csv$"):
             require_fitting_ending(Path("out.txt"), ["csv"], inputs)
 
 

@@ -78,3 +78,19 @@ def test_a_bundle_is_named_either_way(here: Callable, index_bundle: Path) -> Non
         assert (first.code, first.out) == (second.code, second.out)
         assert first.code == 0
         assert "a bundle is named once" in here(command, index_bundle, "--bundle", index_bundle).message
+
+
+def test_what_is_encoded_is_not_written_like_another_format(encode: Callable, tmp_path: Path) -> None:
+    for name, options, fits in (
+        ("a.tsv", [], True),
+        ("a.txt", [], True),
+        ("a", [], True),
+        ("a.csv", [], False),
+        ("a.parquet", [], False),
+        ("a.tsv.gz", [], False),
+        ("a.jsonl", ["--json"], True),
+        ("a.tsv", ["--json"], False),
+    ):
+        ran = encode("--text", "doctor", *options, "-o", tmp_path / name)
+        assert (ran.code == 0) == fits, name
+        assert ("--output" in ran.message) != fits

@@ -34,9 +34,7 @@ def test_english_is_not_warned_of(english: Sanitizer, text: str) -> None:
     assert not words.may_be_foreign
 
 
-@pytest.mark.parametrize(
-    "text", [GERMAN, FRENCH, "Пожалуйста напишите короткое письмо моему " * 5]
-)
+@pytest.mark.parametrize("text", [GERMAN, FRENCH, "Пожалуйста напишите короткое письмо моему " * 5])
 def test_other_languages_are(english: Sanitizer, text: str) -> None:
     result = rewritten(english, text)
     assert result.kept_words is not None

@@ -93,10 +93,10 @@ def encode(
     selection = table.selection()
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
-    written = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
-    require_fitting_ending(output.output, written)
     encoder, options, promised = release.of(bundle)  # before any file is touched
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
+    written = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
+    require_fitting_ending(output.output, written)
     opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
     heading = promised.kind_of_text if isinstance(promised, IndexStatement) and release.as_text else ""
     encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged, heading=heading)

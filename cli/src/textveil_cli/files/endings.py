@@ -48,7 +48,7 @@ def require_fitting_ending(
         return
     best = "" if formats[0] not in _ENDINGS else f": name it {_ENDINGS[formats[0]][0]}"
     raise OptionError(
-        f"--output {name}: it ends like {_KINDS[format_name]}, and {_KINDS[formats[0]]} is written there{best}"
+        f"--output {name}: it ends like {_KINDS[format_name]}, and what is written is {_KINDS[formats[0]]}{best}"
     )
 
 

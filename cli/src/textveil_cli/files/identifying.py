@@ -8,7 +8,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _IDENTIFYING = frozenset(
     "account accountholder address agent applicant assignee attendee author beneficiary birth birthdate birthday "
     "borrower buyer caller card citizen client contact customer debtor dob doctor email employee employer family "
-    "father firstname forename fullname guardian handle holder iban imei insured ip lastname lawyer licence "
+    "father firstname forename fullname guardian handle holder iban imei insured ip lastname lawyer "
     "license login mail manager member mobile mother name names nhs nickname nurse owner participant passport "
     "patient payee payer person phone physician postcode recipient reporter requester respondent seller sender "
     "signature ssn street student subscriber supervisor surname tax teacher telephone tenant therapist user "

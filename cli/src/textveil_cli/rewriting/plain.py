@@ -41,16 +41,16 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
         TextveilError: An input cannot be read, an output not written, or a draw is refused.
     """
     mapping, output = asked.keep_mapping, asked.output.output
-    if output is not None:
-        from textveil_cli.files import require_fitting_ending
-
-        written = ("jsonl", "json") if asked.output.as_json else ("lines",)
-        require_fitting_ending(output, written, asked.inputs.paths)
     if mapping is not None and len(asked.inputs.paths) > 1:
         raise OptionError(_ONE_DOCUMENT)
     if mapping is not None:
         require_place("--keep-mapping", mapping)
     asked.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
+    if output is not None:
+        from textveil_cli.files import require_fitting_ending
+
+        written = ("jsonl", "json") if asked.output.as_json else ("lines",)
+        require_fitting_ending(output, written, asked.inputs.paths)
     receipt = asked.receipt.opened(sanitizer.terms(**options).statement)
     charged = asked.ledger.opened()
     warn, tally = (_ignore, None) if asked.output.quiet else _make_warnings(sanitizer, options)

@@ -57,6 +57,11 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     record = None if sources.folder is None else sources.folder / RECORD
     written = [("--output", path) for path in (*(source.target for source in sources.files), record)]
     asked.refuse_overwriting(sanitizer.bundle.path, *written, ("--quarantine", asked.run.quarantine))
+    if sources.folder is None:
+        output, packs = asked.output.output, selection.format != "parquet"
+        require_fitting_ending(output, [selection.format], asked.inputs.paths, packs=packs)
+    else:
+        require_folder_name(sources.folder)
     receipt = asked.receipt.opened(terms.statement, selection.described)
     charged = asked.ledger.opened(scope_column=asked.rows.scope_column)
     run = _Run(asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)
@@ -78,12 +83,7 @@ def _find(asked: Asked, selection: Selection) -> Sources:
     """Finds the files of the run, and the places of their outputs."""
     if asked.output.as_json and asked.output.output is None:
         raise OptionError("--json prints the statement of the run here, so the rows need -o")
-    output = asked.output.output
-    sources = find_sources(asked.inputs.paths, selection.format, output)
-    if sources.folder is None:
-        require_fitting_ending(output, [selection.format], asked.inputs.paths, packs=selection.format != "parquet")
-    else:
-        require_folder_name(sources.folder)
+    sources = find_sources(asked.inputs.paths, selection.format, asked.output.output)
     if asked.run.resume and sources.folder is None:
         raise OptionError("--resume needs -o FOLDER, the output folder of the run that was interrupted")
     if sources.folder is not None and asked.receipt.receipt is not None:
