@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from textveil_cli.console import list_columns, name_option, suggest_column
+from textveil_cli.columns import list_columns, name_option, suggest_column
 
-Here = Callable
+Here = Callable[..., Any]
 SECRET = "Zqxwvina"
 
 

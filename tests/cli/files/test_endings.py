@@ -4,12 +4,13 @@ import gzip
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textveil.errors import OptionError
 from textveil_cli.files import require_fitting_ending
 
-Here = Callable
+Here = Callable[..., Any]
 ENDINGS = {
     "lines": [".txt", ".TXT"],
     "csv": [".csv"],

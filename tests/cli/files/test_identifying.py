@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from textveil_cli.files import find_identifying
+from textveil_cli.columns import find_identifying
 
-Here = Callable
+Here = Callable[..., Any]
 
 
 def test_headings_that_tell_of_people() -> None:

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.errors import ExtraMissing, OptionError
+from textveil.errors import OptionError
 from textveil.ledger import read_key
-
-try:  # before the parts that it shares with serve, which would name the other extra
-    import h11  # noqa: F401
-    import starlette  # noqa: F401
-    import uvicorn  # noqa: F401
-except ImportError as error:
-    raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
 
 from textveil_cli.console import say_unless
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app

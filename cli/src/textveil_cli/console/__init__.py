@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_cli.console.columns import HEADING, list_columns, name_option, suggest_column
     from textveil_cli.console.command import SETTINGS, Command, command_line, grouped
     from textveil_cli.console.exits import run
     from textveil_cli.console.lines import (
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from textveil_cli.console.progress import bytes_bar, progress_bars
 
 __all__ = [
-    "HEADING",
     "SETTINGS",
     "Command",
     "Lines",
@@ -39,8 +37,6 @@ __all__ = [
     "grouped",
     "inputs_of",
     "lines_of",
-    "list_columns",
-    "name_option",
     "named",
     "opened",
     "output_to",
@@ -51,7 +47,6 @@ __all__ = [
     "run",
     "say",
     "say_unless",
-    "suggest_column",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress", "columns")
+__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress")

@@ -12,8 +12,7 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_cli.files.cells import read_cells
-    from textveil_cli.files.endings import require_fitting_ending, require_folder_name
-    from textveil_cli.files.identifying import find_identifying
+    from textveil_cli.files.endings import require_fitting_ending
     from textveil_cli.files.looks import refuse_tables_by_name, refusing_tables
     from textveil_cli.files.quarantine import Quarantine
     from textveil_cli.files.record import Counts, Record, settings_of
@@ -39,7 +38,6 @@ __all__ = [
     "Selection",
     "Source",
     "Sources",
-    "find_identifying",
     "find_sources",
     "format_of",
     "packed_as",
@@ -47,7 +45,6 @@ __all__ = [
     "refuse_tables_by_name",
     "refusing_tables",
     "require_fitting_ending",
-    "require_folder_name",
     "sanitize_files",
     "settings_of",
     "version_of",
@@ -61,7 +58,6 @@ __getattr__ = lazy_names(
     "selection",
     "sources",
     "endings",
-    "identifying",
     "looks",
     "record",
     "quarantine",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, InputError
 
-from textveil_cli.console import list_columns, name_option, suggest_column
+from textveil_cli.columns import list_columns, name_option, suggest_column
 from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil_cli.files.selection import MAX_CELLS, Selection
 

@@ -23,23 +23,35 @@ _KINDS = {
 
 
 def require_fitting_ending(
-    output: Path | None, formats: Sequence[str], inputs: Sequence[str] = (), *, packs: bool = False
+    output: Path | None,
+    formats: Sequence[str],
+    inputs: Sequence[str] = (),
+    *,
+    packs: bool = False,
+    into_folder: bool = False,
 ) -> None:
-    """Check the name of an output file. A name without a known ending fits, and so does the ending of the inputs.
+    """Check the name of an output. A name without a known ending fits, and so does the ending of the inputs.
 
     Args:
         output: The file; ``None`` is standard output.
         formats: What is written, by the formats that it may be read as, the best name first.
         inputs: The paths that are read, whose format an option may have set whatever their names are.
         packs: Whether the output is packed if its name says so.
+        into_folder: Whether the output is a folder of files, which is made if it is missing.
 
     Raises:
-        OptionError: The ending is that of another format, or of a packed file.
+        OptionError: The ending is that of another format, of a packed file, or for a new folder that of any file.
     """
     if output is None:
         return
     format_name, packed = _read_ending(output.name)
     name = printable(output.name)
+    if into_folder:
+        if (format_name is not None or packed) and not output.is_dir():
+            raise OptionError(
+                f"--output {name}: the outputs go to a folder: name it without {os.path.splitext(name)[1]}"
+            )
+        return
     if packed and not packs:
         raise OptionError(f"--output {name}: what is written is not packed: name it without {packed}")
     if format_name is None or format_name in formats:
@@ -50,18 +62,6 @@ def require_fitting_ending(
     raise OptionError(
         f"--output {name}: it ends like {_KINDS[format_name]}, and what is written is {_KINDS[formats[0]]}{best}"
     )
-
-
-def require_folder_name(output: Path) -> None:
-    """Check the name of an output folder that is made.
-
-    Raises:
-        OptionError: It ends like a file.
-    """
-    format_name, packed = _read_ending(output.name)
-    if (format_name is not None or packed) and not output.is_dir():
-        name = printable(output.name)
-        raise OptionError(f"--output {name}: the outputs go to a folder: name it without {os.path.splitext(name)[1]}")
 
 
 def _read_ending(path: str) -> tuple[str | None, str]:

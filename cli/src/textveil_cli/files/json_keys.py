@@ -7,7 +7,7 @@ from typing import Any
 
 from textveil.errors import OptionError
 
-from textveil_cli.console import list_columns, suggest_column
+from textveil_cli.columns import list_columns, suggest_column
 from textveil_cli.files.selection import MAX_CELLS
 
 #: A step into every item of a list.

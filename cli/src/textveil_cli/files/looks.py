@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from textveil.errors import LooksStructured
 
-from textveil_cli.console import HEADING
+from textveil_cli.columns import HEADING
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import packed_as
 

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
 
-from textveil_cli.console import list_columns, name_option, suggest_column
+from textveil_cli.columns import list_columns, name_option, suggest_column
 from textveil_cli.files.rows import Bad, Drawn, Group, Withheld
 from textveil_cli.files.selection import Selection
 

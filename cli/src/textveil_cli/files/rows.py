@@ -1,7 +1,7 @@
 """Rows of tables: bytes that stay as they are, and cells that are rewritten."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple, Protocol, cast
 
 from textveil.errors import BadRow, TextveilError
@@ -22,7 +22,8 @@ TOO_LONG = Withheld("its document has more drawn words, names and numbers than t
 NO_SCOPE = Withheld("--scope-column names no scope there")
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Drawn:
     """What was drawn for some documents.
 
     Attributes:
@@ -34,6 +35,7 @@ class Drawn(NamedTuple):
 
     texts: Sequence[str | Withheld]
     tokens: Sequence[int | Withheld]
+    _: KW_ONLY
     words: Sequence[int] = ()
     replaced: Sequence[int] = ()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from textveil.errors import OptionError, TextveilError
-from textveil.text import KeptWords
+from textveil.release import KeptWords
 
 from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.delimited import DelimitedLayout

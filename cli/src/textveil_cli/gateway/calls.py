@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
 from textveil.errors import InputError, TextveilError
-from textveil.text import KeptWords
+from textveil.release import KeptWords
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Unpack
 
 from textveil.errors import ColumnError, ExtraMissing, InputError
 
-from textveil_cli.console import list_columns, name_option, suggest_column
+from textveil_cli.columns import list_columns, name_option, suggest_column
 from textveil_cli.integrations.rewriter import Rewriter, Settings, named
 
 try:

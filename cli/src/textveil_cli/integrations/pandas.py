@@ -8,7 +8,8 @@ from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError, OptionError
 from textveil.ledger import read_key
 
-from textveil_cli.console import list_columns, name_option, read_words, suggest_column
+from textveil_cli.columns import list_columns, name_option, suggest_column
+from textveil_cli.console import read_words
 from textveil_cli.integrations.rewriter import Rewriter, named
 
 try:
@@ -135,7 +136,7 @@ def _frame(
     for option, of_option in (("column", names), ("without_column", left_out)):
         for number, name in enumerate(of_option, 1):
             _require_once(frame, name, name_option(option, str(name), number, len(of_option)))
-    done = frame[[*names]].copy() if only else frame.drop(columns=[*left_out])
+    done: Any = frame[[*names]].copy() if only else frame.drop(columns=[*left_out])
     for name in names:
         column: Any = frame[name]
         done[name] = _column(column, rewriter)

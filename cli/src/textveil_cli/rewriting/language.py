@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from textveil.release import counted
-from textveil.text import KeptWords, Options, Result, Sanitizer
+from textveil.release import KeptWords, counted
+from textveil.text import Options, Result, Sanitizer
 
 from textveil_cli.console import say
 

@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
-from textveil.release import counted
-from textveil.text import KeptWords, Options, Sanitizer, Terms
+from textveil.release import KeptWords, counted
+from textveil.text import Options, Sanitizer, Terms
 
-from textveil_cli.console import bytes_bar, list_columns, say_unless
+from textveil_cli.columns import find_identifying, list_columns
+from textveil_cli.console import bytes_bar, say_unless
 from textveil_cli.files import (
     RECORD,
     Counts,
@@ -21,12 +22,10 @@ from textveil_cli.files import (
     Record,
     Selection,
     Sources,
-    find_identifying,
     find_sources,
     refuse_tables_by_name,
     refusing_tables,
     require_fitting_ending,
-    require_folder_name,
     sanitize_files,
     settings_of,
 )
@@ -57,11 +56,10 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     record = None if sources.folder is None else sources.folder / RECORD
     written = [("--output", path) for path in (*(source.target for source in sources.files), record)]
     asked.refuse_overwriting(sanitizer.bundle.path, *written, ("--quarantine", asked.run.quarantine))
-    if sources.folder is None:
-        output, packs = asked.output.output, selection.format != "parquet"
-        require_fitting_ending(output, [selection.format], asked.inputs.paths, packs=packs)
-    else:
-        require_folder_name(sources.folder)
+    packs, into_folder = selection.format != "parquet", sources.folder is not None
+    require_fitting_ending(
+        asked.output.output, [selection.format], asked.inputs.paths, packs=packs, into_folder=into_folder
+    )
     receipt = asked.receipt.opened(terms.statement, selection.described)
     charged = asked.ledger.opened(scope_column=asked.rows.scope_column)
     run = _Run(asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)

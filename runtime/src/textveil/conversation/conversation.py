@@ -14,6 +14,7 @@ from textveil.conversation.sent import pairs
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
+from textveil.release import KeptWords
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
@@ -24,7 +25,6 @@ from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
-from textveil.text.statement import KeptWords
 
 #: Shorter keys are rather the names of fields: lon, es.
 _SHORT = 3

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
     from textveil.text.staircase_plans import StaircasePlans
-    from textveil.text.statement import KeptWords, Result, Terms
+    from textveil.text.statement import Result, Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
     "LOWER",
     "NOTION",
     "SHAPES",
-    "KeptWords",
     "Kinds",
     "LevelSummary",
     "Options",

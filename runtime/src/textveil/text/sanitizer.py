@@ -108,7 +108,10 @@ class Sanitizer:
         privacy are those of ``sanitize``.
         """
         _, rows = self._rewrite(lists_of_texts(documents), options)
-        return [Document([*texts], tokens, drawn, replaced) for texts, tokens, _, drawn, replaced in rows]
+        return [
+            Document([*texts], tokens, drawn=drawn, replaced_words=replaced)
+            for texts, tokens, _, drawn, replaced in rows
+        ]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
         """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.

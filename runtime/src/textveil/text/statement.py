@@ -5,13 +5,13 @@ It never says how many words were changed, unknown or sensitive: that would be a
 (docs/privacy.md).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textveil.errors import OptionError
-from textveil.release import Charge, Loss, Statement, counted
+from textveil.release import Charge, KeptWords, Loss, Statement, counted
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
-
-#: With fewer words that are neither names nor numbers (a text of 20 words has about so many), a language is not told.
-_LEAST_WORDS = 12
 
 
 class Promise(Protocol):
@@ -202,32 +199,6 @@ class PrivacyStatement(Statement):
         return self.terms.promise.line(self.terms, self.tokens, self.drawn)
 
 
-class KeptWords(NamedTuple):
-    """Words of one text or of several that are kept, and words on no list that are replaced.
-
-    Names, numbers, identifiers and words of ``draw`` are in neither count. Both counts follow from the template, which
-    the output shows, so they reveal nothing more (docs/proofs/names.md).
-
-    >>> KeptWords(5, 25).may_be_foreign
-    True
-    """
-
-    kept: int = 0
-    replaced: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """Return ``kept / (kept + replaced)``, to three decimals; ``None`` without words."""
-        words = self.kept + self.replaced
-        return round(self.kept / words, 3) if words else None
-
-    @property
-    def may_be_foreign(self) -> bool:
-        """Return whether under half of 12 or more words are kept."""
-        words = self.kept + self.replaced
-        return words >= _LEAST_WORDS and 2 * self.kept < words
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """A sanitized text and what it promises.
@@ -313,10 +284,12 @@ class Result:
         return known, ()  # the mapping stays in this process
 
 
-class Document(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Document:
     """The texts of one document after the draw, the tokens charged for all of them, and the counts of ``Result``."""
 
     texts: list[str]
     tokens: int
+    _: KW_ONLY
     drawn: int = 0
     replaced_words: int = 0

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textveil.release import counted
-from textveil_cli.console import suggest_column
+from textveil_cli.columns import suggest_column
 
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
