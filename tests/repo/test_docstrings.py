@@ -9,9 +9,8 @@ import pytest
 from scripts import ROOT
 
 WHEELS = ("runtime", "cli", "export", "server_training")
-_VERB = re.compile(
-    r"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does|(?:Add|Check|Count|Find|List|Print|Return|Warn)(?! of\b))\b"
-)
+_IMPERATIVE = r"(?:Add|Check|Count|End|Find|Keep|List|Print|Read|Return|Warn)(?! of\b)"
+_VERB = re.compile(rf"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does|{_IMPERATIVE})\b")
 _NO_VERB = re.compile(r"(?:This|Its|His|Is|Was|Has|Always|Else|Plus|[A-Z][a-z]+ness)\b")
 
 
