@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra gateway: make integrations")
 pytest.importorskip("uvicorn", reason="needs the extra gateway: make integrations")
-pytest.importorskip("h11", reason="needs the extra gateway: make integrations")
+pytest.importorskip("httpcore2", reason="needs the extra gateway: make integrations")
 
 from gateways import gateway
 from serving import Server

@@ -176,7 +176,7 @@ def test_a_token_has_a_header_of_its_own(up: Upstream, certificate: tuple[Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "h11"])
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "httpcore2"])
 def test_without_its_extra_it_says_what_to_install(missing: str) -> None:
     code = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['textveil', 'gateway', '--upstream', 'https://a.b']"

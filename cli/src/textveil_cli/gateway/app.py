@@ -23,7 +23,7 @@ try:
     from textveil_cli.gateway.calls import Answer, Gateway
     from textveil_cli.gateway.heads import client_of, named_in
 except ImportError as error:
-    raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
+    raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
 
 from textveil_cli.gateway.fields import PATHS
 
