@@ -115,7 +115,8 @@ def test_every_public_name_is_there() -> None:
 
 
 _NETWORK = re.compile(
-    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx2?|httpcore2?|ray)\b",
+    r"^\s*(?:import|from) "
+    r"(?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx2?|httpcore2?|ray)\b",
     re.M,
 )
 

@@ -82,7 +82,8 @@ async def announced_close(number: bytes, place: int, writer: asyncio.StreamWrite
 
 
 FAULTS = [
-    two_in_one, two_chunked, two_in_two, many, timeout_after, one_byte_more, body_too_long, half_closed, announced_close,
+    two_in_one, two_chunked, two_in_two, many, timeout_after, one_byte_more, body_too_long, half_closed,
+    announced_close,
 ]  # fmt: skip
 
 
@@ -186,7 +187,8 @@ def test_a_reply_in_single_bytes() -> None:
 
 BAD_HEADS = {
     "two lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-    "a length and chunks": b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    "a length and chunks": b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"1\r\na\r\n0\r\n\r\n",
     "another encoding": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\na",
     "no HTTP": b"220 mail.example ESMTP\r\n\r\n",
     "switched protocols": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\n\r\n",

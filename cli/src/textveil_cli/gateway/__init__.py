@@ -1,7 +1,7 @@
 """The gateway: between apps and a language model, names replaced on the way out and put back on the way in.
 
-It needs the extra ``gateway`` (Starlette, uvicorn and httpcore2), and nothing else imports it. It listens as ``serve`` does,
-and opens connections to its upstream alone (docs/gateway.md).
+It needs the extra ``gateway`` (Starlette, uvicorn and httpcore2), and nothing else imports it. It listens as ``serve``
+does, and opens connections to its upstream alone (docs/gateway.md).
 """
 
 from textveil.errors import ExtraMissing

@@ -29,7 +29,7 @@ from textveil_cli.gateway.upstream import Headers, Reply, Upstream, failed
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
-from textveil_cli.serve.requests import read_json
+from textveil_cli.serve.requests import read_json, refuse_body
 
 _Remember = Callable[[], Awaitable[None]]
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
@@ -165,7 +165,8 @@ class Answer:
     async def _answered(self, call: _Call, body: Any) -> None:
         request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
         headers, target = passed_on(request), target_of(request)
-        if body is None:
+        if request.method != "POST":
+            refuse_body(request)
             async with self._asked("GET", target, headers) as reply:
                 await self._as_it_is(call, reply)
             return
@@ -177,7 +178,7 @@ class Answer:
         async with conversations.request(kept, call.run):
             exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
             call.kept_words = exchange.kept_words
-            content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
+            content = json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
             if self._gateway.show is not None:
                 self._gateway.show(f"{path} {content.decode()}")
                 message = "nothing was sent: the gateway shows what would have been"
