@@ -30,6 +30,7 @@ from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import read_json, refuse_body
+from textveil_cli.serve.strict_json import parse_finite_json
 
 _Remember = Callable[[], Awaitable[None]]
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
@@ -248,8 +249,8 @@ class Answer:
 
         def restored() -> bytes:
             try:
-                found = json.loads(body.decode("utf-8"))
-            except (ValueError, RecursionError):
+                found = parse_finite_json(body.decode("utf-8"), constants=True)
+            except ValueError:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
