@@ -1,11 +1,13 @@
 """A kept connection gives each request its own reply, whatever the upstream sends and whenever it ends."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from faulty_upstreams import FaultyUpstream, Script, faulty_upstream, make_reply
+from gateways import CHAT, asked, gateway, text_of
 from textveil_cli.gateway import upstream as upstream_module
 from textveil_cli.gateway.network_stream import GuardedStream
 
@@ -305,6 +307,31 @@ def test_many_requests_at_once_get_their_own_replies() -> None:
             answers = await asyncio.gather(*map(running.ask, numbers))
             assert answers == [(200, b"reply to %d" % number) for number in numbers]
 
+    run(script, check)
+
+
+def test_no_client_of_the_gateway_gets_the_reply_to_another(tmp_path: Path) -> None:
+    """Two clients with keys of their own, and an upstream that answers each request twice."""
+
+    async def script(number: bytes, place: int, writer: asyncio.StreamWriter) -> None:
+        said = json.loads(running[0].body)["messages"][-1]["content"]
+        message = {"role": "assistant", "content": f"You wrote: {said}"}
+        content = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+        writer.write((b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(content) + content) * 2)
+
+    def ask_in_turn(url: str) -> None:
+        with gateway(tmp_path, url) as server:
+            for number, name in enumerate(["Zqxwvina", "Mara", "Tobias"] * 4):
+                key = {"Authorization": f"Bearer key-{number % 2}"}
+                status, reply, _ = server.ask("POST", CHAT, asked(CHAT, f"I am {name}."), key)
+                assert (status, text_of(CHAT, reply)) == (200, f"You wrote: I am {name}.")
+
+    async def check(up: FaultyUpstream) -> None:
+        running.append(up)
+        await asyncio.to_thread(ask_in_turn, f"http://127.0.0.1:{up.port}")
+        assert up.connections == len(up.received) == 12
+
+    running: list[FaultyUpstream] = []
     run(script, check)
 
 
