@@ -239,7 +239,7 @@ def test_a_reply_before_the_request_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 
     async def choose_and_wait(client: upstream_module.Upstream) -> object:
         connection = await choose(client)
-        connection.stream._received += STALE
+        connection.network._received += STALE
         return connection
 
     async def check(running: FaultyUpstream) -> None:
@@ -267,7 +267,7 @@ def test_a_reply_to_the_head_of_a_long_request() -> None:
         assert await running.ask(1, 1 << 26) == (413, b"reply to a head")
         assert running.connections == 2
         connection = await running.client._connected()
-        connection.stream.park()
+        connection.network.park()
         running.client._idle.append(connection)
         connection.idle_since = asyncio.get_running_loop().time()
         assert await running.ask(2, 1 << 26) == "the upstream sent a reply before it had the request"

@@ -282,7 +282,7 @@ class Answer:
         await call.begin(reply, content_type="text/event-stream; charset=utf-8")
         try:
             async for part in reply.parts():
-                done, refusal = await call.run(restored, part, size=events.waiting + len(part))
+                done, refusal = await call.run(restored, part, size=events.measure_work(part))
                 if len(restoring.said) > known:
                     known = len(restoring.said)
                     await remember()

@@ -68,10 +68,9 @@ class Events:
         if len(self._held) > self._most:
             raise failed(f"sent an event of more than {self._most:,} bytes")
 
-    @property
-    def waiting(self) -> int:
-        """How many bytes of an event are there whose end is not."""
-        return len(self._held)
+    def measure_work(self, part: bytes) -> int:
+        """Return how many bytes ``feed`` may have to parse with this part: none where no line ends in it."""
+        return len(self._held) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:
         """Takes the end of the stream.

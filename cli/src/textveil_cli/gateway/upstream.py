@@ -26,6 +26,8 @@ Headers = list[tuple[bytes, bytes]]
 #: An idle connection is used again so long: less than servers keep one.
 _IDLE_SECONDS, _MOST_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
+#: After so many parts other requests have a turn: a reply may come in chunks of one byte.
+_PARTS_AT_ONCE = 100
 _UNASKED = "sent a reply before it had the request"
 _BROKEN = "broke off without a whole reply, or sent what is not HTTP"
 
@@ -42,7 +44,7 @@ class _HTTPConnection(AsyncHTTP11Connection):
 
     def __init__(self, origin: Origin, stream: GuardedStream) -> None:
         super().__init__(origin, stream)
-        self.stream, self.idle_since = stream, 0.0
+        self.network, self.idle_since = stream, 0.0
 
     def holds_unread_bytes(self) -> bool:
         """Return whether bytes after the last reply lie in the parser, which would read them as the next one.
@@ -79,11 +81,13 @@ class Reply:
         encoding = join_encodings(self._all(b"content-encoding"))
         if not is_known_encoding(encoding):
             raise failed("sent a reply that is packed in a way that was not asked for")
-        unpack, packed, size = Decompressor(encoding), 0, 0
+        unpack, packed, size, turns = Decompressor(encoding), 0, 0, 0
         try:
             async with aclosing(self._response.aiter_stream()) as body:  # pyright: ignore
                 async for data in body:
-                    packed += len(data)
+                    packed, turns = packed + len(data), turns + 1
+                    if turns % _PARTS_AT_ONCE == 0:  # what was buffered is read without a wait for anything
+                        await asyncio.sleep(0)
                     for part in unpack.feed(data):
                         size += len(part)
                         if max(size, packed) > self._most:
@@ -186,19 +190,19 @@ class Upstream:
 
     def _keep(self, connection: _HTTPConnection) -> None:
         """Keep a connection for a next request, or end it: a reply is not whole, or something waits on it."""
-        is_clean = connection.is_idle() and not connection.holds_unread_bytes() and connection.stream.park()
+        is_clean = connection.is_idle() and not connection.holds_unread_bytes() and connection.network.park()
         if is_clean and len(self._idle) < _MOST_IDLE:
             connection.idle_since = time.monotonic()
             self._idle.append(connection)
         else:
-            connection.stream.abort()
+            connection.network.abort()
 
     async def _connected(self) -> _HTTPConnection:
         while self._idle:
             connection = self._idle.pop()
-            if time.monotonic() - connection.idle_since < _IDLE_SECONDS and connection.stream.take():
+            if time.monotonic() - connection.idle_since < _IDLE_SECONDS and connection.network.take():
                 return connection
-            connection.stream.abort()
+            connection.network.abort()
         for left in reversed(range(_CONNECT_TRIES)):  # nothing is sent yet
             try:
                 async with asyncio.timeout(_CONNECT_SECONDS):
@@ -225,9 +229,9 @@ async def _send(connection: _HTTPConnection, request: Request) -> Response:
         raise failed(_UNASKED) from None
     except (NetworkError, ProtocolError):
         raise failed(_BROKEN) from None
-    if connection.stream.has_unsent_request:
+    if connection.network.has_unsent_request:
         raise failed(_UNASKED)
-    connection.stream.accept_body()
+    connection.network.accept_body()
     if 300 <= response.status < 400:
         raise failed("answered with a redirect, which is not followed")
     names = {name.lower() for name, _ in response.headers}
