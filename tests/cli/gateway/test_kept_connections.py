@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -292,6 +293,35 @@ def test_the_connection_ends_at_once_when_nobody_waits(begun: bytes) -> None:
         assert not running.client._idle
 
     waiting = asyncio.Event()
+    run(script, check)
+
+
+def test_nothing_of_a_request_is_logged_at_any_level(caplog: pytest.LogCaptureFixture) -> None:
+    async def check(running: FaultyUpstream) -> None:
+        assert None not in await running.ask_in_turn(3)
+
+    caplog.set_level(logging.DEBUG)
+    run(two_in_one, check)
+    assert [record.name for record in caplog.records if record.name != "asyncio"] == []
+
+
+def test_other_requests_have_turns_during_a_reply_in_single_bytes() -> None:
+    async def script(number: bytes, place: int, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        writer.write(b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
+
+    async def check(running: FaultyUpstream) -> None:
+        async def count() -> None:
+            while True:
+                turns.append(None)
+                await asyncio.sleep(0)
+
+        counting = asyncio.ensure_future(count())
+        assert await running.ask(0) == (200, b"x" * 20_000)
+        counting.cancel()
+        assert len(turns) > 100
+
+    turns: list[None] = []
     run(script, check)
 
 

@@ -4,6 +4,7 @@ No redirect is followed, and nothing is sent a second time. No proxy of the envi
 """
 
 import asyncio
+import logging
 import ssl
 import time
 import zlib
@@ -11,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from ipaddress import ip_address
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,7 +29,9 @@ Headers = list[tuple[bytes, bytes]]
 _IDLE_SECONDS, _MOST_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
 #: After so many parts other requests have a turn: a reply may come in chunks of one byte.
-_PARTS_AT_ONCE = 100
+_PARTS_AT_ONCE = 200
+# At the level of debugging it writes headers, with the client's key.
+logging.getLogger("httpcore2").setLevel(logging.WARNING)
 _UNASKED = "sent a reply before it had the request"
 _BROKEN = "broke off without a whole reply, or sent what is not HTTP"
 
@@ -85,16 +89,15 @@ class Reply:
         try:
             async with aclosing(self._response.aiter_stream()) as body:  # pyright: ignore
                 async for data in body:
-                    packed, turns = packed + len(data), turns + 1
-                    if turns % _PARTS_AT_ONCE == 0:  # what was buffered is read without a wait for anything
-                        await asyncio.sleep(0)
-                    for part in unpack.feed(data):
-                        size += len(part)
+                    packed += len(data)
+                    for part in chain((b"",), unpack.feed(data)):
+                        size, turns = size + len(part), turns + 1
                         if max(size, packed) > self._most:
                             raise failed(f"sent more than {self._most:,} bytes")
-                        yield part
-                    if packed > self._most:
-                        raise failed(f"sent more than {self._most:,} bytes")
+                        if turns % _PARTS_AT_ONCE == 0:  # what was buffered is read without a wait for anything
+                            await asyncio.sleep(0)
+                        if part:
+                            yield part
             unpack.close()
         except zlib.error:
             raise failed("sent a reply that cannot be unpacked") from None
