@@ -9,7 +9,7 @@ import pytest
 from scripts import ROOT
 
 WHEELS = ("runtime", "cli", "export", "server_training")
-_IMPERATIVE = r"(?:Add|Check|Count|End|Find|Keep|List|Print|Read|Return|Warn)(?! of\b)"
+_IMPERATIVE = r"(?:Add|Buffer|Check|Count|End|Find|Keep|List|Make|Note|Print|Read|Refuse|Return|Warn|Yield)(?! of\b)"
 _VERB = re.compile(rf"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does|{_IMPERATIVE})\b")
 _NO_VERB = re.compile(r"(?:This|Its|His|Is|Was|Has|Always|Else|Plus|[A-Z][a-z]+ness)\b")
 
