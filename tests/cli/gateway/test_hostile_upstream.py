@@ -108,7 +108,7 @@ a/{s}/b
 %20{s}=
 """.strip().split("\n")
 #: Running text, where each surrogate comes back.
-PROSE = ("I wrote to {s} today.", "**{s}**: done, and ({s}) too.", "- {s}, as you asked!", 'Is it "{s}"?', "> {s}...")
+PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'Is it "{s}"?', "> {s}...")
 
 
 def made_attacks(surrogates: list[str], number: int) -> Iterator[str]:
@@ -148,7 +148,7 @@ def attack(gate: Server, up: Upstream, number: int) -> int:
     (*_,) = ask("first", text, key)
     surrogates, restored = surrogates_in(received[0]), 0
     for made in made_attacks(surrogates, number):
-        prose = PROSE[number % len(PROSE)].format(s=surrogates[number % len(surrogates)])
+        prose = "\n\n".join(PROSE[at % len(PROSE)].format(s=found) for at, found in enumerate(surrogates))
         for reply in ask(prose + MARK + made, text, key):
             before, _, after = reply.partition(MARK)
             assert not is_in(person.planted, after), made
@@ -169,7 +169,7 @@ def watched(up: Upstream) -> Iterator[Upstream]:
 
 def attack_all(gate: Server, up: Upstream, conversations: int) -> None:
     restored = [attack(gate, up, number) for number in range(conversations)]
-    assert sum(map(bool, restored)) > conversations // 3  # the same surrogates come back where people read
+    assert sum(map(bool, restored)) > conversations // 2  # the same surrogates come back where people read
 
 
 def test_a_hostile_upstream_gets_no_original_out_of_running_text(gate: Server, watched: Upstream) -> None:
