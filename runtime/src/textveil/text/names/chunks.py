@@ -11,8 +11,9 @@ from string import punctuation
 import regex
 
 from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.spelled import LEAST_SPELLED
 from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
-from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token, new
+from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, INITIALS, NUMBER, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -31,7 +32,7 @@ _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u201
 #: Those of which a path has several.
 _SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
-_INITIALS = regex.compile(r"(?:\p{Lu}\.)+\p{Lu}")
+_INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
 #: Common words that are not letters with single marks between them.
 _SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
@@ -135,7 +136,7 @@ class Chunks:
             if core.isascii() and all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
                 return self._joined([piece for word in words for piece in (word, mark)][:-1])
             if "." in core and _INITIALS.fullmatch(core):
-                return (Token(CAPITAL, core, key(core), UPPER),)
+                return (Token(CAPITAL, core, key(core), UPPER, bits=INITIALS),)
             if "&" in core and _AND.fullmatch(core):
                 return (Token(CAPITAL, core, key(core), UPPER if core.isupper() else TITLE),)
             if "." in core and _DOTTED.fullmatch(core) and (shown := self._dotted(core)):
@@ -170,7 +171,10 @@ class Chunks:
         if string_kind(core)[0] in ("url", "file"):
             return ()
         found: list[Token] = []
-        for word in core.split("."):
+        words = core.split(".")
+        if len(words) >= LEAST_SPELLED and all(token.bits & NUMBER for word in words for token in self._lexicon.word(word)):
+            return self._joined([piece for word in words for piece in (word, ".")][:-1])
+        for word in words:
             tokens = self._lexicon.word(word)
             if not all(token.cls == SHOWN or token.bits & AT_START for token in tokens):
                 return ()
@@ -184,12 +188,21 @@ class Chunks:
         if split is not None and not self._lexicon.is_denied(split[1].lower()):
             return number(split[0]), Token(SHOWN, split[1], split[1].lower())
         if _WITH_HYPHENS.fullmatch(core):
+            parts = core.split("-")
+            if _is_code(parts):
+                return (_string(core),)
             found: list[Token] = []
-            for part in core.split("-"):
+            for part in parts:
                 found += [gap("-")] if found else []
                 found += [number(part)] if part.isdigit() else self._lexicon.word(part)
             return found
         return (_string(core),)
+
+
+def _is_code(parts: Sequence[str]) -> bool:
+    """Return whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters."""
+    kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
+    return "A" in kinds or "a0a" in kinds
 
 
 def gap(text: str) -> Token:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
+from textveil.text.names.spelled import SPELLED_LETTERS, SPELLED_NUMBER
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, new
+from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, INITIALS, Token, new
 from textveil.text.segmentation import UPPER, case_pattern, key
 
 #: Lists of whole names, in order: the first that has a run names its kind.
@@ -48,7 +49,10 @@ _BETWEEN = re.compile(r"[^0-9]+")
 #: Kinds that somebody else may say a text is of.
 CALLED_BY_OTHERS = frozenset(("person", "city", "organization", "group", "word"))
 #: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
-CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
+CALLED = {
+    **dict.fromkeys(("given", "family", "initial"), "person"),
+    **{"the-country": "country", "digits": "number", SPELLED_NUMBER: "number", SPELLED_LETTERS: "letter"},
+}
 
 
 class Part(NamedTuple):
@@ -183,7 +187,7 @@ class Kinds:
         if CALLED.get(kind, kind) not in keep or drawn or not self._denied.isdisjoint(keys):
             return False
         if kind in ("person", "given", "family"):
-            return all(token.cls == INITIAL or token.key in self._shown for token in slot.tokens[self._name(slot) :])
+            return all(_is_initial(token) or token.key in self._shown for token in slot.tokens[self._name(slot) :])
         if kind not in _WHOLE:
             return kind != "word" or " ".join(keys) in self._common
         ends = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
@@ -217,7 +221,7 @@ class Kinds:
         kind = self._last.get(keys[-1]) or first
         if kind is not None:
             return kind
-        if slot.tokens[name].cls == INITIAL or keys[name] in self._given:
+        if _is_initial(slot.tokens[name]) or keys[name] in self._given:
             return person
         first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
         if len(keys) == 2 and last == "family" and first in (None, "family"):
@@ -227,7 +231,7 @@ class Kinds:
     def _name(self, slot: Slot) -> int:
         """Where a given name or an initial stands behind words that may start sentences (``Ask Anna``); else 0."""
         for place, token in enumerate(slot.tokens):
-            if token.key in self._given or (token.cls == INITIAL and place < len(slot.tokens) - 1):
+            if token.key in self._given or (_is_initial(token) and place < len(slot.tokens) - 1):
                 return place
             if not token.bits & AT_SENTENCE:
                 break
@@ -237,7 +241,7 @@ class Kinds:
         """Parts of a person's name: initials, given names and one family name at the end, particles with it."""
         found: list[Part] = []
         for place, token in enumerate(slot.tokens[first:], first):
-            if token.cls == INITIAL:
+            if token.cls == INITIAL or (_is_initial(token) and place < len(slot.tokens) - 1):
                 found.append(Part("initial", "", token.key, token.text))
             elif place == len(slot.tokens) - 1 or (place > first and token.key not in self._given):
                 found.append(_part(slot, "family", place))
@@ -245,6 +249,11 @@ class Kinds:
             else:
                 found.append(Part("given", "", token.key, token.text))
         return found
+
+
+def _is_initial(token: Token) -> bool:
+    """Whether a word of a run is an initial, or several with dots."""
+    return token.cls == INITIAL or token.bits & INITIALS > 0
 
 
 def _part(slot: Slot, kind: str, first: int) -> Part:

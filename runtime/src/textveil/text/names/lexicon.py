@@ -7,6 +7,7 @@ from functools import cached_property
 import regex
 
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
+from textveil.text.names.spelled import NUMBER_WORDS
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
@@ -24,6 +25,7 @@ from textveil.text.names.tokens import (
     NAMED,
     NO_TITLE,
     NOUN,
+    NUMBER,
     SHOWN,
     UNIT,
     Token,
@@ -93,7 +95,7 @@ class Lexicon:
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
-        self._apart = self._capitals | self._allowed | self._listed | self._begins.keys()
+        self._apart = self._capitals | self._allowed | self._listed | self._begins.keys() | NUMBER_WORDS.keys()
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace or draw a word, or one that hyphens join to others in it."""
@@ -160,10 +162,16 @@ class Lexicon:
         if marks is None:
             kind = self._small.get(folded)
             found = self.unlisted(word, folded)
-            return found if kind is None else found._replace(kind=kind, layout="", bits=found.bits & NAMED)
+            if kind is None:
+                return found
+            number = NUMBER if kind == "number-word" else 0
+            return found._replace(kind=kind, layout="", bits=found.bits & NAMED | number)
+        number = NUMBER if folded in NUMBER_WORDS else 0
         if marks & (STRICT | FUNCTION):
-            return Token(SHOWN, word, folded, LOWER, self._noun(folded, marks), "", self._begins.get(folded, 0))
-        return self.unlisted(word, folded)._replace(cls=LOOSE)
+            bits = self._begins.get(folded, 0) | number
+            return Token(SHOWN, word, folded, LOWER, self._noun(folded, marks), "", bits)
+        found = self.unlisted(word, folded)
+        return found._replace(cls=LOOSE, bits=found.bits | number)
 
     def unlisted(self, word: str, folded: str) -> Token:
         """Returns the token of a word in lower case that is replaced."""
@@ -193,7 +201,8 @@ class Lexicon:
         bits |= DOTTED if folded in _BEGIN_NAMES else FORM if folded in _FORMS and word != _NO_FORM else 0
         kind = self._capitalized.get(folded)
         if kind is not None:
-            return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE)
+            return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE | (kind == "number-word") * NUMBER)
+        bits |= NUMBER if plain and folded in NUMBER_WORDS else 0
         return new(Token, (CAPITAL, word, folded, case, "", "", bits))
 
 

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from textveil.text.names.slots import ENDS_IN_INITIAL, GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Entry, Slot
+from textveil.text.names.spelled import JOINS_DIGITS, SPELLED_NUMBER
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
@@ -16,18 +17,21 @@ from textveil.text.names.tokens import (
     DIGITS,
     FORM,
     INITIAL,
+    INITIALS,
     INWARD,
     LOOSE,
     NAME,
     NAMED,
+    NUMBER,
     OUTWARD,
     SHOWN,
     UNIT,
     Token,
     is_plain,
+    may_be_led,
     new,
 )
-from textveil.text.names.words import JOINS, LINE_BREAKS, Words
+from textveil.text.names.words import JOINS, JOINS_INITIALS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: A title-case line that is shorter may be the name of a work or a band.
@@ -36,9 +40,10 @@ _LONG_HEADLINE = 7
 _SMALL = frozenset(
     "a an the and or but nor for of in on at to by from with as is it its vs via over after into up".split()
 )
+#: Kinds of strings in lower case that no headline has.
+_SMALL_KINDS = frozenset(("word", "group", "number-word", "weekday", SPELLED_NUMBER))
 _CONNECTORS = frozenset(("of", "the"))
 _MOST_CONNECTORS = 3
-_JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
 _AGES = frozenset(("1", "2", "3"))
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
 
@@ -113,7 +118,7 @@ class Places(Words):
                 found.append(self._slot(token.kind, token.case, token.layout, place, stop))
                 named = token.kind == "word" and token.bits & NAMED and not self._capitals
                 # What stands behind a name in lower case is taken for a part of it (``martin short``).
-                while named and stop < end and gaps[stop] == " " and is_plain(words[stop]) and words[stop].kind:
+                while named and stop < end and gaps[stop] == " " and _is_noun(words[stop]):
                     found += (" ", self._slot("word", LOWER, "", stop, stop + 1))
                     self._hidden[stop], named = True, words[stop].kind == NAME
                     stop += 1
@@ -153,8 +158,7 @@ class Places(Words):
         titles = 1 if has_lower else sum(_is_title(words[place]) for place in capitals)
         if titles == 0 or titles >= _LONG_HEADLINE:
             for place in capitals:
-                led = place > 0 and words[place - 1].kind == "particle" and words[place - 1].cls == CAPITAL
-                if led or not words[place].bits & (AT_START | AT_SENTENCE):
+                if self._is_led(place) or not words[place].bits & (AT_START | AT_SENTENCE):
                     self._hide_member(place, end)
             return
         together = [capitals[0]]
@@ -164,6 +168,16 @@ class Places(Words):
                 together = []
             together.append(place)
         self._hide_together(together, end)
+
+    def _is_led(self, place: int) -> bool:
+        """Return whether a particle or initials lead to a word with a capital: then it is no word of a headline."""
+        if place == 0:
+            return False
+        before, gap = self._words[place - 1], self._gaps[place]
+        if before.bits & INITIALS or (before.cls == INITIAL and not before.bits):
+            joins = JOINS_INITIALS | {" "} if before.bits else JOINS_INITIALS
+            return gap in joins and may_be_led(self._words[place])
+        return before.kind == "particle" and before.cls == CAPITAL
 
     def _hide_member(self, place: int, end: int) -> None:
         for at in range(place, self._member_end(place, end)):
@@ -242,7 +256,7 @@ class Places(Words):
             found.append(self._slot("day" if day else token.kind, LOWER, "" if day else token.layout, place, place + 1))
             return place + 1
         last = place + 1
-        while last < end and self._words[last].cls == DIGITS and self._gaps[last] in _JOINS_DIGITS:
+        while last < end and self._words[last].cls == DIGITS and self._gaps[last] in JOINS_DIGITS:
             if self._beside_month(last, start, end):
                 break
             last += 1
@@ -262,6 +276,11 @@ class Places(Words):
         return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
 
 
+def _is_noun(token: Token) -> bool:
+    """Whether a shown word may be a part of the name before it."""
+    return token.kind != "" and is_plain(token._replace(bits=token.bits & ~NUMBER))
+
+
 def _is_title(token: Token) -> bool:
     return token.cls == CAPITAL and token.case == TITLE
 
@@ -272,4 +291,4 @@ def _is_lower(token: Token) -> bool:
         return False
     if token.cls == SHOWN:
         return token.key not in _SMALL and token.key[0].isalpha()
-    return token.cls == LOOSE or (token.cls == ALONE and token.kind in ("word", "group", "number-word", "weekday"))
+    return token.cls == LOOSE or (token.cls == ALONE and token.kind in _SMALL_KINDS)

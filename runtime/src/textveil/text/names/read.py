@@ -9,6 +9,7 @@ import regex
 from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
+from textveil.text.names.spelled import join_spelled
 from textveil.text.names.tokens import DRAWN, GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
 
@@ -95,7 +96,7 @@ class TextReader:
             spelled += rest
             before = tail
         spelled.append(before[:-1])
-        return words, spelled, special
+        return join_spelled(words, spelled, special)
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""

@@ -6,10 +6,12 @@ social security numbers, postal codes of an area XX, and cards that fail the che
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from math import prod
 
-from textveil.text.segmentation import LOWER, UPPER
+from textveil.text.names.spelled import AND, LISTED, ONES, POINT, SCALE, SPELLED_LETTERS, SPELLED_NUMBER, TIMES
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Kinds of smaller pools are drawn anew for each mention: equality and order would give their strings back.
 SMALLEST_CONSISTENT = 200
@@ -24,6 +26,15 @@ _INITIALS = "BCDEFGHJKLMNOPRSTVW"
 _LETTERS = "bcdefghjklmnpqrtvwxyz"
 #: Letters of postal codes, of which no two are a unit or an ending of an ordinal.
 _CODE = "ABDEJQUWXZ"
+#: What is written for elements of a number in words, and how many of the list of number words are.
+_SPELLED = {
+    ONES: "zero one two three four five six seven eight nine".split(),
+    SCALE: ["hundred", "thousand", "million"],
+    TIMES: ["double", "triple"],
+    AND: ["and"],
+    POINT: ["point"],
+}
+_MOST_LISTED = 20
 _UNREADABLE = "(unreadable)"
 _GROUP = re.compile("0+")
 
@@ -42,7 +53,7 @@ class Surrogates:
     def kinds(self) -> frozenset[str]:
         """The kinds that there are."""
         lists = frozenset(name for name in self._pools if not name.startswith("word-"))
-        return lists.union(self._sizes, ("number", "digits", "person"))
+        return lists.union(self._sizes, ("number", "digits", "person", SPELLED_NUMBER, SPELLED_LETTERS))
 
     def size(self, kind: str, layout: str) -> int:
         """Returns how many outputs a kind of a layout has, below ``2**62``."""
@@ -53,6 +64,10 @@ class Surrogates:
             return _number_size(layout)
         if kind == "digits":
             return _digits_size(layout)
+        if kind == SPELLED_NUMBER:
+            return prod(len(self._elements[of]) for of in layout)
+        if kind == SPELLED_LETTERS:
+            return int(len(_LETTERS) ** int(layout))
         return self._sizes[kind]
 
     def consistent(self, kind: str, layout: str) -> bool:
@@ -93,7 +108,17 @@ class Surrogates:
             return _number(layout, index)
         if kind == "digits":
             return _digits(layout, index)
+        if kind in (SPELLED_NUMBER, SPELLED_LETTERS):
+            letters = kind == SPELLED_LETTERS
+            of_each = [_LETTERS] * int(layout) if letters else [self._elements[of] for of in layout]
+            found = " ".join(_chosen(of_each, index))
+            return found.upper() if case == UPPER else found[:1].upper() + found[1:] if case == TITLE else found
         return self._made(kind, index)
+
+    @cached_property
+    def _elements(self) -> Mapping[str, Sequence[str]]:
+        """What is written for each class of elements of numbers in words."""
+        return {**_SPELLED, LISTED: self._pools["number-word"][:_MOST_LISTED]}
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
@@ -201,6 +226,13 @@ def _digits(layout: str, index: int) -> str:
         return str(1 + first) + (f"{rest:0{length}d}" if length else "")
 
     return _GROUP.sub(filled, layout)
+
+
+def _chosen(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
+    """Yield an entry of each of some lists, the first one told by the last digit of an index."""
+    for entries in of_each:
+        index, chosen = divmod(index, len(entries))
+        yield entries[chosen]
 
 
 def _card(index: int) -> str:

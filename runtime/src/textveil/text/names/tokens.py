@@ -29,6 +29,8 @@ FORM = 256
 OUTWARD, INWARD = 512, 1024
 #: A word in lower case that is on a list of persons.
 NAMED = 2048
+#: A number word: three or more in a row are one number. Initials with dots, which lead to a name.
+NUMBER, INITIALS = 4096, 8192
 #: The kinds of shown words that are a part of the name before them in a text without capitals: any, and listed names.
 NOUN, NAME = "noun", "name"
 #: The layout of a word that is drawn, which to all around it is like any unlisted word.
@@ -62,3 +64,8 @@ class Token(NamedTuple):
 def is_plain(token: Token) -> bool:
     """Tells whether a token is shown wherever it stands, and changes nothing beside it that is hidden."""
     return token.cls == SHOWN and not token.bits and token.case == LOWER
+
+
+def may_be_led(token: Token) -> bool:
+    """Return whether initials may lead to a word: it has a capital, and is no function word."""
+    return token.cls == CAPITAL and token.bits & (AT_START | NO_TITLE) != AT_START

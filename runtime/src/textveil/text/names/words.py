@@ -3,6 +3,7 @@
 As all of pass 2 it reads classes, case patterns and gaps, and of a shown word its key: never a string that is replaced.
 """
 
+from textveil.text.names.spelled import SPELLED_LETTERS
 from textveil.text.names.tokens import (
     ALONE,
     CAPITAL,
@@ -13,11 +14,13 @@ from textveil.text.names.tokens import (
     FIRST,
     FORM,
     INITIAL,
+    INITIALS,
     LOOSE,
     NO_TITLE,
     SHOWN,
     UNIT,
     Token,
+    may_be_led,
 )
 from textveil.text.segmentation import LOWER, UPPER
 
@@ -92,7 +95,7 @@ class Words:
             return gap.count("\n") > 1 or ("\n" in gap and self._gaps[place + 1][:1] == ":")
         if not self._hidden[place - 1] and (before.cls == SHOWN or (before.cls == LOOSE and self._capitals)):
             return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
-        return "." not in gap or (before.cls != INITIAL and before.kind not in ("title", "letter"))
+        return "." not in gap or (before.cls != INITIAL and before.kind not in ("title", "letter", SPELLED_LETTERS))
 
     def _is_loud(self, place: int) -> bool:
         """Whether a word is in capitals for emphasis."""
@@ -107,6 +110,8 @@ class Words:
         """Whether the gap before a word joins it to what begins with another: so do marks beside some short forms."""
         gap, before = self._gaps[after], self._words[after - 1]
         if gap in JOINS or (before.cls == INITIAL and gap in JOINS_INITIALS):
+            return True
+        if gap == ". " and before.bits & INITIALS and may_be_led(self._words[after]):
             return True
         dotted = gap == ". " and after - 1 == first and before.bits & DOTTED
         return bool(dotted or (gap in _JOINS_FORMS and self._words[after].bits & FORM))
