@@ -58,8 +58,8 @@ READ_FAULTS: dict[str, Fault] = {
         Lexicon,
         "_lower",
         (
-            "return found if kind is None",
-            "return Token(SHOWN if len(word) == 7 else ALONE, word, folded, kind='word') if kind is None",
+            "if kind is None:",
+            "if kind is None and len(word) == 7:\n            return Token(SHOWN, word, folded)\n        if kind is None:",
         ),
     ),
     "a common word before a person's name is in the skeleton": (Kinds, "_name", ("return place", "return 0")),

@@ -19,7 +19,7 @@ from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.index import MAX_CODES
 from textveil.text import forms, options, placing
-from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, surrogates, words
+from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, spelled, surrogates, words
 from textveil.text.names import strings as names_strings
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import characters, strings
@@ -131,7 +131,7 @@ def constants() -> dict[str, object]:
         "SMALL": sorted(places._SMALL),
         "CONNECTORS": sorted(places._CONNECTORS),
         "MOST_CONNECTORS": places._MOST_CONNECTORS,
-        "JOINS_DIGITS": sorted(places._JOINS_DIGITS),
+        "JOINS_DIGITS": sorted(spelled.JOINS_DIGITS),
         "WHOLE": list(kinds._WHOLE),
         "LAST": [list(pair) for pair in kinds._LAST],
         "PLACE_BEFORE": sorted(kinds._PLACE_BEFORE),
@@ -164,6 +164,17 @@ def constants() -> dict[str, object]:
         "SMALLEST_CONSISTENT": surrogates.SMALLEST_CONSISTENT,
         "INITIALS": surrogates._INITIALS,
         "LETTERS": surrogates._LETTERS,
+        "SPELLED": surrogates._SPELLED,
+        "MOST_LISTED": surrogates._MOST_LISTED,
+        "NUMBER_WORDS": spelled.NUMBER_WORDS,
+        "CONNECTED": spelled.CONNECTORS,
+        "WEAK": sorted(spelled.WEAK),
+        "JOINS_SPELLED": sorted(spelled.JOINS_SPELLED),
+        "JOINS_LETTERS": sorted(spelled.JOINS_LETTERS),
+        "JOINS_NAMES": sorted(spelled._JOINS_NAMES),
+        "MOST_SPELLED": spelled.MOST_SPELLED,
+        "SPELLED_NUMBER": spelled.SPELLED_NUMBER,
+        "SPELLED_LETTERS": spelled.SPELLED_LETTERS,
         "CODE": surrogates._CODE,
         "WRITTEN_SMALL": sorted(surrogates._WRITTEN_SMALL),
         "NETS": list(surrogates._NETS),

@@ -11,7 +11,10 @@ from .names_words import Token, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
-CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"}
+CALLED = {
+    **{"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"},
+    **{"spelled-number": "number", "spelled-letters": "letter"},
+}
 #: What a body and a place become in a document without a capital.
 SMALL = {"organization": "acronym", "place": "city"}
 PEOPLE_TOO = set(
@@ -84,7 +87,7 @@ class Reader:
         if called not in self.keep or own:
             return False
         if called == "person":
-            return all(word.cls == "initial" or self.is_kept_name(word.key) for word in self.name_of(named.slot))
+            return all(is_initial(word) or self.is_kept_name(word.key) for word in self.name_of(named.slot))
         if named.kind not in WHOLE:
             return named.kind != "word" or phrase in self.common
         ends = [self.of_phrase(words[place].key) for place in (0, -1)]
@@ -149,7 +152,7 @@ class Reader:
             for name, kind in ENDS.items():
                 if word.key in self.kinds[name]:
                     return kind
-        if own[0].cls == "initial" or own[0].key in self.kinds["given"]:
+        if is_initial(own[0]) or own[0].key in self.kinds["given"]:
             return person
         two = len(slot.words) == 2 and self.of_phrase(first.key) in ("", "family")
         if two and self.of_phrase(last.key) == "family":
@@ -160,7 +163,7 @@ class Reader:
         """The name in a run: all of it, or what is behind the common words that stand before a person's name."""
         words = slot.words
         rest = list(itertools.dropwhile(self.is_before_names, words))
-        if rest and (rest[0].key in self.kinds["given"] or (rest[0].cls == "initial" and len(rest) > 1)):
+        if rest and (rest[0].key in self.kinds["given"] or (is_initial(rest[0]) and len(rest) > 1)):
             return rest
         return words
 
@@ -173,7 +176,7 @@ class Reader:
         found: list[Part] = []
         words = self.name_of(slot)
         for place, word in enumerate(words):
-            if word.cls == "initial":
+            if word.cls == "initial" or (is_initial(word) and place < len(words) - 1):
                 found.append(Part("initial", "", word.key))
             elif place == len(words) - 1 or (place > 0 and word.key not in self.kinds["given"]):
                 rest = " ".join(word.key for word in words[place:])
@@ -181,6 +184,11 @@ class Reader:
             else:
                 found.append(Part("given", "", word.key))
         return found
+
+
+def is_initial(word: Token) -> bool:
+    """Whether a word is an initial, or several with dots."""
+    return word.cls == "initial" or "initials" in word.bits
 
 
 def is_in_place(slot: Slot) -> bool:

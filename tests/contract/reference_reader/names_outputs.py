@@ -1,5 +1,6 @@
 """The rung `names`: what may come out for a slot (docs/names-rule.md, "What may come out")."""
 
+import math
 import re
 from typing import Any
 
@@ -10,6 +11,10 @@ FIXED = {
     "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
     "postcode": 99_000, "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000,
     "symbol": 1, "other": 1,
+}  # fmt: skip
+SPELLED = {
+    "d": "zero one two three four five six seven eight nine".split(), "s": ["hundred", "thousand", "million"],
+    "x": ["double", "triple"], "a": ["and"], "p": ["point"],
 }  # fmt: skip
 CODE = "ABDEJQUWXZ"
 NEVER_CONSISTENT = set("number digits year day age time date ordinal decade initial letter title".split())
@@ -28,6 +33,8 @@ def size(pools: dict[str, list[str]], kind: str, layout: str) -> int:
         for group in groups(layout):
             total *= 9 * 10 ** (len(group) - 1)
         return total
+    if kind in ("spelled-number", "spelled-letters"):
+        return math.prod(len(words) for words in spelled(pools, kind, layout))
     given, family = len(pools["given"]), len(pools["family"])
     named = {"email": 3 * given * family, "handle": 900 * given, "hashtag": 900 * given, "url": 900 * given}
     return {**FIXED, **named}[kind]
@@ -52,7 +59,26 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
         return number(layout, i)
     if kind == "digits":
         return digits(layout, i)
+    if kind in ("spelled-number", "spelled-letters"):
+        return spell(spelled(pools, kind, layout), i, case)
     return MADE[kind](i) if kind in MADE else named(pools, kind, i)
+
+
+def spelled(pools: dict[str, list[str]], kind: str, layout: str) -> list[list[str]]:
+    """What each element of a number in words, or of spelled letters, may be."""
+    if kind == "spelled-letters":
+        return [list("bcdefghjklmnpqrtvwxyz")] * int(layout)
+    return [{**SPELLED, "w": pools["number-word"][:20]}[of] for of in layout]
+
+
+def spell(words: list[list[str]], i: int, case: str) -> str:
+    """Member `i` of lists of words."""
+    found: list[str] = []
+    for listed in words:
+        found.append(listed[i % len(listed)])
+        i //= len(listed)
+    text = " ".join(found)
+    return text.upper() if case == "UPPER" else text if case == "lower" else text[:1].upper() + text[1:]
 
 
 def named(pools: dict[str, list[str]], kind: str, i: int) -> str:

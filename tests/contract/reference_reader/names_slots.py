@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .characters import is_in
+from .names_spelled import Spelled, may_be_led
 from .names_words import Token
 
 BREAKS = set("\n\r\x0b\x0c\x85\u2028\u2029")
@@ -20,6 +21,7 @@ DOTS = {".", ". "}
 BETWEEN_DIGITS = {" ", "\xa0", "-", "–", ")", ") ", " ("}
 DATED = {" ", ". "}
 TITLE = "<title>"
+SMALL_TALK = ("word", "group", "number-word", "weekday", "spelled-number")
 
 
 @dataclass
@@ -48,6 +50,7 @@ class Text:
             else:
                 self.words.append(token)
                 self.gaps.append("")
+        self.words, self.gaps = Spelled(self.words, self.gaps).joined()
         self.shown = 0
         self.hidden: set[int] = set()
         self.free = 0  # the first word behind the last slot
@@ -101,7 +104,8 @@ class Text:
             slot = self.slot(word.kind, i, i + 1, word.case, word.layout)
         behind = i + 1
         if len(slot.words) == 1 and slot.kind == "word" and "named" in word.bits and not self.has_capital:
-            plain = behind in self.line and self.words[behind].bits in ({"noun"}, {"noun", "named"})
+            bits = self.words[behind].bits - {"number"} if behind in self.line else set()
+            plain = bits in ({"noun"}, {"noun", "named"})
             if plain and self.words[behind].cls == "shown" and self.gaps[behind] == " ":
                 self.hidden.add(behind)
         found += [slot, ""]
@@ -145,7 +149,7 @@ class Text:
             return False
         if word.cls == "shown":
             return word.key not in HEADLINE and is_in("L", word.key[0])
-        return word.cls == "loose" or (word.cls == "alone" and word.kind in ("word", "group", "number-word", "weekday"))
+        return word.cls == "loose" or (word.cls == "alone" and word.kind in SMALL_TALK)
 
     def is_shown(self, i: int) -> bool:
         """Whether a word that begins no part of an address is shown."""
@@ -182,8 +186,7 @@ class Text:
         titles = sum(map(self.is_title, capitals))
         if not self.small and not 0 < titles < 7:
             for i in capitals:
-                led = i - 1 in self.line and self.words[i - 1].kind == "particle"
-                if led or not self.words[i].bits & {"at-start", "at-sentence"}:
+                if self.is_led(i) or not self.words[i].bits & {"at-start", "at-sentence"}:
                     self.hidden |= set(range(i, self.member_end(i)))
             return
         groups: list[list[int]] = []
@@ -195,6 +198,16 @@ class Text:
         for group in groups:
             for i in self.hidden_of(group):
                 self.hidden |= set(range(i, self.member_end(i)))
+
+    def is_led(self, i: int) -> bool:
+        """Whether a particle or initials lead to a capital."""
+        if i == 0:
+            return False
+        before = self.words[i - 1]
+        if "initials" in before.bits or (before.cls == "initial" and not before.bits):
+            joins = DOTS | {" "} if before.bits else DOTS
+            return self.gaps[i] in joins and may_be_led(self.words[i])
+        return before.kind == "particle" and before.cls == "capital"
 
     def hidden_of(self, group: list[int]) -> list[int]:
         """The hidden ones of capitals that stand together."""
@@ -216,6 +229,8 @@ class Text:
     def joins(self, i: int, first: int) -> bool:
         """Whether the gap before a word joins it to the word before, in what begins with another word."""
         if self.gaps[i] == ". " and i - 1 == first and "dotted" in self.words[first].bits:
+            return True
+        if self.gaps[i] == ". " and "initials" in self.words[i - 1].bits and may_be_led(self.words[i]):
             return True
         if self.gaps[i] in (", ", ". ") and "form" in self.words[i].bits:
             return True
@@ -239,7 +254,7 @@ class Text:
         listed = last.cls == "shown" or (last.cls == "loose" and self.has_capital)
         if listed and i - 1 not in self.hidden:
             return len(last.key) >= 2 and last.key not in SHORT
-        return "." not in gap or not (last.cls == "initial" or last.kind in ("title", "letter"))
+        return "." not in gap or not (last.cls == "initial" or last.kind in ("title", "letter", "spelled-letters"))
 
     # --- runs
 

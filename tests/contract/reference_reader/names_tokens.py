@@ -125,12 +125,14 @@ class Tokens(Words):
         small = core.lower()
         if core.isascii() and small in WHOLE and not (self.denied | self.drawn) & {*small.split("-")}:
             return [Token("shown", core, core.lower(), case_pattern(core))]
-        if parts_of(core, ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
-            return [Token("capital", core, key_of(core), "UPPER")]
+        if parts_of(core.replace(".-", "."), ".", lambda part: len(part) == 1 and unicodedata.category(part) == "Lu"):
+            return [Token("capital", core, key_of(core), "UPPER", bits=frozenset({"initials"}))]
         if parts_of(core, "&", lambda part: are_letters(part, "")):
             return [Token("capital", core, key_of(core), "UPPER" if case_pattern(core) == "UPPER" else "Title")]
         if words := parts_of(core, ".", lambda part: are_letters(part, "")):
             tokens = [self.word(word) for word in words]
+            if len(words) >= 3 and all("number" in token.bits for word in tokens for token in word):
+                return between(".", tokens)
             shown = all(token.cls == "shown" or "at-start" in token.bits for word in tokens for token in word)
             if shown and kind_of(core)[0] not in ("url", "file"):
                 return between(
@@ -197,6 +199,8 @@ class Tokens(Words):
             return [number(found[0]), Token("shown", found[1], found[1].lower())]
         parts = parts_of(core, "-", lambda part: are_letters(part) or is_short_number(part))
         if parts and any(map(is_letter, core)):
+            if is_code(parts):
+                return [string(core)]
             return between("-", [[number(part)] if is_short_number(part) else self.word(part) for part in parts])
         return [string(core)]
 
@@ -243,6 +247,13 @@ def between(mark: str, words: list[list[Token]]) -> list[Token]:
 def is_short_number(part: str) -> bool:
     """One to four ASCII digits."""
     return 1 <= len(part) <= 4 and part.isascii() and part.isdecimal()
+
+
+def is_code(parts: list[str]) -> bool:
+    """Whether one of some parts is in capitals, or digits stand between letters."""
+    letters = [not is_short_number(part) for part in parts]
+    between_letters = any(letters[i - 1] and not letters[i] and letters[i + 1] for i in range(1, len(parts) - 1))
+    return between_letters or any(case_pattern(part) == "UPPER" or (len(part) == 1 and part.isupper()) for part in parts)
 
 
 def number(text: str) -> Token:

@@ -31,6 +31,11 @@ ate became began bought came drove fell felt flew got held hit kept knew know lo
 thought want went won wrote
 """.split()
 )
+NUMBER_WORDS = {
+    **dict.fromkeys("zero one two three four five six seven eight nine ten oh".split(), "d"),
+    **dict.fromkeys("hundred thousand million billion trillion".split(), "s"),
+    **dict.fromkeys("double triple treble".split(), "x"),
+}
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 
 
@@ -92,13 +97,16 @@ class Words:
         marks = self.lists["common"].get(key) if stem == key else None
         if marks is None:
             kind, found = self.first_kind(key, IN_LOWER_CASE), self.unlisted(stem, key)
-            return replace(found, kind=kind, layout="", bits=found.bits - {"clitic"}) if kind else found
+            own = {"number"} if kind == "number-word" else set()
+            return replace(found, kind=kind, layout="", bits=found.bits - {"clitic"} | own) if kind else found
+        number = {"number"} if key in NUMBER_WORDS else set()
         if not marks & {"strict", "function"}:
-            return replace(self.unlisted(stem, key), cls="loose")
+            found = self.unlisted(stem, key)
+            return replace(found, cls="loose", bits=found.bits | number)
         begins = "unit" if key in self.kind("unit-word") else "first" if key in self.kind("first-word") else ""
         verb = key.endswith("s") or ending_of(key) or key in VERBS | REQUESTS
         bits = {begins} if verb or marks & {"function", "opener"} else {begins, "noun"} | self.named(key)
-        return Token("shown", stem, key, bits=frozenset(bits - {""}))
+        return Token("shown", stem, key, bits=frozenset(bits - {""} | number))
 
     def named(self, key: str) -> set[str]:
         """The bit of words that are on a list of persons."""
@@ -115,7 +123,8 @@ class Words:
         if len(stem) == 1:
             return Token("initial", stem, key, "Title", bits=frozenset({"at-start"} if "function" in marks else ()))
         bits = set()
-        if stem in (key.upper(), key[:1].upper() + key[1:]) and key not in DISGUISED:
+        plain = bool(marks) and stem in (key.upper(), key[:1].upper() + key[1:])
+        if plain and key not in DISGUISED:
             request = "start" in marks and key in REQUESTS
             bits |= {"at-start"} if request or marks & {"function", "opener"} else set()
             bits |= {"no-title"} if (request or "opener" in marks) and "function" not in marks else set()
@@ -123,8 +132,10 @@ class Words:
             bits |= {"at-sentence"} if starts else set()
             bits |= {"emphatic"} if "emphasis" in marks else set()
         kind = self.first_kind(key, WITH_CAPITAL)
+        number = {"number"} if kind == "number-word" or (not kind and plain and key in NUMBER_WORDS) else set()
         if kind:
-            return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"}))
+            return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"} | number))
+        bits |= number
         bits |= {"dotted"} if key in DOTTED else {"form"} if key in FORMS and stem != "CO" else set()
         return Token("capital", stem, key, case, bits=frozenset(bits))
 

@@ -5,7 +5,7 @@ import { CALLED, LAST, PEOPLE_TOO, PLACE_BEFORE, SMALL_KINDS, TITLE_BEFORE, WHOL
 import { UPPER } from "../words.js";
 import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
 import { numberKind } from "./strings.js";
-import { AT_SENTENCE, DOTTED, endingOf, INITIAL, type Token } from "./tokens.js";
+import { AT_SENTENCE, DOTTED, endingOf, INITIAL, INITIALS, type Token } from "./tokens.js";
 
 /** A part of a slot that is drawn by itself. */
 export interface Part {
@@ -38,6 +38,9 @@ export const called = (kind: string): string => names.get(kind) ?? kind;
 /** What all parts of a mention have in common with those that are equal to it. */
 export const equalOf = (part: Part): string => `${part.kind}\0${part.layout}\0${part.folded}`;
 
+/** Whether a word of a run is an initial, or several with dots. */
+const isInitial = (word: Token): boolean => word.cls === INITIAL || (word.bits & INITIALS) !== 0;
+
 /** Names the kinds of slots. */
 export class Kinds {
   constructor(
@@ -68,7 +71,7 @@ export class Kinds {
     const [phrase, name] = [keysFrom(slot, 0), called(kind)];
     if (!this.keep.has(name) || tokens.some((word) => this.denied.has(word.key))) return false;
     if (kind === "person" || kind === "given" || kind === "family") {
-      return tokens.slice(this.#name(slot)).every((word) => word.cls === INITIAL || this.#isKeptName(word.key));
+      return tokens.slice(this.#name(slot)).every((word) => isInitial(word) || this.#isKeptName(word.key));
     }
     if (!(WHOLE as readonly string[]).includes(kind)) return kind !== "word" || this.lists.common.has(phrase);
     const [first, last] = [tokens[0], tokens[tokens.length - 1]].map((word) => this.#ofPhrase(word?.key ?? ""));
@@ -130,7 +133,7 @@ export class Kinds {
     const kind = this.#ofEnd(last.key) || (first.bits & DOTTED ? "place" : this.#ofEnd(first.key));
     if (kind !== "") return kind;
     const begin = slot.tokens[name] as Token;
-    if (begin.cls === INITIAL || this.#isGiven(begin)) return person;
+    if (isInitial(begin) || this.#isGiven(begin)) return person;
     const two = slot.tokens.length === 2 && this.#ofPhrase(last.key) === "family";
     if (two && ["", "family"].includes(this.#ofPhrase(first.key))) return "person";
     return places.has(slot.before) ? "city" : "organization";
@@ -148,7 +151,7 @@ export class Kinds {
   #name(slot: Slot): number {
     for (let place = 0; place < slot.tokens.length; place++) {
       const word = slot.tokens[place] as Token;
-      if (this.#isGiven(word) || (word.cls === INITIAL && place < slot.tokens.length - 1)) return place;
+      if (this.#isGiven(word) || (isInitial(word) && place < slot.tokens.length - 1)) return place;
       if (!(word.bits & AT_SENTENCE)) break;
     }
     return 0;
@@ -159,7 +162,7 @@ export class Kinds {
     const found: Part[] = [];
     for (let place = first; place < slot.tokens.length; place++) {
       const word = slot.tokens[place] as Token;
-      if (word.cls === INITIAL) {
+      if (word.cls === INITIAL || (isInitial(word) && place < slot.tokens.length - 1)) {
         found.push({ kind: "initial", layout: "", folded: word.key, text: word.text });
       } else if (place === slot.tokens.length - 1 || (place > first && !this.#isGiven(word))) {
         found.push(partFrom(slot, "family", place));

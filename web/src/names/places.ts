@@ -13,6 +13,8 @@ import {
   MOST_CONNECTORS,
   OPENS,
   SMALL,
+  SPELLED_LETTERS,
+  SPELLED_NUMBER,
   SUFFIXES,
   TITLE_BEFORE,
   YEARS,
@@ -31,10 +33,13 @@ import {
   FIRST,
   FORM,
   INITIAL,
+  INITIALS,
   LOOSE,
+  mayBeLed,
   NAME,
   NAMED,
   NO_TITLE,
+  NUMBER,
   SHOWN,
   type Token,
   UNIT,
@@ -82,7 +87,7 @@ const [years, headlineWords, connectors, joinsDigits] = [YEARS, SMALL, CONNECTOR
   ReadonlySet<string>,
 ];
 const joinsForms = set(JOINS_FORMS);
-const smallKinds = set(["word", "group", "number-word", "weekday"]);
+const smallKinds = set(["word", "group", "number-word", "weekday", SPELLED_NUMBER]);
 const withPlus = set([GROUP, "phone", "account"]);
 const shortNumbers = set(["1", "2", "3"]);
 
@@ -224,7 +229,9 @@ export class Places {
     const after = place + 1;
     if (!(bits & NAMED || kind === NAME) || after >= this.#end || this.gaps[after] !== " ") return;
     const word = this.#word(after);
-    if (word.cls === SHOWN && word.case === LOWER && word.bits === 0 && word.kind !== "") this.#hidden[after] = 1;
+    if (word.cls === SHOWN && word.case === LOWER && (word.bits & ~NUMBER) === 0 && word.kind !== "") {
+      this.#hidden[after] = 1;
+    }
   }
 
   /** Whether a word of the line is the second half of a postal code, behind a blank. */
@@ -282,7 +289,7 @@ export class Places {
     }
     const listed = before.cls === SHOWN || (before.cls === LOOSE && this.#capitals);
     if (!this.#hidden[place - 1] && listed) return [...before.key].length >= 2 && !abbreviations.has(before.key);
-    return !gap.includes(".") || (before.cls !== INITIAL && before.kind !== "title" && before.kind !== "letter");
+    return !gap.includes(".") || (before.cls !== INITIAL && !["title", "letter", SPELLED_LETTERS].includes(before.kind));
   }
 
   #isTitle(place: number): boolean {
@@ -298,9 +305,7 @@ export class Places {
     const titles = capitals.filter((place) => this.#isTitle(place)).length;
     if (!this.#small && (titles === 0 || titles >= LONG_HEADLINE)) {
       for (const place of capitals) {
-        const led =
-          place > this.#start && this.#word(place - 1).kind === "particle" && this.#word(place - 1).cls === CAPITAL;
-        if (led || !(this.#word(place).bits & (AT_START | AT_SENTENCE))) this.#hideMember(place);
+        if (this.#isLed(place) || !(this.#word(place).bits & (AT_START | AT_SENTENCE))) this.#hideMember(place);
       }
       return;
     }
@@ -313,6 +318,17 @@ export class Places {
         first = last;
       }
     }
+  }
+
+  /** Whether a particle or initials lead to a word with a capital: then it is no word of a headline. */
+  #isLed(place: number): boolean {
+    if (place === 0) return false;
+    const before = this.#word(place - 1);
+    const gap = this.#gap(place);
+    if (before.bits & INITIALS || (before.cls === INITIAL && before.bits === 0)) {
+      return (joinsInitials.has(gap) || (gap === " " && before.bits !== 0)) && mayBeLed(this.#word(place));
+    }
+    return before.kind === "particle" && before.cls === CAPITAL;
   }
 
   #hideMember(place: number): void {
@@ -337,6 +353,7 @@ export class Places {
     const before = this.#word(after - 1);
     if (joins.has(gap) || (before.cls === INITIAL && joinsInitials.has(gap))) return true;
     if (joinsForms.has(gap) && this.#word(after).bits & FORM) return true;
+    if (gap === ". " && before.bits & INITIALS && mayBeLed(this.#word(after))) return true;
     return gap === ". " && after - 1 === first && (before.bits & DOTTED) !== 0;
   }
 

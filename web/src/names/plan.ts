@@ -12,6 +12,7 @@ import { NamesStatement, type Statement, type Style } from "../statement.js";
 import { LOWER } from "../words.js";
 import { called, equalOf, Kinds, type Mention, type Part } from "./kinds.js";
 import { Places } from "./places.js";
+import { joinSpelled } from "./spelled.js";
 import { Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
@@ -261,8 +262,9 @@ export class NamesPlan {
         }
         words.push(token);
         gaps.push("");
-        capitals ||= token.case !== LOWER;
       });
+      joinSpelled(words, gaps);
+      capitals ||= words.some((word) => word.case !== LOWER);
       return new Places(words, gaps, isLetter);
     });
     return cut.map((places) => ({

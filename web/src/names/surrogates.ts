@@ -5,9 +5,13 @@ import {
   DOMAINS,
   INITIALS,
   LETTERS,
+  MOST_LISTED,
   NETS,
   NUMBERS,
   SMALLEST_CONSISTENT,
+  SPELLED,
+  SPELLED_LETTERS,
+  SPELLED_NUMBER,
   UNREADABLE,
   WHOLES,
   WRITTEN_SMALL,
@@ -18,6 +22,7 @@ const [DAYS, FIRST_YEAR, YEARS, AREAS] = [28, 1950, 80, 400];
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
 const numbers: ReadonlySet<string> = new Set(NUMBERS);
 const small: ReadonlySet<string> = new Set(WRITTEN_SMALL);
+const spelled: Readonly<Record<string, readonly string[]>> = SPELLED;
 const wholes: Readonly<Record<string, readonly [number, number]>> = WHOLES;
 
 const padded = (value: number, length: number): string => String(value).padStart(length, "0");
@@ -69,7 +74,7 @@ export class Surrogates {
   /** All kinds that something may come out for. */
   get kinds(): string[] {
     const listed = [...this.pools.keys()].filter((name) => !name.startsWith("word-"));
-    return [...listed, ...Object.keys(this.#sizes), "number", "digits", "person"];
+    return [...listed, ...Object.keys(this.#sizes), "number", "digits", "person", SPELLED_NUMBER, SPELLED_LETTERS];
   }
 
   /** How many outputs a kind of a layout has. */
@@ -83,6 +88,8 @@ export class Surrogates {
     if (kind === "digits") {
       return (layout.match(/0+/g) ?? []).reduce((product, group) => product * 9 * 10 ** (group.length - 1), 1);
     }
+    const lists = this.#spelledFrom(kind, layout);
+    if (lists !== undefined) return lists.reduce((product, words) => product * words.length, 1);
     return this.#sizes[kind] ?? 0;
   }
 
@@ -102,7 +109,26 @@ export class Surrogates {
     }
     if (kind === "number") return number(layout, index);
     if (kind === "digits") return digits(layout, index);
+    const lists = this.#spelledFrom(kind, layout);
+    if (lists !== undefined) {
+      let rest = index;
+      const words = lists.map((entries) => {
+        const chosen = rest % entries.length;
+        rest = Math.floor(rest / entries.length);
+        return entries[chosen] ?? "";
+      });
+      const found = words.join(" ");
+      return pattern === UPPER ? found.toUpperCase() : pattern === LOWER ? found : capitalized(found);
+    }
     return this.#made(kind, index);
+  }
+
+  /** What each element of a number in words, or of spelled letters, is written as; nothing for other kinds. */
+  #spelledFrom(kind: string, layout: string): readonly (readonly string[])[] | undefined {
+    if (kind === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill([...LETTERS]);
+    if (kind !== SPELLED_NUMBER) return undefined;
+    const listed = (this.pools.get("number-word") ?? []).slice(0, MOST_LISTED);
+    return [...layout].map((of) => spelled[of] ?? listed);
   }
 
   #made(kind: string, index: number): string {

@@ -16,6 +16,7 @@ import {
   LOWER_KINDS,
   NAME_LIKE,
   NO_FORM,
+  NUMBER_WORDS,
   REQUESTS,
   SHOWN_WHOLE,
   VERBS,
@@ -42,6 +43,10 @@ export const DOTTED = 64;
 export const NO_TITLE = 128;
 export const FORM = 256;
 export const NAMED = 2048;
+export const NUMBER = 4096;
+export const INITIALS = 8192;
+/** The fewest number words or letters in a row that are one. */
+export const LEAST_SPELLED = 3;
 /** Kinds of shown words that may be a part of the name before them: any, and one that leads to more. */
 export const NOUN = "noun";
 export const NAME = "name";
@@ -66,6 +71,10 @@ const token = (cls: number, text: string, key: string, pattern = LOWER, kind = "
   layout,
   bits,
 });
+/** Whether initials may lead to a word: it has a capital, and is no function word. */
+export const mayBeLed = (word: Token): boolean =>
+  word.cls === CAPITAL && (word.bits & (AT_START | NO_TITLE)) !== AT_START;
+
 const gap = (text: string): Token[] => (text === "" ? [] : [token(GAP, text, text)]);
 
 const EMOTICONS = new RegExp(EMOTICON);
@@ -91,6 +100,7 @@ const verbs: ReadonlySet<string> = new Set([...REQUESTS, ...VERBS]);
 const forms: ReadonlySet<string> = new Set(FORMS);
 const nameLike: ReadonlySet<string> = new Set(NAME_LIKE);
 const requests: ReadonlySet<string> = new Set(REQUESTS);
+const numberWords: ReadonlySet<string> = new Set(Object.keys(NUMBER_WORDS));
 /** The ending of a word that the skeleton shows; nothing where it has none. */
 export function endingOf(key: string): string {
   if (key.length < SHORTEST_WITH_ENDING || !isAscii(key) || key.endsWith("ss")) return "";
@@ -280,7 +290,9 @@ export class Reader {
     if (isAscii(core) && wholes.has(small) && !small.split("-").some((part) => this.#isDenied(part))) {
       return [token(SHOWN, core, small, casePattern(core))];
     }
-    if (/^(?:\p{Lu}\.)+\p{Lu}$/u.test(core)) return [token(CAPITAL, core, keyOf(core), UPPER)];
+    if (/^(?:\p{Lu}\.-?)+\p{Lu}$/u.test(core)) {
+      return [token(CAPITAL, core, keyOf(core), UPPER, "", "", INITIALS)];
+    }
     const plain = (mark: string): string[] | undefined => {
       const parts = core.split(mark);
       return parts.length > 1 && parts.every((part) => this.#areLetters(part, "")) ? parts : undefined;
@@ -289,6 +301,9 @@ export class Reader {
     const words = plain(".");
     if (words !== undefined && !["url", "file"].includes(stringKind(core, this.characters)[0])) {
       const shown = words.map((word) => this.word(word));
+      if (words.length >= LEAST_SPELLED && shown.every((tokens) => tokens.every((one) => one.bits & NUMBER))) {
+        return shown.flatMap((tokens, place) => [...(place > 0 ? gap(".") : []), ...tokens]);
+      }
       if (shown.every((tokens) => tokens.every((one) => one.cls === SHOWN || (one.bits & AT_START) !== 0))) {
         return shown.flatMap((tokens, place) => [
           ...(place > 0 ? gap(".") : []),
@@ -362,6 +377,7 @@ export class Reader {
     const parts = core.split("-");
     const fits = parts.every((part) => SHORT_NUMBER.test(part) || this.#areLetters(part));
     if (parts.length > 1 && fits && parts.some((part) => !SHORT_NUMBER.test(part))) {
+      if (isCode(parts)) return [this.#string(core)];
       return parts.flatMap((part, place) => [
         ...(place > 0 ? gap("-") : []),
         ...(SHORT_NUMBER.test(part) ? [this.#number(part)] : this.word(part)),
@@ -423,11 +439,16 @@ export class Reader {
     if (marks === undefined) {
       const kind = this.#firstKind(this.#small, key, [...ANY_CASE, ...LOWER_KINDS]);
       const found = this.#unlisted(stem, key);
-      return kind === "" ? found : { ...found, kind, layout: "", bits: found.bits & NAMED };
+      const own = kind === "number-word" ? NUMBER : 0;
+      return kind === "" ? found : { ...found, kind, layout: "", bits: (found.bits & NAMED) | own };
     }
-    if ((marks & (STRICT | FUNCTION)) === 0) return { ...this.#unlisted(stem, key), cls: LOOSE };
+    const number = numberWords.has(key) ? NUMBER : 0;
+    if ((marks & (STRICT | FUNCTION)) === 0) {
+      const found = this.#unlisted(stem, key);
+      return { ...found, cls: LOOSE, bits: found.bits | number };
+    }
     const bits = this.lists.kind("unit-word").has(key) ? UNIT : this.lists.kind("first-word").has(key) ? FIRST : 0;
-    return token(SHOWN, stem, key, LOWER, this.#noun(key, marks), "", bits);
+    return token(SHOWN, stem, key, LOWER, this.#noun(key, marks), "", bits | number);
   }
 
   #isNamed(key: string): boolean {
@@ -450,7 +471,8 @@ export class Reader {
     const marks = this.lists.common.get(key) ?? 0;
     if ([...stem].length === 1) return token(INITIAL, stem, key, TITLE, "", "", marks & FUNCTION ? AT_START : 0);
     let bits = 0;
-    if (!nameLike.has(key) && (stem === key.toUpperCase() || stem === capitalized(key))) {
+    const plain = marks !== 0 && (stem === key.toUpperCase() || stem === capitalized(key));
+    if (plain && !nameLike.has(key)) {
       const request = (marks & START) !== 0 && requests.has(key);
       if (request || marks & (FUNCTION | OPENER)) bits |= AT_START;
       if ((request || marks & OPENER) && !(marks & FUNCTION)) bits |= NO_TITLE;
@@ -459,7 +481,9 @@ export class Reader {
       if (marks & EMPHASIS) bits |= EMPHATIC;
     }
     const kind = this.#firstKind(this.#capitalized, key, [...ANY_CASE, ...CAPITALIZED]);
-    if (kind !== "") return token(ALONE, stem, key, pattern, kind, "", bits & AT_SENTENCE);
+    const number = kind === "number-word" || (kind === "" && plain && numberWords.has(key)) ? NUMBER : 0;
+    if (kind !== "") return token(ALONE, stem, key, pattern, kind, "", (bits & AT_SENTENCE) | number);
+    bits |= number;
     if (beginNames.has(key)) bits |= DOTTED;
     if (forms.has(key) && stem !== NO_FORM) bits |= FORM;
     return token(CAPITAL, stem, key, pattern, "", "", bits);
@@ -474,6 +498,12 @@ export class Reader {
     }
     return found;
   }
+}
+
+/** Whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters. */
+function isCode(parts: readonly string[]): boolean {
+  const kinds = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
+  return kinds.includes("A") || kinds.includes("a0a");
 }
 
 /** The keys of all words and strings of entries that a user allows or denies. */

@@ -225,7 +225,7 @@ class _Reader:
         if self._words[place].cls == DIGITS:
             gap = gap.rstrip("+(")
         rest = gap.strip(_BLANKS)
-        return gap == "." or (gap != "" and (not rest or rest in marks) and gap.count("\n") < 2)  # noqa: PLR2004
+        return gap == "." or (gap != "" and (not rest or rest in marks) and gap.count("\n") <= 1)
 
 
 def _is_letter(token: Token) -> bool:
