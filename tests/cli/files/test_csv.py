@@ -245,7 +245,7 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     assert (ran.code, ran.out) == (0, b"")
     assert out.read_bytes() == b'id,note\r\n1,"Zz zz, zz."\r\n2,\r\n3,zz\r\n'
     assert ran.message.startswith("textveil: 1 file, 3 rows, 2 texts with at most 3 tokens each. Shown: ")
-    assert ran.message.endswith(" 1 column rewritten; all else is copied as it is, unprotected.\n")
+    assert ran.message.endswith(" 1 column rewritten; column names and all else are copied as they are, unprotected.\n")
     assert here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", table).out == out.read_bytes()
 
 
@@ -268,8 +268,8 @@ def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "header", "said"),
     [
-        (["--only-columns"], b"note", "the output has no other."),
-        (["--without-column", "who"], b"id,note", "1 left out; all else is copied as it is, unprotected."),
+        (["--only-columns"], b"note", "the output has no other; column names are copied as they are."),
+        (["--without-column", "who"], b"id,note", "1 left out; column names and all else are copied as they are, unprotected."),
     ],
 )
 def test_the_command_says_what_does_not_leave(

@@ -13,7 +13,7 @@ import textveil_cli.files.workers as workers_module
 from interruption import interrupted
 from processes import TIMEOUT, die, start, writes_below
 from textveil.errors import FileChanged
-from textveil_cli.files import RECORD, Selection, find_sources
+from textveil_cli.files import Selection, find_sources, record_path
 from textveil_cli.files.run import _steps
 from textveil_cli.files.sources import Source
 
@@ -44,7 +44,9 @@ def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path
     out = tmp_path / "out"
     ran = tables(folder, "-o", out, "--json")
     assert ran.code == 0
-    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
+    assert record_path(out) == tmp_path / "out.textveil-record", "beside the folder, which is what is sent"
+    assert record_path(out).is_file()
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n"
     packed = (out / "deep" / "c.csv.gz").read_bytes()
     assert gzip.decompress(packed) == b"id,note\n1,zz zz\n"
@@ -53,15 +55,16 @@ def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path
     assert (said["rows"], said["documents"], said["tokens"], said["most_tokens"]) == (4, 4, 8, 2)
     assert said["statement"]["tokens"] == 8
     assert said["rewritten"] == ["note"]
+    assert said["copied"] == ["file and folder names", "column names", "all that is not rewritten"]
     assert ran.message == "textveil: for this device only: 2 files of other formats left out\n"
 
 
 def test_several_files_and_one_file_into_a_folder(tables: Callable, folder: Path, tmp_path: Path) -> None:
     assert tables(folder / "a.csv", folder / "B.CSV", "-o", tmp_path / "two").code == 0
-    assert files_in(tmp_path / "two") == ["B.CSV", "a.csv", RECORD]
+    assert files_in(tmp_path / "two") == ["B.CSV", "a.csv"]
     (tmp_path / "one").mkdir()
     assert tables(folder / "a.csv", "-o", tmp_path / "one").code == 0
-    assert files_in(tmp_path / "one") == ["a.csv", RECORD]
+    assert files_in(tmp_path / "one") == ["a.csv"]
     assert "several files, need -o FOLDER" in tables(folder / "a.csv", folder / "B.CSV").message
 
 
@@ -135,7 +138,7 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     assert ran.message.startswith(
         "textveil: bad-row: deep/er/d.csv, row 1 (line 2): 3 cells, where the first row has 2 (--quarantine FILE "
     )
-    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", RECORD]
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz"]
     (folder / "deep" / "er" / "d.csv").write_bytes(TABLE)
     assert tables(folder, "-o", out).message == (
         "textveil: resume: the output folder is not empty: name a new one, or a file (--resume goes on with a run)\n"
@@ -145,6 +148,10 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     assert ran.code == 0
     assert "for this device only: 3 files finished before, not drawn again" in ran.message
     assert "4 files, 4 rows, 4 texts" in ran.message
+    assert (
+        " 1 column rewritten; column names and all else are copied as they are, unprotected. File and folder names are "
+        "copied as they are, unprotected.\n"
+    ) in ran.message
     assert {path: path.stat().st_mtime_ns for path in times} == times
     assert (out / "deep" / "er" / "d.csv").exists()
 
@@ -168,22 +175,43 @@ def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp
     (out / "a.csv").unlink()
     assert tables(folder, "-o", out, "--resume").code == 0
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n2,zz\n"
-    (out / RECORD).unlink()
-    assert "no record to go on with" in tables(folder, "-o", out, "--resume").message
+    record_path(out).unlink()
+    assert "beside the output folder is no out.textveil-record, its record, to go on with" in tables(folder, "-o", out, "--resume").message
+
+
+def test_a_record_inside_the_folder_is_moved_by_hand(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    """Versions before put it there: it is neither sent on nor lost, and once moved the run goes on."""
+    out = tmp_path / "out"
+    assert tables(folder, "-o", out).code == 0
+    record_path(out).rename(out / "textveil.record")
+    for more in ([], ["--resume"]):
+        assert tables(folder, "-o", out, *more).message == (
+            "textveil: resume: the output folder has the record of an older version inside: move textveil.record out of "
+            "it, to out.textveil-record beside it to go on with that run (--resume)\n"
+        )
+    (out / "textveil.record").rename(record_path(out))
+    assert "4 files finished before" in tables(folder, "-o", out, "--resume").message
+
+
+def test_the_record_of_a_folder_given_with_dots_is_beside_it(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    assert tables(folder, "-o", f"{tmp_path}/out/../out/.").code == 0
+    assert (tmp_path / "out.textveil-record").is_file()
+    assert not any("record" in name for name in files_in(tmp_path / "out"))
 
 
 def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert tables(folder, "-o", out).code == 0
-    record = (out / RECORD).read_bytes()
+    record = record_path(out).read_bytes()
     lines = record.splitlines(keepends=True)
-    (out / RECORD).write_bytes(b"".join(lines[:3]) + lines[3][:10])
+    record_path(out).write_bytes(b"".join(lines[:3]) + lines[3][:10])
     for later in ("deep/c.csv.gz", "deep/er/d.csv"):  # an output has its name after its line in the record
         (out / later).unlink()
     ran = tables(folder, "-o", out, "--resume")
     assert ran.code == 0
     assert "2 files finished before" in ran.message
-    entries = [json.loads(line) for line in (out / RECORD).read_bytes().splitlines()]
+    entries = [json.loads(line) for line in record_path(out).read_bytes().splitlines()]
     assert [entry.get("file") for entry in entries] == [None, "B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", None]
 
 
@@ -193,10 +221,10 @@ def test_an_interrupt_leaves_finished_files_and_nothing_half(
     out = tmp_path / "out"
     with interrupted(monkeypatch, renaming=3):
         assert tables(folder, "-o", out).code == 130
-    assert files_in(out) == ["B.CSV", "a.csv", RECORD]
+    assert files_in(out) == ["B.CSV", "a.csv"]
     ran = tables(folder, "-o", out, "--resume")
     assert "2 files finished before" in ran.message
-    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
 
 
 @posix
@@ -256,7 +284,7 @@ def test_workers_draw_the_same_files(here: Callable, folder: Path, tmp_path: Pat
     assert "40,003 texts" in ran.message
     rows = (out / "a.csv").read_bytes().splitlines()
     assert [row.split(b",")[0] for row in rows[1:]] == [b"%d" % number for number in range(40_000)]
-    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
 
 
 @posix
@@ -266,7 +294,7 @@ def test_a_worker_that_dies(tables: Callable, folder: Path, tmp_path: Path, monk
     ran = tables(folder, "-o", tmp_path / "out", "--workers", "2")
     assert ran.code == 1
     assert ran.message == "textveil: worker: a process was ended from outside (not enough memory?)\n"
-    assert files_in(tmp_path / "out") == [RECORD]
+    assert files_in(tmp_path / "out") == []
 
 
 @posix
@@ -288,7 +316,7 @@ def test_ctrl_c_in_the_middle(tiny_path: Path, folder: Path, tmp_path: Path, wor
         assert process.wait(TIMEOUT) == 130
         said = b"what is finished is in out, and the same command with --resume goes on"
         assert process.stderr.read() == b"textveil: interrupted: " + said + b"\n"
-    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", RECORD]
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz"]
 
 
 @posix

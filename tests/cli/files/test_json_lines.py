@@ -224,4 +224,4 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     )
     ran = here("sanitize", "--bundle", flat_bundle, "--jsonl", "--key", "messages[].content", path)
     assert ran.out == path.read_bytes().replace(b"The doctor", b"Zz zz")
-    assert " 1 key rewritten; all else is copied as it is" in ran.message
+    assert " 1 key rewritten; key names and all else are copied as they are" in ran.message

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from textveil.errors import ResumeError
-from textveil_cli.files import RECORD, Quarantine, Record
+from textveil_cli.files import Quarantine, Record, record_path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
 TABLE = b"id,note\n1,the doctor\n"
@@ -25,14 +25,14 @@ def test_a_file_that_is_no_record_is_neither_removed_nor_cut(tables: Callable, f
     out, other_version = tmp_path / "out", b'{"version": 2, "settings": "x"}\n'
     for content in (b"theirs", b"theirs\nwithout an end", b'{"version": 1, "sett1ngs', other_version):
         out.mkdir(exist_ok=True)
-        (out / RECORD).write_bytes(content)
+        record_path(out).write_bytes(content)
         for more in ([], ["--resume"]):
             ran = tables(folder, "-o", out, *more)
             assert ran.message == "textveil: resume: the record of the output folder is damaged, or is not one\n"
-        assert (out / RECORD).read_bytes() == content
-    (out / RECORD).unlink()
+        assert record_path(out).read_bytes() == content
+    record_path(out).unlink()
     (tmp_path / "theirs").write_bytes(b"")
-    (out / RECORD).symlink_to(tmp_path / "theirs")
+    record_path(out).symlink_to(tmp_path / "theirs")
     for more in ([], ["--resume"]):
         assert tables(folder, "-o", out, *more).code == 1
     assert (tmp_path / "theirs").read_bytes() == b""
@@ -86,7 +86,7 @@ def test_one_run_at_a_time_writes_to_a_folder(tables: Callable, folder: Path, tm
         ran = tables(folder, "-o", out, *more)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith("textveil: resume: another run writes to the output folder: ")
-    assert [path.name for path in out.iterdir()] == [RECORD]
+    assert list(out.iterdir()) == []
     first.close()
     with pytest.raises(ResumeError, match="other options"):  # which leaves the folder to others again
         Record(out, "others", resume=True)

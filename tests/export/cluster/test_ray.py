@@ -125,7 +125,7 @@ def test_ctrl_c_keeps_whole_parts_and_resume_goes_on(two_nodes: str, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert ids(out) == [*range(60_000)]
     assert all(path.read_bytes() == content for path, content in before.items())
-    assert not (out / "textveil.record").exists()
+    assert not (out.parent / f"{out.name}.textveil-record").exists()
 
 
 def test_a_worker_that_is_killed_costs_nothing(two_nodes: str, tmp_path: Path) -> None:

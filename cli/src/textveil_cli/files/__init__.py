@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from textveil_cli.files.rows import Bad, Layout, Row
     from textveil_cli.files.run import Finished, LayoutMaker, sanitize_files
     from textveil_cli.files.selection import Selection
-    from textveil_cli.files.sources import RECORD, Source, Sources, find_sources, format_of
+    from textveil_cli.files.sources import Source, Sources, find_sources, format_of, record_path
     from textveil_cli.files.streams import Reading, packed_as, version_of
     from textveil_cli.files.workers import Drawer
 
 __all__ = [
-    "RECORD",
     "Bad",
     "Counts",
     "Drawer",
@@ -42,6 +41,7 @@ __all__ = [
     "format_of",
     "packed_as",
     "read_cells",
+    "record_path",
     "refuse_tables_by_name",
     "refusing_tables",
     "require_fitting_ending",

@@ -1,6 +1,6 @@
-"""The record of an output folder: which files are finished, so that a run can be gone on with.
+"""The record of an output folder, beside it: which files are finished, so that a run can be gone on with.
 
-One JSON object a line: the settings, then each finished file, then what the run promised. It is for its owner alone: it
+The folder is what is sent, so nothing of the record is in it. One JSON object a line: the settings, then each finished file, then what the run promised. It is for its owner alone: it
 has a hash of the settings, with the denied words, and the sizes of the input files. There is no text in it.
 """
 
@@ -14,8 +14,9 @@ from typing import Any
 from textveil.errors import FileChanged, OutputError, ResumeError
 from textveil.text import Options, Terms
 
+from textveil_cli.console import printable
 from textveil_cli.files.selection import Selection
-from textveil_cli.files.sources import RECORD, Source
+from textveil_cli.files.sources import RECORD_INSIDE, Source, record_path
 from textveil_cli.files.streams import version_of
 
 try:
@@ -98,7 +99,7 @@ class Record:
     """
 
     def __init__(self, folder: Path, settings: str, *, resume: bool) -> None:
-        self._path, self._settings = folder / RECORD, settings
+        self._path, self._settings = record_path(folder), settings
         self._finished: dict[str, dict[str, Any]] = {}
         self._torn = b""
         try:
@@ -112,7 +113,12 @@ class Record:
         try:
             written = [name for _, _, names in os.walk(folder) for name in names]
             there = os.path.lexists(self._path)
-            if there and (resume or written == [RECORD]):
+            if RECORD_INSIDE in os.listdir(folder):
+                raise ResumeError(
+                    f"the output folder has the record of an older version inside: move {RECORD_INSIDE} out of it, to "
+                    f"{printable(self._path.name)} beside it to go on with that run (--resume)"
+                )
+            if there and (resume or not written):
                 entries = self._entries()
                 if resume:
                     self._go_on(entries)
@@ -120,7 +126,7 @@ class Record:
                     self._path.unlink()
             elif written:
                 raise ResumeError(
-                    "the output folder has no record to go on with"
+                    f"beside the output folder is no {printable(self._path.name)}, its record, to go on with"
                     if resume
                     else "the output folder is not empty: name a new one, or a file (--resume goes on with a run)"
                 )

@@ -14,8 +14,8 @@ from textveil_cli.console import named, printable
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import PACKED
 
-#: The name of the record in an output folder.
-RECORD = "textveil.record"
+#: What the name of an output folder is followed by in that of its record, and the record's name inside it before 0.2.
+RECORD_ENDING, RECORD_INSIDE = ".textveil-record", "textveil.record"
 #: What Windows takes for a device, or leaves an end of out.
 _NOT_WINDOWS = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
@@ -100,6 +100,21 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
     return Sources(tuple(files), folder, left_out)
 
 
+def record_path(folder: Path) -> Path:
+    """Return where the record of an output folder is: beside it, since the folder is what is sent.
+
+    Args:
+        folder: The output folder.
+
+    Raises:
+        OptionError: Nothing is beside it: it is the top of a file system.
+    """
+    absolute = Path(os.path.abspath(folder))
+    if not absolute.name:
+        raise OptionError("the output folder is the top of a file system: name a folder in it with -o")
+    return absolute.with_name(absolute.name + RECORD_ENDING)
+
+
 def fits_windows(name: str) -> bool:
     """Tells whether Windows writes a file of that name where it is told to."""
     return not any(_NOT_WINDOWS.fullmatch(part) for part in re.split(r"[/\\]", name))
@@ -120,8 +135,6 @@ def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Pa
     names = [name.casefold() for _, name in found]  # also where a folder tells them apart: it may be copied
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
-    if RECORD.casefold() in names:
-        raise OptionError(f"an input is called {RECORD}, as the record of the output folder")
 
 
 def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:

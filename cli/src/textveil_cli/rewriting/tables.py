@@ -14,7 +14,6 @@ from textveil.text import Options, Sanitizer, Terms
 from textveil_cli.columns import find_identifying, list_columns
 from textveil_cli.console import bytes_bar, say_unless
 from textveil_cli.files import (
-    RECORD,
     Counts,
     Drawer,
     Finished,
@@ -23,6 +22,7 @@ from textveil_cli.files import (
     Selection,
     Sources,
     find_sources,
+    record_path,
     refuse_tables_by_name,
     refusing_tables,
     require_fitting_ending,
@@ -53,7 +53,7 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     quiet, terms = asked.output.quiet, sanitizer.terms(**options)
     selection = asked.table.selection(asked.documents, consistent=asked.how.consistent)
     sources = _find(asked, selection)
-    record = None if sources.folder is None else sources.folder / RECORD
+    record = None if sources.folder is None else record_path(sources.folder)
     written = [("--output", path) for path in (*(source.target for source in sources.files), record)]
     asked.refuse_overwriting(sanitizer.bundle.path, *written, ("--quarantine", asked.run.quarantine))
     packs, into_folder = selection.format != "parquet", sources.folder is not None
@@ -62,8 +62,8 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     )
     receipt = asked.receipt.opened(terms.statement, selection.described)
     charged = asked.ledger.opened(scope_column=asked.rows.scope_column)
-    run = _Run(asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)
-    finished, about = run.written(sources, charged, receipt)
+    run = _Run(sources=sources, asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)
+    finished, about = run.written(charged, receipt)
     if receipt is not None:
         receipt.write()
     if asked.output.as_json:
@@ -97,6 +97,7 @@ _DOCUMENTS = {"cell": "text", "row": "filled row", "key": "document", "file": "t
 class _Run:
     """A run over files."""
 
+    sources: Sources
     asked: Asked
     sanitizer: Sanitizer
     options: Options
@@ -104,10 +105,10 @@ class _Run:
     terms: Terms
 
     def written(
-        self, sources: Sources, charged: "RunLedger | None", receipt: "ReceiptFile | None"
+        self, charged: "RunLedger | None", receipt: "ReceiptFile | None"
     ) -> tuple[Finished, dict[str, object]]:
         """Writes the files; returns what was done, and what is said of it."""
-        asked = self.asked
+        asked, sources = self.asked, self.sources
         size, to_file = sum(source.size for source in sources.files), asked.output.output is not None
         gc.freeze()  # what is loaded stays: to look through it again and again takes a fifth of the time of short cells
         with ExitStack() as stack:
@@ -188,6 +189,7 @@ class _Run:
         return {
             "format": self.selection.format,
             "rewritten": list(self.selection.columns),
+            "copied": self.copied(),
             "left_out": "all others" if self.selection.only else list(self.selection.without),
             "document": self.selection.document,
             **asdict(finished.counts),
@@ -195,6 +197,20 @@ class _Run:
             "files": {name: asdict(counts) for name, counts in finished.files.items()},
             "statement": self.terms.statement(finished.counts.tokens, finished.counts.drawn).to_dict(),
         }
+
+    @property
+    def in_folder(self) -> bool:
+        """Return whether the outputs have the names of the inputs, in a folder."""
+        return self.sources.folder is not None
+
+    def copied(self) -> list[str]:
+        """Return what of the inputs is in the outputs as it is."""
+        selection = self.selection
+        found = ["file and folder names"] if self.in_folder else []
+        if selection.format != "lines":
+            found += ["key names" if selection.format == "jsonl" else "column names"] if selection.header else []
+            found += [] if selection.only else ["all that is not rewritten"]
+        return found
 
     def statement(self, finished: Finished) -> str:
         """The statement of a run, for a person."""
@@ -204,16 +220,20 @@ class _Run:
         most += "" if counts.documents == 1 else " each"
         files = counted(len(finished.files), "file")
         said = self.asked.output.said(self.terms.statement(counts.tokens, counts.drawn))
+        names = " File and folder names are copied as they are, unprotected." if self.in_folder else ""
         if selection.format == "lines":
-            return f"{files}, {most}. {said}"
+            return f"{files}, {most}. {said}{names}"
         columns = counted(len(selection.columns), "key" if selection.format == "jsonl" else "column")
         rows = counted(counts.rows, "row")
+        named = "key names" if selection.format == "jsonl" else "column names" if selection.header else ""
         rest = "all else is copied as it is, unprotected"
+        if named:
+            rest = f"{named} and all else are copied as they are, unprotected"
         if selection.only:
-            rest = "the output has no other"
+            rest = f"the output has no other; {named} are copied as they are" if named else "the output has no other"
         elif selection.without:
             rest = f"{len(selection.without)} left out; {rest}"
-        return f"{files}, {rows}, {most}. {said} {columns} rewritten; {rest}."
+        return f"{files}, {rows}, {most}. {said} {columns} rewritten; {rest}.{names}"
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:

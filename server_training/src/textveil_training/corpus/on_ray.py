@@ -15,8 +15,7 @@ from textveil import errors as runtime_errors
 from textveil.bundle import Pins, atomic_output
 from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
-from textveil_cli.files import RECORD as RUN_RECORD
-from textveil_cli.files import Counts, Record, Selection, find_sources, settings_of, version_of
+from textveil_cli.files import Counts, Record, Selection, find_sources, record_path, settings_of, version_of
 from textveil_cli.parts import PART_BYTES, require_parts
 from textveil_export.cluster import ray_cluster
 
@@ -122,7 +121,7 @@ def sanitize_corpus_on_ray(
             write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     finally:
         run.close()
-    (output / RUN_RECORD).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    record_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return record
 
 

@@ -19,8 +19,7 @@ from typing import Any, Unpack
 from textveil import Sanitizer
 from textveil.bundle import Pins, atomic_output
 from textveil.text import Options
-from textveil_cli.files import RECORD as RUN_RECORD
-from textveil_cli.files import Counts, Drawer, Record, Source, Sources, sanitize_files, settings_of
+from textveil_cli.files import Counts, Drawer, Record, Source, Sources, record_path, sanitize_files, settings_of
 
 from textveil_training.corpus.layouts import Rewritten, rewritten
 from textveil_training.corpus.record import record_of
@@ -122,7 +121,7 @@ def sanitize_corpus(
     )
     with atomic_output(output / RECORD) as write:
         write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    (output / RUN_RECORD).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    record_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return content
 
 

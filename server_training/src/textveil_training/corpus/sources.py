@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from textveil_cli.files import RECORD as RUN_RECORD
 
 from textveil_training.data import ReadOptions, files_of, format_named, load
 from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
@@ -34,8 +33,8 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
         raise DataOptionError("there is no input")
     if len(set(names)) < len(names):
         raise DataOptionError("two inputs have the same name, and the outputs would too")
-    if {RECORD, RUN_RECORD} & set(names):
-        raise DataOptionError(f"an input is called like a file of the output folder ({RECORD}, {RUN_RECORD})")
+    if RECORD in names:
+        raise DataOptionError(f"an input is called like a file of the output folder ({RECORD})")
     return found
 
 
