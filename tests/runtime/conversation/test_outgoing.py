@@ -120,9 +120,6 @@ REFUSED: list[tuple[Any, str]] = [
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a key twice"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
-    ({"type": "function_call_output", "call_id": "c", "output": json.dumps({SECRET: 1})}, "keys stay"),
-    *(({"type": "tool_use", "id": "t", "name": "f", "input": {"scores": {key: 1}}}, "keys stay")
-      for key in ("Anna", "anna.novak", "Novak", "AnnaNovak", "smith_anna")),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": b"x"}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {5: "x"}}, "JSON"),
@@ -153,14 +150,49 @@ def test_fields_that_clients_leave_empty(sanitizer: Sanitizer) -> None:
 
 
 def test_keys_that_are_names_of_fields(sanitizer: Sanitizer) -> None:
-    keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es mark Grace page MariaDbParameters x-trace-id"
+    keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es mark Grace page x-trace-id HTTPServer2 "
+    keys += "customer_id getUserName sha256 base64_data top_k @type og:title x y2 grant_type max_price line_2"
     tool = {"type": "tool_use", "id": "t", "name": "f", "input": dict.fromkeys(keys.split(), True)}
     assert Conversation(sanitizer).outgoing([tool]) == [tool]
     tool["input"] = {"Smith": True}
     assert Conversation(sanitizer, allow=["smith"]).outgoing([tool]) == [tool]
-    tool["input"] = {"zentrix_no": True}
-    with pytest.raises(InputError, match="keys stay"):
-        Conversation(sanitizer, deny=["zentrix"]).outgoing([tool])
+    tool["input"] = {"order_no": True}
+    (out,) = Conversation(sanitizer, deny=["order"]).outgoing([tool])
+    assert "order" not in json.dumps(out)
+
+
+#: Keys that are no names of fields: of persons, accounts and secrets.
+PRIVATE_KEYS = (
+    "Anna anna.novak Novak AnnaNovak smith_anna MariaDbParameters f.last flast firstlast f.novak anovak "
+    "annanovak user_anna_novak grace_hill GraceHill DE89370400440532013000 sk-live_abc cust_88213 j_doe k_o_v_a_c_s"
+).split()
+
+
+@pytest.mark.parametrize("key", [*PRIVATE_KEYS, SECRET, "47118821", "anna@novak.org"])
+def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -> None:
+    conversation = Conversation(sanitizer, restore_tools=["f"])
+    messages = [
+        {"role": "user", "content": "hello"},
+        {"type": "tool_use", "id": "t", "name": "f", "input": {"scores": {key: 1}}},
+        {"type": "function_call_output", "call_id": "c", "output": json.dumps({"scores": {key: True}})},
+        {"role": "tool", "tool_call_id": "c", "content": json.dumps({"text": json.dumps({key: True})})},
+    ]
+    out = conversation.outgoing(messages)
+    assert key not in json.dumps(out)
+    assert not any(word in json.dumps(out) for word in ("Zorblax", "Qwyx"))
+    (written,) = out[1]["input"]["scores"]
+    assert [*json.loads(out[2]["output"])["scores"]] == [written], "equal keys stay equal"
+    (inside,) = json.loads(json.loads(out[3]["content"])["text"])
+    assert inside == written
+    reply = {"type": "tool_use", "id": "u", "name": "f", "input": {"scores": {written: 2}}}
+    assert conversation.incoming(reply).reply["input"] == {"scores": {key: 2}}
+
+
+def test_keys_that_would_become_one_are_refused(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = Conversation(sanitizer)
+    monkeypatch.setattr(conversation, "_read", lambda text, reader: "same")
+    with pytest.raises(InputError, match="became one"):
+        conversation.outgoing([{"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": 1, "zorblax": 2}}])
 
 
 def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.conversation import file
+from textveil.conversation.field_names import FieldNames
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
 from textveil.conversation.sent import pairs
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped
@@ -26,8 +27,6 @@ from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
-#: Shorter keys are rather the names of fields: lon, es.
-_SHORT = 3
 #: What went out through an exchange: tags of messages, and what went before them.
 Went = tuple[tuple[str, ...], "Went | None"]
 _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
@@ -85,6 +84,9 @@ class Conversation:
         self._options = {name: sorted(v) if isinstance(v, set | frozenset) else v for name, v in options.items()}
         self._plan = self._sanitizer.names_plan(**options)
         self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
+        lists = self._plan.lists
+        given, family = lists.kinds["given"], lists.kinds["family"]
+        self._field_names = FieldNames(lists.common, given, family, self._plan.allowed, self._plan.denied)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
         self._policy = RestorePolicy.parse(restore_places, restore_hosts)
         self._rewrite, self._key = rewrite, os.urandom(32)
@@ -152,7 +154,8 @@ class Conversation:
         """
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
-        looked_at = Messages(lambda text: text, self._written_by_the_model, self._is_a_name, self._pass_through)
+        is_field = self._field_names.is_field
+        looked_at = Messages(lambda text: text, self._written_by_the_model, is_field, self._pass_through)
         tags: list[str] = []
         before: Any = [*(self._through or ())]  # which texts are equal must not tell what is drawn
         for number, message in enumerate(messages, 1):
@@ -163,7 +166,7 @@ class Conversation:
             except (InputError, RecursionError) as error:
                 why = error if isinstance(error, InputError) else "it is nested too deeply"
                 raise InputError(f"message {number} of {len(messages)}: {why}") from None
-        rewrites = Messages(self._rewriter(), self._written_by_the_model, self._is_a_name, self._pass_through)
+        rewrites = Messages(self._rewriter(), self._written_by_the_model, is_field, self._pass_through)
         return [
             json.loads(self._once(known, message, rewrites.item)) for known, message in zip(tags, messages, strict=True)
         ]
@@ -341,14 +344,6 @@ class Conversation:
         written, used = self._said.get(self._tag("reply", value), (None, []))
         self._found += used
         return None if written is None else json.loads(written)
-
-    def _is_a_name(self, words: list[str]) -> bool:
-        """Whether all words of a key of JSON are names of persons, and one is nothing else; or one is denied."""
-        small, lists, shown = [*map(str.lower, words)], self._plan.lists, self._plan.allowed
-        if not self._plan.denied.isdisjoint(small):
-            return True
-        named = all(word in lists.kinds["given"] or word in lists.kinds["family"] for word in small)
-        return named and any(len(word) > _SHORT and word not in lists.common and word not in shown for word in small)
 
     def _tag(self, use: str, value: Any) -> str:
         said, passes = dumped(value, IN_ORDER).encode(), dumped(sorted(self._pass_through)).encode()

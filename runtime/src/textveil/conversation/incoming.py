@@ -123,11 +123,20 @@ class Reader:
         self._remember(restored, value, [pair for stream in self._streams[start:] for pair in stream.used])
         return restored
 
+    def _key(self, name: str) -> str:
+        """Return a key of JSON, restored if it is a surrogate."""
+        original = self._restorer.whole(name)
+        if original is None:
+            return name
+        self._streams[-1].placed.append(name)
+        self._streams[-1].used.append(Pair(name, original))
+        return original
+
     def _value(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self._value(entry) for entry in value]
         if isinstance(value, Mapping):
-            return {name: self._value(entry) for name, entry in value.items()}
+            return {self._key(name): self._value(entry) for name, entry in value.items()}
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return value
         written = str(abs(value)) if isinstance(value, int | float) else value

@@ -48,7 +48,6 @@ _TOOLS, _OWN = frozenset(("tool", "function")), frozenset(("assistant",))
 _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS, _MOST_INTEGER = 300, 1 << 64
 _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -62,7 +61,7 @@ class Messages:
     Args:
         text: Rewrites a text.
         said: Gives what the model itself wrote for a text or value that it was restored to; else ``None``.
-        names: Tells whether words are the name of a person: as a key of JSON they are refused.
+        is_field: Tells whether a key of JSON is the name of a field, which stays. Any other is rewritten as a value.
         pass_through: Types of parts, and roles, that stay as they are; ``keys`` lets any key of JSON stay.
     """
 
@@ -70,10 +69,10 @@ class Messages:
         self,
         text: Callable[[str], str],
         said: Callable[[Any], Any],
-        names: Callable[[list[str]], bool],
+        is_field: Callable[[str], bool],
         pass_through: Collection[str] = (),
     ) -> None:
-        self._text, self._said, self._names, self._passes = text, said, names, frozenset(pass_through)
+        self._text, self._said, self._is_field, self._passes = text, said, is_field, frozenset(pass_through)
 
     def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
         """Returns a message, or a part of one, rewritten.
@@ -131,13 +130,13 @@ class Messages:
         return self._text(value) if by_value is None else dumped(self._value(by_value))
 
     def _value(self, value: Any) -> Any:
-        """A value of JSON with every text and number rewritten; keys, true, false and null stay."""
+        """A value of JSON with every text and number rewritten; names of fields, true, false and null stay."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
             inside = None
             with suppress(InputError):  # of what cannot stay JSON every word is rewritten
-                inside = parsed(value, lambda entries: self._named(_once(entries)))
+                inside = parsed(value)
             return self._text(value) if inside is None else dumped(self._value(inside))
         if isinstance(value, int | float):
             return self._number(value)
@@ -145,14 +144,17 @@ class Messages:
             return [self._value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             raise InputError("it has a value or a key that JSON does not have")
-        return {name: self._value(entry) for name, entry in self._named(value).items()}
+        return self._entries(value)
 
-    def _named(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        if "keys" not in self._passes and not all(
-            _KEY.fullmatch(name) and not self._names(_WORD.findall(name)) for name in value
-        ):
-            raise InputError('keys stay, and one is more than the name of a field: pass_through={"keys"} lets it')
-        return value
+    def _entries(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an object of JSON rewritten, with each key that is no name of a field as a value is."""
+        found: dict[str, Any] = {}
+        for name, entry in value.items():
+            key = name if "keys" in self._passes or self._is_field(name) else self._text(name)
+            if key in found:
+                raise InputError('two keys of its JSON became one: pass_through={"keys"} lets keys stay')
+            found[key] = self._value(entry)
+        return found
 
     def _number(self, value: int | float) -> int | float:
         """A number of the same type and sign; 0 where the style leaves no digits."""
