@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { IndexBundle } from "../dist/bundle/index.js";
 import { TextBundle } from "../dist/bundle/text.js";
 import { IndexEncoder } from "../dist/encoder.js";
+import { splitIdentifier } from "../dist/identifiers.js";
 import { NamesPlan } from "../dist/names/plan.js";
 import { Sanitizer } from "../dist/sanitizer.js";
 import { oneWord, words } from "./stream.mjs";
@@ -16,6 +17,12 @@ const vectors = (name) => JSON.parse(readFileSync(`${golden}${name}.json`, "utf8
 const stream = (label, word) => (word === undefined ? words(label) : oneWord(word));
 const inCamel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 const camel = (options) => Object.fromEntries(Object.entries(options).map(([name, value]) => [inCamel(name), value]));
+
+test("the golden vectors of identifiers", () => {
+  const cases = vectors("identifiers");
+  for (const [identifier, words] of cases) assert.deepEqual(splitIdentifier(identifier), words, identifier);
+  assert.ok(cases.length > 50);
+});
 
 test("the golden vectors of the staircase", async (t) => {
   const bundle = await TextBundle.load(`${golden}staircase`);

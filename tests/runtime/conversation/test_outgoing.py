@@ -184,8 +184,8 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
     assert [*json.loads(out[2]["output"])["scores"]] == [written], "equal keys stay equal"
     (inside,) = json.loads(json.loads(out[3]["content"])["text"])
     assert inside == written
-    reply = {"type": "tool_use", "id": "u", "name": "f", "input": {"scores": {written: 2}}}
-    assert conversation.incoming(reply).reply["input"] == {"scores": {key: 2}}
+    reply = {"type": "tool_use", "id": "u", "name": "f", "input": {"scores": {written: True}}}
+    assert conversation.incoming(reply).reply["input"] == {"scores": {key: True}}
 
 
 def test_keys_that_would_become_one_are_refused(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:

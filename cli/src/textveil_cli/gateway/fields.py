@@ -13,6 +13,8 @@ from typing import Any
 from textveil import Conversation
 from textveil.errors import InputError
 
+from textveil_cli.gateway.settings import is_known_setting
+
 #: A setting; a schema of the developer's; messages; the instructions in front of them; a text or a list of texts; a
 #: value of JSON; what names the user; nothing.
 _SETTING, _SCHEMA, _MESSAGES, _BEFORE, _TEXTS, _VALUE, _PERSON, _EMPTY = range(8)
@@ -106,7 +108,7 @@ def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
         InputError: It has a shape, a field or a value that is not known.
     """
     known = PATHS[path]
-    fields = {**known, **{name: _SCHEMA for name in passes if known.get(name, _EMPTY) == _EMPTY}}
+    fields = {**known, **{name: _SCHEMA for name in passes if known.get(name, _EMPTY) in (_EMPTY, _SETTING)}}
     if not isinstance(body, Mapping):
         raise InputError("the body must be an object of JSON")
     messages: list[Any] = []
@@ -119,6 +121,8 @@ def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
             raise InputError(f"{name}: a number is not finite, or has more than 64 bits")
         if what == _SETTING and not _is_setting(value):
             raise InputError(f"{name}: a number, a flag, an identifier without blanks, or a few of these are wanted")
+        if what == _SETTING and not is_known_setting(name, value):
+            raise InputError(f"{name}: it has none of the values that its API names (--pass-through {name} lets it)")
         if what == _EMPTY and value:
             raise InputError(f"{name}: it cannot be rewritten")
         if what == _PERSON and not isinstance(value, str | None):
