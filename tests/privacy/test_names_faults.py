@@ -7,7 +7,7 @@ import pytest
 from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names import chunks, rewrite, strings
+from textveil.text.names import chunks, rewrite, spelled, strings, words
 from textveil.text.names.kinds import Kinds
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.places import Places
@@ -106,6 +106,37 @@ READ_FAULTS: dict[str, Fault] = {
         "_of_one",
         ("len(folded) >= _SHORTEST_WORD", "len(folded) == 4"),
     ),
+    "a number word counts by its string": (
+        spelled._Reader,
+        "_element",
+        ("if token.bits & NUMBER:", 'if token.bits & NUMBER and token.key not in ("two", "forty"):'),
+    ),
+    "digits in a number in words count by their value": (
+        spelled._Reader,
+        "_is_digits",
+        ("self._words[place].cls == DIGITS and", 'self._words[place].cls == DIGITS and self._words[place].text < "5" and'),
+    ),
+    "the digits of a group beside number words count one by one": (
+        spelled._Reader,
+        "_number",
+        ('elements.append((place, ""))  # of one group', "elements.append((place, DIGITS_TOO))"),
+    ),
+    "a letter that is spelled counts by which it is": (
+        spelled,
+        "_is_letter",
+        ("return token.cls in", 'return token.key < "n" and token.cls in'),
+    ),
+    "initials that lead to a name are letters before it": (
+        spelled._Reader,
+        "_letters",
+        ("while self._leads(place) and", "while self._leads(place) and words[place].key < 'm' and"),
+    ),
+    "initials lead to a name by its string": (
+        words,
+        "may_be_led",
+        ("token.cls == CAPITAL and", 'token.cls == CAPITAL and token.key < "n" and'),
+    ),
+    "a code is told by its digits": (chunks, "_is_code", ('"a0a" in kinds', '("a0a" in kinds and "7" in parts)')),
     "an account has a class of its own": (chunks, "number", ('"account", ', "")),
     "an account has a class by its number of digits": (
         strings,
