@@ -17,8 +17,10 @@ def test_an_identifier_has_the_golden_words(identifier: str, words: list[str]) -
 
 def test_the_examples_of_the_document_are_golden() -> None:
     rule = (DOCS / "names-rule.md").read_text("utf-8")
-    examples = [row.split("|")[1:3] for row in rule.partition("## Identifiers")[2].splitlines() if row.startswith("| `")]
+    examples = [
+        row.split("|")[1:3] for row in rule.partition("## Identifiers")[2].splitlines() if row.startswith("| `")
+    ]
     assert len(examples) >= 6
-    golden = {identifier: words for identifier, words in CASES}
+    golden = dict(CASES)
     for identifier, words in examples:
         assert golden[identifier.strip(" `")] == words.strip(" `").split("` `")

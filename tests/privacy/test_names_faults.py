@@ -59,7 +59,8 @@ READ_FAULTS: dict[str, Fault] = {
         "_lower",
         (
             "if kind is None:",
-            "if kind is None and len(word) == 7:\n            return Token(SHOWN, word, folded)\n        if kind is None:",
+            "if kind is None and len(word) == 7:\n            return Token(SHOWN, word, folded)\n"
+            "        if kind is None:",
         ),
     ),
     "a common word before a person's name is in the skeleton": (Kinds, "_name", ("return place", "return 0")),
@@ -114,7 +115,10 @@ READ_FAULTS: dict[str, Fault] = {
     "digits in a number in words count by their value": (
         spelled._Reader,
         "_is_digits",
-        ("self._words[place].cls == DIGITS and", 'self._words[place].cls == DIGITS and self._words[place].text < "5" and'),
+        (
+            "self._words[place].cls == DIGITS and",
+            'self._words[place].cls == DIGITS and self._words[place].text < "5" and',
+        ),
     ),
     "the digits of a group beside number words count one by one": (
         spelled._Reader,

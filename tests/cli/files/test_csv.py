@@ -269,7 +269,11 @@ def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
     ("how", "header", "said"),
     [
         (["--only-columns"], b"note", "the output has no other; column names are copied as they are."),
-        (["--without-column", "who"], b"id,note", "1 left out; column names and all else are copied as they are, unprotected."),
+        (
+            ["--without-column", "who"],
+            b"id,note",
+            "1 left out; column names and all else are copied as they are, unprotected.",
+        ),
     ],
 )
 def test_the_command_says_what_does_not_leave(

@@ -176,7 +176,10 @@ def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp
     assert tables(folder, "-o", out, "--resume").code == 0
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n2,zz\n"
     record_path(out).unlink()
-    assert "beside the output folder is no out.textveil-record, its record, to go on with" in tables(folder, "-o", out, "--resume").message
+    assert (
+        "beside the output folder is no out.textveil-record, its record, to go on with"
+        in tables(folder, "-o", out, "--resume").message
+    )
 
 
 def test_a_record_inside_the_folder_is_moved_by_hand(tables: Callable, folder: Path, tmp_path: Path) -> None:
@@ -186,8 +189,8 @@ def test_a_record_inside_the_folder_is_moved_by_hand(tables: Callable, folder: P
     record_path(out).rename(out / "textveil.record")
     for more in ([], ["--resume"]):
         assert tables(folder, "-o", out, *more).message == (
-            "textveil: resume: the output folder has the record of an older version inside: move textveil.record out of "
-            "it, to out.textveil-record beside it to go on with that run (--resume)\n"
+            "textveil: resume: the output folder has the record of an older version inside: move textveil.record out "
+            "of it, to out.textveil-record beside it to go on with that run (--resume)\n"
         )
     (out / "textveil.record").rename(record_path(out))
     assert "4 files finished before" in tables(folder, "-o", out, "--resume").message

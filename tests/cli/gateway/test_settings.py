@@ -13,7 +13,8 @@ KNOWN: list[tuple[str, Any]] = [
     ("model", "claude-sonnet-4-20250514"), ("temperature", 0.5), ("stream", True), ("stream", None),
     ("stream_options", {"include_usage": True}), ("service_tier", "flex"), ("service_tier", "standard_only"),
     ("tool_choice", "auto"), ("tool_choice", {"type": "tool", "name": "find", "disable_parallel_tool_use": True}),
-    ("tool_choice", {"type": "function", "function": {"name": "get_weather"}}), ("tool_choice", {"type": "file_search"}),
+    ("tool_choice", {"type": "function", "function": {"name": "get_weather"}}),
+    ("tool_choice", {"type": "file_search"}),
     ("tool_choice", {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "find"}]}),
     ("function_call", {"name": "find"}), ("logit_bias", {"50256": -100}), ("modalities", ["text"]),
     ("reasoning_effort", "low"), ("verbosity", "high"), ("prompt_cache_retention", "24h"),
@@ -21,7 +22,8 @@ KNOWN: list[tuple[str, Any]] = [
     ("reasoning", {"effort": "low", "summary": "auto"}), ("truncation", "auto"),
     ("include", ["reasoning.encrypted_content"]), ("thinking", {"type": "enabled", "budget_tokens": 1024}),
     ("cache_control", {"type": "ephemeral", "ttl": "1h"}), ("speed", "fast"), ("inference_geo", "us"),
-    ("context_management", {"edits": [{"type": "clear_tool_uses_20250919", "keep": {"type": "tool_uses", "value": 3}}]}),
+    ("context_management", {"edits": [{"type": "clear_tool_uses_20250919", "keep": {"type": "tool_uses", "value": 3}}]}
+     ),
     ("encoding_format", "base64"), ("dimensions", 256),
 ]  # fmt: skip
 FIELDS = sorted({name for fields in PATHS.values() for name, kind in fields.items() if kind == _SETTING})
@@ -33,10 +35,16 @@ def test_values_of_the_apis_go_out(name: str, value: Any) -> None:
 
 
 def test_every_setting_has_a_rule_and_a_value_here() -> None:
-    assert set(FIELDS) == set(_SETTINGS) == {name for name, _ in KNOWN} | {
-        *"max_tokens max_completion_tokens max_output_tokens max_tool_calls top_p top_k min_p top_logprobs n seed".split(),
-        *"presence_penalty frequency_penalty repetition_penalty store parallel_tool_calls logprobs".split(),
-    }
+    assert (
+        set(FIELDS)
+        == set(_SETTINGS)
+        == {name for name, _ in KNOWN}
+        | {
+            *"max_tokens max_completion_tokens max_output_tokens max_tool_calls top_p top_k min_p".split(),
+            *"top_logprobs n seed".split(),
+            *"presence_penalty frequency_penalty repetition_penalty store parallel_tool_calls logprobs".split(),
+        }
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in FIELDS if name != "model"])

@@ -1,4 +1,4 @@
-"""The rung `names`, between passes 1 and 2: numbers in words and spelled letters (docs/names-rule.md, "Spelled out")."""
+"""The rung `names`, between passes 1 and 2: what is spelled out (docs/names-rule.md, "Spelled out")."""
 
 import itertools
 from collections.abc import Iterator
@@ -35,10 +35,8 @@ class Spelled:
         gaps: list[str] = []
         i = 0
         while i < len(self.words):
-            end, kind, elements = i + 1, "", []
-            for kind, elements, stop in (*self.numbers(i), *self.letters(i)):
-                end = stop
-                break
+            none: tuple[str, list[Element], int] = ("", [], i + 1)
+            kind, elements, end = next(itertools.chain(self.numbers(i), self.letters(i)), none)
             if not elements:
                 words.append(self.words[i])
                 gaps.append(self.gaps[i])
@@ -98,9 +96,7 @@ class Spelled:
         found, i = [Element(start, self.element(start))], start + 1
         while i < len(self.words):
             of, group = self.element(i), self.gaps[i] in IN_GROUPS and found[-1].of == "digits"
-            if of == "digits" and group and found[-1].place == i - 1:
-                found.append(Element(i, of))
-            elif of and self.joins(i):
+            if (of == "digits" and group and found[-1].place == i - 1) or (of and self.joins(i)):
                 found.append(Element(i, of))
             elif self.is_connector(i):
                 found += [Element(i, CONNECTORS[self.words[i].key]), Element(i + 1, self.element(i + 1))]

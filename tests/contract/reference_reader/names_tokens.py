@@ -253,7 +253,9 @@ def is_code(parts: list[str]) -> bool:
     """Whether one of some parts is in capitals, or digits stand between letters."""
     letters = [not is_short_number(part) for part in parts]
     between_letters = any(letters[i - 1] and not letters[i] and letters[i + 1] for i in range(1, len(parts) - 1))
-    return between_letters or any(case_pattern(part) == "UPPER" or (len(part) == 1 and part.isupper()) for part in parts)
+    return between_letters or any(
+        case_pattern(part) == "UPPER" or (len(part) == 1 and part.isupper()) for part in parts
+    )
 
 
 def number(text: str) -> Token:

@@ -289,7 +289,9 @@ export class Places {
     }
     const listed = before.cls === SHOWN || (before.cls === LOOSE && this.#capitals);
     if (!this.#hidden[place - 1] && listed) return [...before.key].length >= 2 && !abbreviations.has(before.key);
-    return !gap.includes(".") || (before.cls !== INITIAL && !["title", "letter", SPELLED_LETTERS].includes(before.kind));
+    return (
+      !gap.includes(".") || (before.cls !== INITIAL && !["title", "letter", SPELLED_LETTERS].includes(before.kind))
+    );
   }
 
   #isTitle(place: number): boolean {

@@ -1,7 +1,8 @@
 """The record of an output folder, beside it: which files are finished, so that a run can be gone on with.
 
-The folder is what is sent, so nothing of the record is in it. One JSON object a line: the settings, then each finished file, then what the run promised. It is for its owner alone: it
-has a hash of the settings, with the denied words, and the sizes of the input files. There is no text in it.
+The folder is what is sent, so nothing of the record is in it. One JSON object a line: the settings, then each
+finished file, then what the run promised. It is for its owner alone: it has a hash of the settings, with the denied
+words, and the sizes of the input files. There is no text in it.
 """
 
 import hashlib

@@ -117,7 +117,9 @@ _SETTINGS: Mapping[str, Check] = {
     ),
     "cache_control": _object(type=_one_of("ephemeral"), ttl=_one_of("5m 1h")),
     "speed": _one_of("standard fast"),
-    "context_management": _any(_object(edits=_list(_EDIT)), _list(_object(type=_one_of("compaction"), compact_threshold=_is_number))),
+    "context_management": _any(
+        _object(edits=_list(_EDIT)), _list(_object(type=_one_of("compaction"), compact_threshold=_is_number))
+    ),
     "inference_geo": _one_of("us eu global"),
     "encoding_format": _one_of("float base64"),
 }

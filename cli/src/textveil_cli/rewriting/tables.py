@@ -104,9 +104,7 @@ class _Run:
     selection: Selection
     terms: Terms
 
-    def written(
-        self, charged: "RunLedger | None", receipt: "ReceiptFile | None"
-    ) -> tuple[Finished, dict[str, object]]:
+    def written(self, charged: "RunLedger | None", receipt: "ReceiptFile | None") -> tuple[Finished, dict[str, object]]:
         """Writes the files; returns what was done, and what is said of it."""
         asked, sources = self.asked, self.sources
         size, to_file = sum(source.size for source in sources.files), asked.output.output is not None

@@ -1,4 +1,6 @@
-"""Which keys of JSON are names of fields: those in words that everybody uses. Any other key may say who or what it is of.
+"""Which keys of JSON are names of fields: those in words that everybody uses.
+
+Any other key may name a person, an account or a secret.
 
 A list of what is refused can never be complete (``flast`` is a login name), so this is a list of what stays.
 """
@@ -10,32 +12,33 @@ from textveil.text.identifiers import split_identifier
 #: Words of fields that a list of common words does not have, or that are names of persons too.
 FIELD_WORDS = frozenset(
     """
-abs account acl addr admin alt ani api apis app apps arg args argv asc ascii assignee assignees async attr attrs auth authn authz auto avg aws
-backend base64 bbox bic bin bool boolean btn buf bytes cache cal calc callback cc cfg char charset checkbox checksum cidr
-cli cmd cmp cnt cod codec col cols conf config configs const cookie coord coords cors cpu crc cron crud css csrf csv ctx
-cur curr cwd dashboard data dataset datasets datatype date datetime db dbname debug dec decimals def del delta desc dest
-dev diff dim dims dir dirname dirs dispatch div dns dob doc docs dom domain dst dt dtype dup ean en email emails embed embedding
-embeddings endpoint enum enums env eof err errno errors es etag eta eval exec exp expr ext extras fallback faq favicon fax
-fetch ffmpeg field fields file filename filenames filepath filesize filetype float float32 float64 fmt fn foo font fps fr
-freq frontend ftp func gbp geo geoip geojson gid git github glob gmt gpu grep grid gtin gui guid gzip hash hashtag hashtags
-hdr hex homepage hostname href html http https icon id ide idempotency identifier ids idx iframe img imgs impl inbox inc
-incr indices info init inode int int32 int64 invoice io ip ips ipv4 ipv6 isbn iso issn iter jpeg jpg json jsonb jsonl jwt
-kb key keyboard keyword keywords kind kv kwargs lang lat latency latitude len lib limit linkedin lng loc locale localhost
-log login logs logprobs lon long longitude lookup lower lstm lte mac macro mailbox mark markdown max mb md5 mem meta
-metadata metric metrics mfa mid middleware mime min misc mkdir mod mode ms msg msgs mtime multi mutex name namespace
-namespaces nav nbr newsletter ngram node nodes nonce npm ns null num nullable numeric nums oauth oauth2 obj objs ocr offset og
-ok on onboarding op opcode openapi ops opt opts org orig os otp out param params parser passwd passwords path pathname paths pct
-pdf perf pct perms pid pin ping pkg pkgs pixel pixels placeholder plugin plugins png podcast popup pos posix pre prefix
-prefixes prev price proc prod prop props proto proxy ptr pub pwd py qa qps qty queries query queue quantity raw readme
-readonly rec recv ref refs regex regexp repo repos req reqs resize resp ret retries retry rev rfc rgb rgba rng row rows
-rpc rpm rsa rss rtl sandbox schema schemas screenshot sdk sec secs sem semver sender seq serializer sha sha1 sha256 sha512
-sid sku skus sms smtp sparse spec specs sql src ssh ssl sso std stderr stdin stdout stmt str struct stub sub subdomain
-submodule subnet subtotal subtype subtypes succ suffix sum svg swap symlink sync sys tag tags tbl tcp tel temp temperature
-timeframe timeout timestamp timestamps timezone timezones tls tmp to todo todos token tokenizer tokens toolbar tooltip topk
-toml tos trace traceback ts tsv tts ttl tuple tx tz txn txt typ udp ui uid uint unicode unix unlink upc upper upsert uptime
-uri uris url urls usd username usernames usr utc utf utf16 utf8 util utils utm uuid uuids ux val validator vals vat vec
-vectors ver viewport vm vpc wav webhook webhooks webp website websites widget widgets wifi www xhr xlsx xml xpath xref xy
-yaml yml zip zipcode zoom
+abs account acl addr admin alt ani api apis app apps arg args argv asc ascii assignee assignees async attr attrs auth
+authn authz auto avg aws backend base64 bbox bic bin bool boolean btn buf bytes cache cal calc callback cc cfg char
+charset checkbox checksum cidr cli cmd cmp cnt cod codec col cols conf config configs const cookie coord coords cors
+cpu crc cron crud csrf css csv ctx cur curr cwd dashboard data dataset datasets datatype date datetime db dbname debug
+dec decimals def del delta desc dest dev diff dim dims dir dirname dirs dispatch div dns dob doc docs dom domain dst
+dt dtype dup ean email emails embed embedding embeddings en endpoint enum enums env eof err errno errors es eta etag
+eval exec exp expr ext extras fallback faq favicon fax fetch ffmpeg field fields file filename filenames filepath
+filesize filetype float float32 float64 fmt fn font foo fps fr freq frontend ftp func gbp geo geoip geojson gid git
+github glob gmt gpu grep grid gtin gui guid gzip hash hashtag hashtags hdr hex homepage hostname href html http https
+icon id ide idempotency identifier ids idx iframe img imgs impl inbox inc incr indices info init inode int int32 int64
+invoice io ip ips ipv4 ipv6 isbn iso issn iter jpeg jpg json jsonb jsonl jwt kb key keyboard keyword keywords kind kv
+kwargs lang lat latency latitude len lib limit linkedin lng loc locale localhost log login logprobs logs lon long
+longitude lookup lower lstm lte mac macro mailbox mark markdown max mb md5 mem meta metadata metric metrics mfa mid
+middleware mime min misc mkdir mod mode ms msg msgs mtime multi mutex name namespace namespaces nav nbr newsletter
+ngram node nodes nonce npm ns null nullable num numeric nums oauth oauth2 obj objs ocr offset og ok on onboarding op
+opcode openapi ops opt opts org orig os otp out param params parser passwd passwords path pathname paths pct pdf perf
+perms pid pin ping pixel pixels pkg pkgs placeholder plugin plugins png podcast popup pos posix pre prefix prefixes
+prev price proc prod prop props proto proxy ptr pub pwd py qa qps qty quantity queries query queue raw readme readonly
+rec recv ref refs regex regexp repo repos req reqs resize resp ret retries retry rev rfc rgb rgba rng row rows rpc rpm
+rsa rss rtl sandbox schema schemas screenshot sdk sec secs sem semver sender seq serializer sha sha1 sha256 sha512 sid
+sku skus sms smtp sparse spec specs sql src ssh ssl sso std stderr stdin stdout stmt str struct stub sub subdomain
+submodule subnet subtotal subtype subtypes succ suffix sum svg swap symlink sync sys tag tags tbl tcp tel temp
+temperature timeframe timeout timestamp timestamps timezone timezones tls tmp to todo todos token tokenizer tokens
+toml toolbar tooltip topk tos trace traceback ts tsv ttl tts tuple tx txn txt typ tz udp ui uid uint unicode unix
+unlink upc upper upsert uptime uri uris url urls usd username usernames usr utc utf utf16 utf8 util utils utm uuid
+uuids ux val validator vals vat vec vectors ver viewport vm vpc wav webhook webhooks webp website websites widget
+widgets wifi www xhr xlsx xml xpath xref xy yaml yml zip zipcode zoom
 """.split()
 )
 _SEPARATORS = frozenset("_.- $@:")

@@ -1,4 +1,4 @@
-"""Cuts identifiers into words: ``customer_id``, ``getUserName``, ``HTTPServer2`` (docs/names-rule.md, "Identifiers")."""
+"""Cuts identifiers such as ``customer_id`` and ``getUserName`` into words (docs/names-rule.md, "Identifiers")."""
 
 import re
 

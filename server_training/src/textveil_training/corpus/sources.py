@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-
 from textveil_training.data import ReadOptions, files_of, format_named, load
 from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
 

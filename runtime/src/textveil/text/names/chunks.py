@@ -172,7 +172,9 @@ class Chunks:
             return ()
         found: list[Token] = []
         words = core.split(".")
-        if len(words) >= LEAST_SPELLED and all(token.bits & NUMBER for word in words for token in self._lexicon.word(word)):
+        if len(words) >= LEAST_SPELLED and all(
+            token.bits & NUMBER for word in words for token in self._lexicon.word(word)
+        ):
             return self._joined([piece for word in words for piece in (word, ".")][:-1])
         for word in words:
             tokens = self._lexicon.word(word)

@@ -8,7 +8,19 @@ and letters, which of a few classes they are of: any other of a class leaves the
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from textveil.text.names.tokens import ALONE, CAPITAL, CLITIC, DIGITS, INITIAL, INITIALS, LOOSE, NUMBER, SHOWN, Token, may_be_led
+from textveil.text.names.tokens import (
+    ALONE,
+    CAPITAL,
+    CLITIC,
+    DIGITS,
+    INITIAL,
+    INITIALS,
+    LOOSE,
+    NUMBER,
+    SHOWN,
+    Token,
+    may_be_led,
+)
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: The kinds of joined tokens.
