@@ -199,9 +199,9 @@ class Tokens(Words):
             return [number(found[0]), Token("shown", found[1], found[1].lower())]
         parts = parts_of(core, "-", lambda part: are_letters(part) or is_short_number(part))
         if parts and any(map(is_letter, core)):
-            if is_code(parts):
-                return [string(core)]
-            return between("-", [[number(part)] if is_short_number(part) else self.word(part) for part in parts])
+            read = [[number(part)] if is_short_number(part) else self.word(part) for part in parts]
+            spelled = all(token.cls == "digits" or "number" in token.bits for tokens in read for token in tokens)
+            return [string(core)] if is_code(parts) and not spelled else between("-", read)
         return [string(core)]
 
 

@@ -377,11 +377,10 @@ export class Reader {
     const parts = core.split("-");
     const fits = parts.every((part) => SHORT_NUMBER.test(part) || this.#areLetters(part));
     if (parts.length > 1 && fits && parts.some((part) => !SHORT_NUMBER.test(part))) {
-      if (isCode(parts)) return [this.#string(core)];
-      return parts.flatMap((part, place) => [
-        ...(place > 0 ? gap("-") : []),
-        ...(SHORT_NUMBER.test(part) ? [this.#number(part)] : this.word(part)),
-      ]);
+      const read = parts.map((part) => (SHORT_NUMBER.test(part) ? [this.#number(part)] : this.word(part)));
+      const spelled = read.every((tokens) => tokens.every((one) => one.cls === DIGITS || one.bits & NUMBER));
+      if (isCode(parts) && !spelled) return [this.#string(core)];
+      return read.flatMap((tokens, place) => [...(place > 0 ? gap("-") : []), ...tokens]);
     }
     return [this.#string(core)];
   }

@@ -191,13 +191,11 @@ class Chunks:
             return number(split[0]), Token(SHOWN, split[1], split[1].lower())
         if _WITH_HYPHENS.fullmatch(core):
             parts = core.split("-")
-            if _is_code(parts):
+            read = [(number(part),) if part.isdigit() else self._lexicon.word(part) for part in parts]
+            spelled = all(token.cls == DIGITS or token.bits & NUMBER for tokens in read for token in tokens)
+            if _is_code(parts) and not spelled:
                 return (_string(core),)
-            found: list[Token] = []
-            for part in parts:
-                found += [gap("-")] if found else []
-                found += [number(part)] if part.isdigit() else self._lexicon.word(part)
-            return found
+            return [token for tokens in read for token in (gap("-"), *tokens)][1:]
         return (_string(core),)
 
 
