@@ -6,7 +6,7 @@ and letters, which of a few classes they are of: any other of a class leaves the
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from textveil.text.names.tokens import (
     ALONE,
@@ -54,7 +54,8 @@ _JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
 _JOINS_NAMES = frozenset((" ", ". ", ".", "-", "\u00a0"))
 
 
-class _Span(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class _Span:
     """Tokens that are joined: their places, and of those that count the place and the class."""
 
     kind: str
@@ -180,7 +181,7 @@ class _Reader:
             return None, stop
         last = elements[-1][0] + 1
         counted = [(at, ONES if of == DIGITS_TOO else of) for at, of in elements if of]
-        return _Span(SPELLED_NUMBER, start, last, counted), stop
+        return _Span(kind=SPELLED_NUMBER, start=start, stop=last, elements=counted), stop
 
     def _connects(self, place: int) -> bool:
         """Whether a word stands between two elements."""
@@ -214,7 +215,8 @@ class _Reader:
             stop -= 1  # initials of a name
         if stop - start < LEAST_SPELLED:
             return None, place
-        return _Span(SPELLED_LETTERS, start, stop, [(at, "") for at in range(start, stop)]), place
+        letters = [(at, "") for at in range(start, stop)]
+        return _Span(kind=SPELLED_LETTERS, start=start, stop=stop, elements=letters), place
 
     def _leads(self, place: int) -> bool:
         """Whether initials before a place are of the name that begins there, perhaps with particles."""
