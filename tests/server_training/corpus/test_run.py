@@ -11,7 +11,7 @@ from interruption import interrupted
 from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
 from textveil.bundle import artifact
 from textveil.errors import IdentityMismatch, ResumeError
-from textveil_cli.files import RECORD
+from textveil_cli.files import record_path
 from textveil_training.errors import DataOptionError
 
 
@@ -71,7 +71,7 @@ def test_an_interrupted_run_goes_on_and_draws_nothing_again(
         run(copies=2)
     first = (run.output / "copy-1" / "rows.tsv").read_bytes()
     assert not (run.output / "copy-2" / "rows.tsv").exists()
-    assert stat.S_IMODE((run.output / RECORD).stat().st_mode) & 0o077 == 0
+    assert stat.S_IMODE(record_path(run.output).stat().st_mode) & 0o077 == 0
     with pytest.raises(ResumeError, match="--resume"):
         run(copies=2)
     for changed in (
