@@ -211,6 +211,10 @@ class OutputError(TextveilError, code="output"):
     """The output cannot be written."""
 
 
+class WorkStopped(TextveilError, code="timeout"):
+    """Rewriting or restoring was stopped: its time was over, or nobody waits for it any more. Nothing was released."""
+
+
 class LedgerError(TextveilError, code="ledger"):
     """The ledger cannot be opened, read or written; nothing was released."""
 

@@ -79,7 +79,7 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
         _, first, second, third = server.said.splitlines()
     assert first == f"textveil: request {identity}: {CHAT} 200 placed=1 unplaced=0 ambiguous=0 tools=0"
     assert second.startswith("textveil: request ")
-    assert second.endswith(": input 422")
+    assert second.endswith(f": {CHAT} input 422")
     assert third.endswith(": /v1/models 200")
     assert "zqxwvina" not in server.said
 

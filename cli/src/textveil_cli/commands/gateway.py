@@ -171,7 +171,6 @@ def gateway(
         key=key,
         report=report,
         show=partial(print, flush=True) if upstream.dry_run else None,
-        waits=charges is not None,
     )
     _keep_what_is_loaded()
     run(lambda access: make_app(served, access), where, served.limits, report)

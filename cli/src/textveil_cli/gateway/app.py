@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ try:
 
     from textveil_cli.gateway.calls import Answer, Gateway
     from textveil_cli.gateway.heads import client_of, named_in
+    from textveil_cli.gateway.workers import Workers
 except ImportError as error:
     raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
 
@@ -38,8 +38,8 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
         gateway: What it is.
         access: Who is answered. A token is in a header of its own: ``Authorization`` is for the upstream.
     """
-    threads = ThreadPoolExecutor(gateway.limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
-    answer = Answer(gateway, threads)
+    workers = Workers(gateway.limits.seconds, gateway.limits.threads)
+    answer = Answer(gateway, workers)
 
     async def sweep() -> None:
         while True:
@@ -48,12 +48,12 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        workers.start()
         sweeping = asyncio.ensure_future(sweep())
         gateway.conversations.sweep()
         yield
         sweeping.cancel()
-        for pool in threads:
-            pool.shutdown(wait=True, cancel_futures=True)
+        workers.stop()
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"}, headers=HEADERS)

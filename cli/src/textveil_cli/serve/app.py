@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("serve", "starlette and uvicorn") from error
 
-from textveil_cli.serve.requests import read_asked
+from textveil_cli.serve.requests import read_asked, skip_body
 
 Work = Callable[..., Sequence[Any]]
 
@@ -40,7 +40,10 @@ _STATUS = {
     "budget": HTTPStatus.FORBIDDEN,
     "ledger": HTTPStatus.SERVICE_UNAVAILABLE,
     "ledger-busy": HTTPStatus.SERVICE_UNAVAILABLE,
+    "timeout": HTTPStatus.SERVICE_UNAVAILABLE,
 }
+#: What a client may ask again, and after how many seconds.
+_LATER, _RETRY_SECONDS = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE), 1
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
@@ -190,10 +193,19 @@ async def no_route(request: Request, error: Exception, more: str = "") -> Respon
     return refused(Refusal(status, "path", f"there is no such path, or not with this method{more}"))
 
 
+async def answer_busy(limits: Limits, scope: Any, receive: Any, send: Any) -> None:
+    """Answer a request on a connection above the limit: its client may ask again."""
+    await skip_body(Request(scope, receive), limits)
+    refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: ask again soon")
+    await refused(refusal)(scope, receive, send)
+
+
 def refused(refusal: Refusal) -> Response:
     """Returns an error as JSON. The connection ends: what is left of its body is not waited for."""
     headers: Mapping[str, str] = {**HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "www-authenticate": "Bearer"}
+    elif refusal.status in _LATER:
+        headers = {**headers, "retry-after": str(_RETRY_SECONDS)}
     content = {"error": {"code": refusal.code, "message": refusal.message}}
     return JSONResponse(content, refusal.status, headers=headers)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from textveil.text.forms import Pair
 from textveil.text.names.running import Piece
 from textveil.text.placing import word_before
+from textveil.text.work_limits import STEP, check_work
 
 #: Kinds of which a part is never looked for by itself, and those that need a word beside them.
 _NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
@@ -25,6 +26,8 @@ _SHORT, _NEAR = 3, 40
 def pairs(pieces: Sequence[Piece]) -> Iterator[Pair]:
     """Yields what may be mentioned of a text."""
     for place, piece in enumerate(pieces):
+        if not place % STEP:
+            check_work()
         mention = piece.mention
         if mention is None or not piece.output:
             continue

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.errors import InputError
+from textveil.text.work_limits import check_work
 
 #: What a field has: an identifier or a flag; a text; a text or parts; JSON in a text; a value of JSON; what a tool
 #: gave; calls of tools; the name of a person; nothing; what the fields of a call have.
@@ -81,6 +82,7 @@ class Messages:
         Raises:
             InputError: It has a shape, a type, a field or a value that is not known.
         """
+        check_work()
         if not isinstance(item, Mapping):
             raise InputError("it is not a message, a part or an item: a dictionary is wanted")
         kind, role = item.get("type", "message"), item.get("role")
@@ -132,6 +134,7 @@ class Messages:
 
     def _value(self, value: Any) -> Any:
         """A value of JSON with every text and number rewritten; keys, true, false and null stay."""
+        check_work()
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):

@@ -17,6 +17,7 @@ from textveil.sequences import require_string
 from textveil.text.forms import Form, Pair, folded, forms, original_of
 from textveil.text.placing import Index, Stream
 from textveil.text.segmentation import key
+from textveil.text.work_limits import STEP, check_work
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.
@@ -112,7 +113,9 @@ class Restorer:
     def index(self) -> Index:
         """All forms. Where two pairs share one, that counts which came out in it."""
         found: dict[str, Form | None] = {}
-        for pair in self._known[0].values():
+        for number, pair in enumerate(self._known[0].values()):
+            if not number % STEP:
+                check_work()
             for text, way in forms(pair):
                 other = found.get(text)
                 if text not in found or (other is not None and other[1] and not way):

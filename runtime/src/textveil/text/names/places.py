@@ -29,6 +29,7 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.names.words import JOINS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.work_limits import STEP, check_work
 
 #: A title-case line that is shorter may be the name of a work or a band.
 _LONG_HEADLINE = 7
@@ -90,7 +91,9 @@ class Places(Words):
         has_lower = not capitals or any(_is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitals:
             self._hide(capitals, has_lower, end)
-        for place in special:
+        for number, place in enumerate(special):
+            if not number % STEP:
+                check_work()
             if place < self._begin:
                 continue
             token = words[place]

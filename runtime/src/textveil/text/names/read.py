@@ -11,6 +11,7 @@ from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
 from textveil.text.names.tokens import GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
+from textveil.text.work_limits import STEP, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BLANK = regex.compile(r"\p{White_Space}")
@@ -63,7 +64,9 @@ class TextReader:
         if len(known) > _MOST_PIECES:
             known.clear()
         pieces, plain = text.split(" "), self._chunks.plain
-        for piece, found in zip(pieces, map(known.get, pieces), strict=True):
+        for number, (piece, found) in enumerate(zip(pieces, map(known.get, pieces), strict=True)):
+            if not number % STEP:
+                check_work()
             if found is None:
                 found = known[piece] = plain(piece) or self._piece(piece)
             if type(found) is Token:
@@ -93,13 +96,14 @@ class TextReader:
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
             return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else (0,), f"{tail} "
-        words, spelled = list[Token](), [lead]
+        words, spelled, parts = list[Token](), list[str](), [lead]
         for token in tokens:
-            if token.cls == GAP:
-                spelled[-1] += token.text
-            else:
+            parts.append(token.text)  # joined once: a string that grows part by part is copied each time
+            if token.cls != GAP:
                 words.append(token)
-                spelled += (token.text, "")
+                spelled += ("".join(parts[:-1]), token.text)
+                parts = []
+        spelled.append("".join(parts))
         tail = f"{spelled.pop()}{tail} "
         odd = tuple([place for place, token in enumerate(words) if not is_plain(token)])
         return tuple(words), spelled[0] if words else "", tuple(spelled[1:]), odd, tail
@@ -115,5 +119,9 @@ class TextReader:
         breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
         places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
         mention = self._kinds.mention
-        entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]
+        entries = list[str | Mention]()
+        for number, entry in enumerate(places.entries()):
+            if not number % STEP:
+                check_work()
+            entries.append(entry if isinstance(entry, str) else mention(entry, capitals))
         return Read(self._kinds.kept(entries), places.shown)
