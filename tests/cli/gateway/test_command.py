@@ -84,6 +84,19 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
     assert "zqxwvina" not in server.said
 
 
+def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url) as server:
+        server.ask("GET", "/zqxwvina/novak")
+        server.ask("DELETE", CHAT)
+        server.ask("POST", CHAT, asked(CHAT, TEXT), {**KEY, "Origin": "https://zqxwvina.example"})
+        assert server.stop() == 0
+        assert [line.removeprefix("textveil: refused") for line in server.said.splitlines()[1:]] == [
+            ": no such path, or not with this method 404",
+            ": no such path, or not with this method 405",
+            " before it was read: origin 403",
+        ]
+
+
 def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--style", "tag", "--drop", "email") as server:
         reply = server.ask("POST", CHAT, asked(CHAT, f"{TEXT} Write to a@b.org."), KEY)[1]

@@ -2,8 +2,10 @@
 
 import gc
 import hmac
+import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +17,7 @@ from textveil.errors import OptionError
 from textveil.ledger import read_key
 
 from textveil_cli.console import say_unless
+from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
 from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, TextOptions
 from textveil_cli.serve import Limits
@@ -118,6 +121,22 @@ class KeepingOptions:
         )
 
 
+@contextmanager
+def _lock_mappings(folder: Path | None) -> Iterator[None]:
+    """Keep other gateways out of the folder of mappings: each would overwrite what the other learned."""
+    try:
+        lock = None if folder is None else lock_folder(folder)
+    except BlockingIOError:
+        raise OptionError("--mappings: another gateway uses this folder: end it, or name another") from None
+    except OSError:
+        raise OptionError("--mappings: the folder cannot be opened") from None
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
 def gateway(
     upstream: UpstreamOptions,
     address: AddressOptions,
@@ -173,7 +192,8 @@ def gateway(
         show=partial(print, flush=True) if upstream.dry_run else None,
     )
     _keep_what_is_loaded()
-    run(lambda access: make_app(served, access), where, served.limits, report)
+    with _lock_mappings(kept.folder):
+        run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:
         charges.say(quiet=False)
 

@@ -41,16 +41,20 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
     workers = Workers(gateway.limits.seconds, gateway.limits.threads)
     answer = Answer(gateway, workers)
 
+    async def clean_up() -> None:
+        gateway.conversations.expire()
+        await asyncio.to_thread(gateway.conversations.delete_expired)  # of thousands of files
+
     async def sweep() -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
-            gateway.conversations.sweep()
+            await clean_up()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         workers.start()
         sweeping = asyncio.ensure_future(sweep())
-        gateway.conversations.sweep()
+        await clean_up()
         yield
         sweeping.cancel()
         workers.stop()
@@ -71,7 +75,8 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
     routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
     routes += [Route(path, answer, methods=["GET"]) for path in (_MODELS, _MODELS + "/{name:path}")]
     routes += [Route(HEALTH, health, methods=["GET"]), Route(_DELETE, delete, methods=["DELETE"])]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: partial(no_route, more=_BASE)})
+    no_path = partial(no_route, more=_BASE, report=gateway.report)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_path})
     app.router.redirect_slashes = False
-    app.add_middleware(Guard, access=replace(access, header=_TOKEN))
+    app.add_middleware(Guard, access=replace(access, header=_TOKEN), report=gateway.report)
     return app

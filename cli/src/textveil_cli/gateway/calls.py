@@ -16,7 +16,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
-from textveil.errors import InputError, TextveilError
+from textveil.errors import ConversationChanged, InputError, TextveilError
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -205,11 +205,8 @@ class Answer:
                 raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
             last = marks[-1] if marks else client
 
-            def mark_replies() -> list[bytes]:
-                return [conversations.marks.of(last, reply)[-1] for reply in restoring.said if reply]
-
             async def remember() -> None:
-                ends = await self._workers.run(mark_replies, size=call.restored)
+                ends = await self._workers.run(conversations.marks.ends, last, restoring.said, size=call.restored)
                 conversations.remember(kept, exchange, client=client, ends=ends, names=restoring.names)
                 if kept.path is not None:
                     try:
@@ -261,9 +258,7 @@ class Answer:
         except TimeoutError:
             raise failed("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
-    async def _rewritten(
-        self, kept: Kept, earlier: Went | None, asked: Asked, size: int
-    ) -> tuple[Conversation, bytes]:
+    async def _rewritten(self, kept: Kept, earlier: Went | None, asked: Asked, size: int) -> tuple[Conversation, bytes]:
         """The request as it may go out. Its conversation is one request's at a time."""
 
         def rewrite() -> tuple[Conversation, bytes]:
@@ -283,8 +278,9 @@ class Answer:
             raise busy("other requests of the conversation wait: ask again later") from None
         try:
             return await self._workers.run(rewrite, size=size + _UNPACKED * len(kept.packed))
-        except Exception:
-            if kept.conversation is None:  # its file cannot be read
+        except Exception as error:
+            # Its file cannot be read, or is another one by now: the next request looks at it again.
+            if kept.conversation is None or isinstance(error, ConversationChanged):
                 self._gateway.conversations.forget(kept)
             raise
         finally:

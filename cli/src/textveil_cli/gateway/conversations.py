@@ -28,6 +28,8 @@ _MOST_MARKS = 2_000
 _MOST_RESTED, _MOST_BYTES = 64, 1 << 20
 #: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
 _LEAST, _OF_A_MARK = 1_000, 300
+#: So far ahead of this clock the date of a file may be, as of another machine's.
+_CLOCK_SECONDS = 60
 _FILE = re.compile(r"[0-9a-f]{64}\.conversation")
 
 
@@ -245,9 +247,8 @@ class Conversations:
                 return
             self.forget(oldest)
 
-    def sweep(self) -> None:
-        """Forgets what rested too long, and deletes its files."""
-        self.expire()
+    def delete_expired(self) -> None:
+        """Delete the files of conversations that rested too long. It changes nothing else, so any thread may do it."""
         if self._keeping.folder is not None:
             with contextlib.suppress(OSError):  # else one fault would end all sweeping
                 for path in self._keeping.folder.iterdir():
@@ -258,6 +259,8 @@ class Conversations:
         """Whether there is a file that has not expired; one that has is deleted."""
         try:
             age = time.time() - os.stat(path).st_mtime
+            if age < -_CLOCK_SECONDS:  # a clock was wrong: it expires from now on, else it never would
+                os.utime(path)
         except OSError:
             return False
         if age > self._keeping.seconds:

@@ -138,8 +138,8 @@ def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) 
 class Guard:
     """Asks ``Access`` before anything else sees a request."""
 
-    def __init__(self, app: Any, access: Access) -> None:
-        self.app, self.access = app, access
+    def __init__(self, app: Any, access: Access, report: Callable[[str], None] = lambda line: None) -> None:
+        self.app, self.access, self.report = app, access, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request that ``Access`` refuses, and hands on any other."""
@@ -147,6 +147,7 @@ class Guard:
             try:
                 self.access.check(scope)
             except Refusal as refusal:
+                self.report(f"refused before it was read: {refusal.code} {refusal.status.value}")
                 await refused(refusal)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
@@ -187,9 +188,12 @@ def make_app(
     return app
 
 
-async def no_route(request: Request, error: Exception, more: str = "") -> Response:
-    """Answers where there is no path; says more of it."""
+async def no_route(
+    request: Request, error: Exception, more: str = "", report: Callable[[str], None] = lambda line: None
+) -> Response:
+    """Answers where there is no path; says more of it. The path is not reported: a client may put a text there."""
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+    report(f"refused: no such path, or not with this method {status.value}")
     return refused(Refusal(status, "path", f"there is no such path, or not with this method{more}"))
 
 

@@ -1,7 +1,8 @@
 """Reads a text on the rung ``names``: pass 1 chunk by chunk, pass 2 line by line, pass 3 slot by slot."""
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import regex
@@ -18,6 +19,8 @@ _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
+#: Characters of a text that are cut at a time.
+_BLOCK = 1 << 14
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
 #: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
 _Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
@@ -55,39 +58,49 @@ class TextReader:
         """Reads the texts of a document: words that may be names are shown where any of them has a capital."""
         cut = [self._tokens(text) for text in texts]
         capitals = any(words[place].case != LOWER for words, _, special in cut for place in special)
-        return [self._read(text, *of_text, capitals) for text, of_text in zip(texts, cut, strict=True)]
+        found: list[Read] = []
+        for text, of_text in zip(texts, cut, strict=True):
+            places = _places(text, *of_text, capitals)
+            entries = [*self._mentions(places, capitals)]
+            found.append(Read(entries, places.shown))
+        return found
 
-    def _tokens(self, text: str) -> tuple[list[Token], list[str], list[int]]:
+    def stream(self, text: str) -> Iterator[str | Mention]:
+        """Yields the entries of a document of one text: together they take many times its bytes."""
+        words, spelled, special = self._tokens(text)
+        capitals = any(words[place].case != LOWER for place in special)
+        return self._mentions(_places(text, words, spelled, special, capitals), capitals)
+
+    def _tokens(self, text: str) -> tuple[list[Token], list[str], Sequence[int]]:
         """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""
-        words, spelled, special = list[Token](), list[str](), list[int]()
-        before, known = "", self._known
-        if len(known) > _MOST_PIECES:
-            known.clear()
-        pieces, plain = text.split(" "), self._chunks.plain
-        for number, (piece, found) in enumerate(zip(pieces, map(known.get, pieces), strict=True)):
-            if not number % STEP:
-                check_work()
-            if found is None:
-                found = known[piece] = plain(piece) or self._piece(piece)
-            if type(found) is Token:
-                words.append(found)
-                spelled.append(before)
-                spelled.append(piece)
-                before = " "
-                continue
-            tokens, lead, rest, odd, tail = found
-            if not tokens:
-                before += tail
-                continue
-            for place in odd:
-                special.append(len(words) + place)
-            if type(tokens) is Token:
-                words.append(tokens)
-            else:
-                words += tokens
-            spelled.append(before + lead)
-            spelled += rest
-            before = tail
+        words, spelled, special = list[Token](), list[str](), array("I")
+        before, known, plain = "", self._known, self._chunks.plain
+        for pieces in _pieces(text):
+            check_work()
+            if len(known) > _MOST_PIECES:
+                known.clear()
+            for piece, found in zip(pieces, map(known.get, pieces), strict=True):
+                if found is None:
+                    found = known[piece] = plain(piece) or self._piece(piece)
+                if type(found) is Token:
+                    words.append(found)
+                    spelled.append(before)
+                    spelled.append(found.text)  # equal to the piece, and one object for all equal ones
+                    before = " "
+                    continue
+                tokens, lead, rest, odd, tail = found
+                if not tokens:
+                    before += tail
+                    continue
+                for place in odd:
+                    special.append(len(words) + place)
+                if type(tokens) is Token:
+                    words.append(tokens)
+                else:
+                    words += tokens
+                spelled.append(before + lead if lead else before)
+                spelled += rest
+                before = tail
         spelled.append(before[:-1])
         return words, spelled, special
 
@@ -112,16 +125,35 @@ class TextReader:
         """The tokens of a piece, in which there may be blanks but the common one."""
         if piece.split() == [piece]:
             return self._chunks.read(piece)
-        parts = _PARTS.findall(piece)
-        return [token for part in parts for token in ((gap(part),) if _BLANK.match(part) else self._chunks.read(part))]
-
-    def _read(self, text: str, words: list[Token], spelled: list[str], special: list[int], capitals: bool) -> Read:
-        breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
-        places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
-        mention = self._kinds.mention
-        entries = list[str | Mention]()
-        for number, entry in enumerate(places.entries()):
+        known: dict[str, Sequence[Token]] = {}
+        found: list[Token] = []
+        for number, match in enumerate(_PARTS.finditer(piece)):
             if not number % STEP:
                 check_work()
-            entries.append(entry if isinstance(entry, str) else mention(entry, capitals))
-        return Read(self._kinds.kept(entries), places.shown)
+                known.clear()  # it is for what comes again and again
+            part = match[0]
+            tokens = known.get(part)
+            if tokens is None:
+                tokens = known[part] = (gap(part),) if _BLANK.match(part) else self._chunks.read(part)
+            found += tokens
+        return found
+
+    def _mentions(self, places: Places, capitals: bool) -> Iterator[str | Mention]:
+        mention = self._kinds.mention
+        return self._kinds.kept(
+            entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()
+        )
+
+
+def _pieces(text: str) -> Iterator[list[str]]:
+    """Yields what stands between single blanks, some thousands at a time: a string of its own has 50 bytes."""
+    start = 0
+    while (end := text.find(" ", start + _BLOCK)) >= 0:
+        yield text[start:end].split(" ")
+        start = end + 1
+    yield text[start:].split(" ")
+
+
+def _places(text: str, words: list[Token], spelled: list[str], special: Sequence[int], capitals: bool) -> Places:
+    breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
+    return Places(words, spelled, special, breaks=breaks, capitals=capitals)

@@ -4,7 +4,8 @@ Draws are functions of the skeletons of its texts and of earlier draws (docs/pro
 """
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,19 +71,29 @@ class Running(_Document):
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        pieces: list[Piece] = []
-        for start in range(0, len(read.entries), _ENTRIES):
+        return [*self.stream(read.entries)]
+
+    def stream(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
+        """Yields the parts of the next text, as ``rewrite``, while its entries are read.
+
+        Raises:
+            WorkStopped: Whoever waits for it gave up; what was drawn stays drawn.
+
+        Privacy:
+            The release itself, with the operating system's entropy.
+        """
+        left, held = iter(entries), None
+        while block := [*islice(left, _ENTRIES)]:
             check_work()
-            entries = read.entries[start : start + _ENTRIES]
-            self._draw_ahead([part for entry in entries if not isinstance(entry, str) for part in entry.parts])
-            pieces += [Piece(entry, entry) if isinstance(entry, str) else self._piece(entry) for entry in entries]
+            self._draw_ahead([part for entry in block if not isinstance(entry, str) for part in entry.parts])
+            for entry in block:
+                piece = Piece(entry, entry) if isinstance(entry, str) else self._piece(entry)
+                if held is not None:
+                    yield _without_tag(held, piece.output[:1])
+                held = piece
         self._ready.clear()
-        for place, piece in enumerate(pieces):  # what looks like a tag of any of the texts must not be restored
-            if piece.mention is None and "[" in piece.output:
-                next_one = "".join(after.output[:1] for after in pieces[place + 1 : place + 2])
-                output = not_a_tag(piece.output + next_one)
-                pieces[place] = piece._replace(output=output[: len(output) - len(next_one)])
-        return pieces
+        if held is not None:
+            yield _without_tag(held, "")
 
     def _piece(self, mention: Mention) -> Piece:
         drawn, original = self._mention(mention), mention.slot.text
@@ -190,6 +201,14 @@ class Running(_Document):
             self._counts[called] = self._counts.get(called, 0) + 1
         self._out = set(state["out"])
         self._left.clear()
+
+
+def _without_tag(piece: Piece, next_one: str) -> Piece:
+    """What looks like a tag of any of the texts must not be restored; its number may be in the next piece."""
+    if piece.mention is not None or "[" not in piece.output:
+        return piece
+    output = not_a_tag(piece.output + next_one)
+    return piece._replace(output=output[: len(output) - len(next_one)])
 
 
 def _draw_below(totals: Sequence[int]) -> list[int]:
