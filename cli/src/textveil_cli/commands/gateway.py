@@ -4,6 +4,7 @@ import gc
 import hmac
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _HOUR = 3600
 #: Python looks for cycles after so many new objects: those of some ten requests.
 _COLLECTED = 20_000, 10, 10
+#: So long the event loop waits for a thread that rewrites, each time it has slept; Python's own is ten times that.
+_SWITCH_SECONDS = 0.0005
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +195,7 @@ def gateway(
         show=partial(print, flush=True) if upstream.dry_run else None,
     )
     _keep_what_is_loaded()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     with _lock_mappings(kept.folder):
         run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:

@@ -17,6 +17,8 @@ from textveil.text.work_limits import STEP, check_work
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
+#: Marks that make nothing of a word before them but its end.
+_PLAIN_ENDS = frozenset(".,:!?")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
 #: Characters of a text that are cut at a time.
@@ -106,6 +108,8 @@ class TextReader:
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
+        if piece[-1:] in _PLAIN_ENDS and piece and (token := self._chunks.plain(piece[:-1])) is not None:  # most of all
+            return token, "", (token.text,), (), f"{piece[-1]} "
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
             return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else (0,), f"{tail} "
