@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from textveil.errors import WorkStopped
 from textveil.text.work_limits import check_work
+from textveil_cli.gateway.memory_estimates import estimate_memory, refuse_heavy
 from textveil_cli.gateway.workers import MEDIUM, SHORT, Admission, Workers
 from textveil_cli.serve.access import Refusal
 
@@ -148,3 +149,17 @@ def test_admission_bounds_requests_and_bytes() -> None:
         admission.enter(0)
     admission.leave(50)
     admission.enter(0)
+
+
+@pytest.mark.parametrize("body", [b'{"a": "b"}', b"", b'{"a": "' + b"word " * 1_000 + b'"}'])
+def test_a_body_within_the_memory_is_let_in(body: bytes) -> None:
+    refuse_heavy(body, estimate_memory(body))
+
+
+@pytest.mark.parametrize("unit", [b"x ", b'"",', b"[1],", b"\\t"])
+def test_a_body_that_is_cut_into_many_parts_is_refused_sooner(unit: bytes) -> None:
+    body = unit * 1_000
+    assert estimate_memory(body) > 2 * estimate_memory(b"x" * len(body))
+    with pytest.raises(Refusal) as refusal:
+        refuse_heavy(body, estimate_memory(body) - 1)
+    assert (refusal.value.status, refusal.value.code) == (413, "too-much-memory")

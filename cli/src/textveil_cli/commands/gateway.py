@@ -32,6 +32,8 @@ _HOUR = 3600
 _COLLECTED = 20_000, 10, 10
 #: So long the event loop waits for a thread that rewrites, each time it has slept; Python's own is ten times that.
 _SWITCH_SECONDS = 0.0005
+#: Each connection of a client may need one to the upstream; most systems give a process 1,024 files.
+_CONNECTIONS = 450
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,10 @@ class LimitOptions:
     seconds: Annotated[
         float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
     ] = 30
+    work_bytes: Annotated[
+        int,
+        typer.Option(min=1 << 20, max=1 << 40, help="The most memory for rewriting a request, estimated by its shape."),
+    ] = 1 << 29
     reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
     reply_seconds: Annotated[
         float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
@@ -80,7 +86,7 @@ class LimitOptions:
         """Returns those of requests, which wait for a disk or do not."""
         # Rewriting keeps the interpreter: where two threads do it, all else waits for both. A wait for a disk does not.
         threads = Limits.threads if disk else 1
-        return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads)
+        return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_CONNECTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +196,7 @@ def gateway(
         replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
         passes=frozenset(given["pass_through"]),
         tools=frozenset(given["restore_tools"]),
+        work_bytes=limits.work_bytes,
         key=key,
         report=report,
         show=partial(print, flush=True) if upstream.dry_run else None,

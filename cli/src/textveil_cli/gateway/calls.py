@@ -22,6 +22,7 @@ from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.fields import PATHS, Asked, read_request, rewritten
 from textveil_cli.gateway.heads import client_of, named_in, passed_back, passed_on, target_of
+from textveil_cli.gateway.memory_estimates import refuse_heavy
 from textveil_cli.gateway.replies import REPLIES, Restoring
 from textveil_cli.gateway.upstream import Headers, Reply, Upstream, failed
 from textveil_cli.gateway.workers import MEDIUM, Admission, Workers, busy
@@ -65,6 +66,7 @@ class Gateway:
         replies: What a reply may take.
         passes: Types, roles and fields that go out as they are.
         tools: Tools whose arguments are restored.
+        work_bytes: The most memory that rewriting a request may take, estimated from its shape.
         key: Hides what names a user.
         report: Told one line for each request, without anything of it.
         show: Told what would have been sent, where nothing is to be sent.
@@ -76,6 +78,7 @@ class Gateway:
     replies: ReplyLimits = field(default_factory=ReplyLimits)
     passes: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
+    work_bytes: int = 1 << 29
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     report: Callable[[str], None] = lambda line: None
     show: Callable[[str], None] | None = None
@@ -244,6 +247,7 @@ class Answer:
         """Read a request, and what tells its conversation. What is short is parsed at once."""
 
         def read() -> tuple[Asked, list[bytes]]:
+            refuse_heavy(body, self._gateway.work_bytes)
             asked = read_request(path, parse_json(body), self._gateway.passes)
             return asked, self._gateway.conversations.marks.of(client, asked.messages)
 
