@@ -120,7 +120,7 @@ def health(options: argparse.Namespace) -> list[str]:
     missed: list[str] = []
     with peer("textveil") as (port, _):
         for name, make in BODIES.items():
-            found = asyncio.run(watch_health(port, make(_LARGE), options.health_seconds))
+            found = asyncio.run(watch_health(port, make(_LARGE * 9 // 10), options.health_seconds))
             print(json.dumps({"health beside": name, **_rounded(found)}), flush=True)
             if found["p99"] > _HEALTH_99 or found["most"] > _HEALTH_MOST or 0 in found["statuses"]:
                 missed.append(f"health beside {name}")
