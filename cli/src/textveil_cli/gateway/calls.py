@@ -31,7 +31,9 @@ from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import parse_json, read_body, skip_body
 
-_Remember = Callable[[], Awaitable[None]]
+#: Marks the replies so far; notes what the next request of a conversation is known by.
+_Mark = Callable[[], list[bytes]]
+_Remember = Callable[[list[bytes]], Awaitable[None]]
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
 #: Large requests that are parsed or rewritten at a time: each takes many times its bytes.
 _MOST_LARGE = 2
@@ -208,8 +210,10 @@ class Answer:
                 raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
             last = marks[-1] if marks else client
 
-            async def remember() -> None:
-                ends = await self._workers.run(conversations.marks.ends, last, restoring.said, size=call.restored)
+            def mark_replies() -> list[bytes]:
+                return conversations.marks.ends(last, restoring.said)
+
+            async def remember(ends: list[bytes]) -> None:
                 conversations.remember(kept, exchange, client=client, ends=ends, names=restoring.names)
                 if kept.path is not None:
                     try:
@@ -225,7 +229,7 @@ class Answer:
                     return
                 call.restoring = restoring = REPLIES[path](exchange, self._gateway.tools)
                 is_stream = reply.header(b"content-type").startswith(b"text/event-stream")
-                await (self._events if is_stream else self._whole)(call, reply, restoring, remember)
+                await (self._events if is_stream else self._whole)(call, reply, restoring, mark_replies, remember)
 
     @asynccontextmanager
     async def _one_of_the_large(self, size: int) -> AsyncIterator[None]:
@@ -296,61 +300,64 @@ class Answer:
         await call.begin(reply)
         await call.part(body, more=False)
 
-    async def _whole(self, call: _Call, reply: Reply, restoring: Restoring, remember: _Remember) -> None:
+    async def _whole(self, call: _Call, reply: Reply, restoring: Restoring, mark: _Mark, remember: _Remember) -> None:
         body = await reply.body()
 
-        def restored() -> bytes:
+        def restored() -> tuple[bytes, list[bytes]]:
             try:
                 found = json.loads(body.decode("utf-8"))
             except (ValueError, RecursionError):
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
-            return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            written = json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            return written, mark()
 
-        call.restored = len(body)
-        written = await self._workers.run(restored, size=len(body))
-        await remember()
+        written, ends = await self._workers.run(restored, size=len(body))
+        await remember(ends)
         await call.begin(reply, content_type="application/json", x_textveil_counts=call.counts)
         await call.part(written, more=False)
 
-    async def _events(self, call: _Call, reply: Reply, restoring: Restoring, remember: _Remember) -> None:
+    async def _events(self, call: _Call, reply: Reply, restoring: Restoring, mark: _Mark, remember: _Remember) -> None:
         """Events as they come. The next part is read when the client has taken the last one.
 
         What tells the next request is remembered before the client has the end: it may ask at once.
         """
-        events, known = Events(self._gateway.replies.event_bytes), 0
+        events = Events(self._gateway.replies.event_bytes)
 
-        def restored(part: bytes) -> tuple[list[bytes], Refusal | None]:
+        def restored(part: bytes) -> tuple[list[bytes], list[bytes] | None, Refusal | None]:
             done: list[bytes] = []
+            known = len(restoring.said)
             try:
                 for event in events.feed(part):
                     held = restoring.end() if event.data == DONE else ()
                     passed = restoring.event(event) if isinstance(event.data, dict) else [event]
                     done += [after.written() for after in (*held, *passed)]
             except Refusal as refusal:
-                return done, refusal
-            return done, None
+                return done, None, refusal
+            return done, mark() if len(restoring.said) > known else None, None
 
-        def ended() -> bytes:
-            return b"".join(event.written() for event in restoring.end())
+        def ended() -> tuple[bytes, list[bytes]]:
+            rest = b"".join(event.written() for event in restoring.end())
+            return rest, mark()
 
         await call.begin(reply, content_type="text/event-stream; charset=utf-8")
         try:
             async for part in reply.parts():
                 call.restored += len(part)
-                done, refusal = await self._workers.run(restored, part, size=events.waiting + len(part))
-                if len(restoring.said) > known:
-                    known = len(restoring.said)
-                    await remember()
+                done, ends, refusal = await self._workers.run(restored, part, size=events.waiting + len(part))
+                if ends is not None:
+                    await remember(ends)
                 await call.part(b"".join(done))
                 if refusal is not None:
                     raise refusal
             events.close()
         finally:
+            ends = []
             with contextlib.suppress(Exception):
-                await call.part(await self._workers.run(ended, size=call.restored))
-        await remember()
+                rest, ends = await self._workers.run(ended, size=call.restored)
+                await call.part(rest)
+        await remember(ends)
         await call.part(f": textveil {call.counts}\n\n".encode(), more=False)
 
 
