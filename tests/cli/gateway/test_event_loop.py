@@ -65,14 +65,18 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
     """Ask the application itself."""
     sent, left = list[dict[str, Any]](), [json.dumps(body).encode()]
 
+    complete = asyncio.Event()
+
     async def receive() -> dict[str, Any]:
         if left:
             return {"type": "http.request", "body": left.pop(), "more_body": False}
-        await asyncio.Event().wait()
-        raise AssertionError
+        await complete.wait()  # as uvicorn does, also while the client is there
+        return {"type": "http.disconnect"}
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            complete.set()
 
     scope = {
         "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
@@ -81,6 +85,16 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
     }  # fmt: skip
     await app(scope, receive, send)
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, Conversations]:
+    """An application, and its conversations."""
+    conversations = Conversations(
+        lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
+        Keeping(), key=bytes(32), options={},
+    )  # fmt: skip
+    gateway = Gateway(upstream=EchoUpstream(), conversations=conversations, report=report)  # type: ignore[arg-type]
+    return make_app(gateway, Access(frozenset(("localhost",)))), conversations
 
 
 @contextmanager
@@ -104,12 +118,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def test_no_text_is_read_drawn_or_restored_on_the_loop(
     sanitizer: Sanitizer, path: str, stream: bool, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    conversations = Conversations(
-        lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
-        Keeping(), key=bytes(32), options={},
-    )  # fmt: skip
-    gateway = Gateway(upstream=EchoUpstream(), conversations=conversations)  # type: ignore[arg-type]
-    app = make_app(gateway, Access(frozenset(("localhost",))))
+    app, _ = made(sanitizer)
     text = f"{TEXT} " * (words // 8 + 1)
     body = asked(path, text, **({"stream": True} if stream else {}))
 
@@ -123,3 +132,24 @@ def test_no_text_is_read_drawn_or_restored_on_the_loop(
     assert b"Zqxwvina" in reply
     assert {name.split(" ", 1)[0] for name in seen} == {"TextReader.stream", "Running.stream", "Stream._decided"}
     assert not [name for name in seen if name.endswith("on the loop")]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_conversation_is_packed_once_its_reply_has_gone(
+    sanitizer: Sanitizer, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server calls the client gone as soon as the reply is complete: that must not end what is left to do."""
+    monkeypatch.setattr("textveil_cli.gateway.conversations._MOST_BYTES", 1)
+    lines: list[str] = []
+    app, conversations = made(sanitizer, lines.append)
+    body = asked(CHAT, TEXT, **({"stream": True} if stream else {}))
+
+    async def main() -> None:
+        async with app.router.lifespan_context(app):
+            for _ in range(3):
+                assert (await asyncio.wait_for(ask(app, CHAT, body), 60))[0] == 200
+
+    asyncio.run(main())
+    assert [kept.conversation is None and bool(kept.packed) for kept in conversations._kept.values()] == [True] * 3
+    assert len(lines) == 3
+    assert all(f"{CHAT} 200" in line for line in lines)

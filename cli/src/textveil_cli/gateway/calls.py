@@ -96,6 +96,7 @@ class _Call:
     status: int = 0
     restoring: Restoring | None = None
     restored: int = 0
+    is_complete: bool = False
 
     @property
     def path(self) -> str:
@@ -110,6 +111,7 @@ class _Call:
 
     async def part(self, body: bytes, more: bool = True) -> None:
         if body or not more:
+            self.is_complete = not more
             await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     @property
@@ -171,6 +173,8 @@ class Answer:
         work, gone = asyncio.ensure_future(self._answered(call, body)), asyncio.ensure_future(_until_gone(receive))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
+            if call.is_complete:  # the server then says that the client is gone; its conversation is still to be packed
+                await asyncio.wait((work,))
         finally:
             for task in (work, gone):
                 task.cancel()
