@@ -120,7 +120,7 @@ def test_no_text_is_read_drawn_or_restored_on_the_loop(
 ) -> None:
     app, _ = made(sanitizer)
     text = f"{TEXT} " * (words // 8 + 1)
-    body = asked(path, text, **({"stream": True} if stream else {}))
+    body = asked(path, text, model="echo", stream=stream)
 
     async def main() -> tuple[int, bytes]:
         async with app.router.lifespan_context(app):
@@ -142,7 +142,7 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
     monkeypatch.setattr("textveil_cli.gateway.conversations._MOST_BYTES", 1)
     lines: list[str] = []
     app, conversations = made(sanitizer, lines.append)
-    body = asked(CHAT, TEXT, **({"stream": True} if stream else {}))
+    body = asked(CHAT, TEXT, model="echo", stream=stream)
 
     async def main() -> None:
         async with app.router.lifespan_context(app):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from textveil.errors import WorkStopped
-from textveil.text.work_limits import check_work
+from textveil.work_limits import check_work
 from textveil_cli.gateway.memory_estimates import estimate_memory, refuse_heavy
 from textveil_cli.gateway.workers import MEDIUM, SHORT, Admission, Workers
 from textveil_cli.serve.access import Refusal

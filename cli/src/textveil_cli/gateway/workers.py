@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any
 
 from textveil.errors import WorkStopped
-from textveil.text.work_limits import limit_work
+from textveil.work_limits import limit_work
 
 from textveil_cli.serve.access import Refusal
 

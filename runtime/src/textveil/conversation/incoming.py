@@ -23,7 +23,7 @@ from textveil.errors import InputError
 from textveil.text.forms import Pair
 from textveil.text.placing import Index, Stream
 from textveil.text.restore import Restorer
-from textveil.text.work_limits import check_work
+from textveil.work_limits import check_work
 
 #: Characters of a reply that are restored between two checks of the time.
 _MOST_AT_ONCE = 1 << 14

@@ -10,7 +10,7 @@ from itertools import islice
 from textveil.text.forms import Pair
 from textveil.text.names.running import Piece
 from textveil.text.placing import word_before
-from textveil.text.work_limits import check_work
+from textveil.work_limits import check_work
 
 #: Kinds of which a part is never looked for by itself, and those that need a word beside them.
 _NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.errors import InputError
-from textveil.text.work_limits import check_work
+from textveil.work_limits import check_work
 
 #: What a field has: an identifier or a flag; a text; a text or parts; JSON in a text; a value of JSON; what a tool
 #: gave; calls of tools; the name of a person; nothing; what the fields of a call have.

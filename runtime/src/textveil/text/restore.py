@@ -17,7 +17,7 @@ from textveil.sequences import require_string
 from textveil.text.forms import Form, Pair, folded, forms, original_of
 from textveil.text.placing import Index, Stream
 from textveil.text.segmentation import key
-from textveil.text.work_limits import STEP, check_work
+from textveil.work_limits import STEP, check_work
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.

@@ -11,7 +11,7 @@ from textveil.errors import WorkStopped
 from textveil.text.names import chunks
 from textveil.text.names.running import Running
 from textveil.text.names.tokens import Token
-from textveil.text.work_limits import limit_work
+from textveil.work_limits import limit_work
 
 UNITS = [
     "x y ", "&amp;", "&amp; ", "a", "4711, ", "12 ", "[", "[a 1] ", '"', '"a" ', "a.b.c.", "a.b.c ", "@", "@ab ",

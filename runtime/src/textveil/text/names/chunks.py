@@ -14,7 +14,7 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
-from textveil.text.work_limits import STEP, check_work
+from textveil.work_limits import STEP, check_work
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('

@@ -29,7 +29,7 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.names.words import JOINS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.text.work_limits import STEP, check_work
+from textveil.work_limits import STEP, check_work
 
 #: A title-case line that is shorter may be the name of a work or a band.
 _LONG_HEADLINE = 7

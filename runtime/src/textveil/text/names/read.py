@@ -12,7 +12,7 @@ from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
 from textveil.text.names.tokens import GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
-from textveil.text.work_limits import STEP, check_work
+from textveil.work_limits import STEP, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BLANK = regex.compile(r"\p{White_Space}")

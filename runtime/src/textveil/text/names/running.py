@@ -18,7 +18,7 @@ from textveil.text.names.rewrite import Style, _Document
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import not_a_tag
 from textveil.text.segmentation import LOWER, key
-from textveil.text.work_limits import check_work
+from textveil.work_limits import check_work
 
 #: Of other kinds some members are common words, whatever is left out.
 _SKIPS_COMMON = frozenset(("month",))
