@@ -1,9 +1,12 @@
 """The file of a conversation: two that write one file never lose a mapping without a word."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
+from textveil.conversation import file
 from textveil.errors import ConversationChanged, KeyFileError
 
 pytest.importorskip("cryptography", reason="needs the extra crypto")
@@ -71,3 +74,23 @@ def test_a_wrong_key_is_called_that_of_a_conversation(sanitizer: Sanitizer, plac
     Conversation(sanitizer).save(path.with_name("d"), key)
     with pytest.raises(KeyFileError, match="conversation"):
         Conversation.load(path, key, sanitizer)
+
+
+def test_a_conversation_is_encoded_in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call of the encoder holds up all other threads while it lasts."""
+    content: dict[str, Any] = {
+        "sent": {"a": ["text", [["x", "y", 0, True, ""]] * 5_000], "b": ("", []), "c": [[], ["z"], None]},
+        "out": [f"word {number}" for number in range(3_000)],
+        "empty": {}, "none": [], "options": {"keep": ["city"]}, "\u2028": None,
+    }  # fmt: skip
+    expected, longest, dumps = json.dumps(content), 0, json.dumps
+
+    def watch(value: Any) -> str:
+        nonlocal longest
+        found = dumps(value)
+        longest = max(longest, len(found))
+        return found
+
+    monkeypatch.setattr(json, "dumps", watch)
+    assert file.encode(content).decode() == expected
+    assert longest < len(expected) / 4

@@ -222,7 +222,7 @@ class Conversation:
             "said": dict(self._said),
             **more,
         }
-        return json.dumps(content).encode()
+        return file.encode(content)
 
     @classmethod
     def load(

@@ -1,10 +1,12 @@
 """The file of a conversation: encrypted for its owner alone, under a key that lies elsewhere."""
 
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from textveil.bundle.atomic import atomic_bytes
 from textveil.bundle.kept import lies_in
@@ -22,8 +24,44 @@ except ImportError:  # Windows
 HEADER = b"textveil-conversation 2\n"
 #: A file has no more.
 _MOST_BYTES = 1 << 28
+#: Entries of a list that are encoded at a time.
+_ENTRIES = 1 << 10
 _STAMP_BYTES = len(HEADER) + crypto.NONCE_BYTES
 _KEY = "the key of the conversation"
+
+
+def encode(content: Mapping[str, Any]) -> bytes:
+    """Encode what a conversation is as JSON, in many small steps: other threads of the process go on meanwhile.
+
+    One call for all of it would keep the interpreter for seconds where a conversation has millions of words.
+    """
+    return "".join(_encode_parts(content)).encode()
+
+
+def _encode_parts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        before = "{"
+        for name, entry in value.items():
+            yield f"{before}{json.dumps(name)}: "
+            yield from _encode_parts(entry)
+            before = ", "
+        yield "}"
+    elif isinstance(value, list | tuple) and len(value) > _ENTRIES:
+        before = "["
+        for start in range(0, len(value), _ENTRIES):
+            yield f"{before}{json.dumps(value[start : start + _ENTRIES])[1:-1]}"
+            before = ", "
+        yield "]"
+    elif isinstance(value, list | tuple) and any(
+        isinstance(entry, list | tuple) and len(entry) > _ENTRIES for entry in value
+    ):
+        yield "["
+        for number, entry in enumerate(value):
+            yield ", " if number else ""
+            yield from _encode_parts(entry)
+        yield "]"
+    else:
+        yield json.dumps(value)
 
 
 def write(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:
