@@ -15,11 +15,11 @@ def test_a_reply_has_words_of_its_own_request_alone(sanitizer: Sanitizer) -> Non
     first, second = conversation.exchange(), conversation.exchange()
     out = first.outgoing([user("Anna Novak called.")])[0]["content"]
     other = second.outgoing([user("Peter Schulz called.")])[0]["content"]
-    assert second.incoming(out + other).reply == out + "Peter Schulz called."
-    assert first.incoming(out + other).reply == "Anna Novak called." + other
+    assert second.incoming(f"{out} {other}").reply == f"{out} Peter Schulz called."
+    assert first.incoming(f"{out} {other}").reply == f"Anna Novak called. {other}"
     stream = second.stream()
     assert stream.feed(out) + stream.close() == out
-    assert conversation.incoming(out + other).reply == "Anna Novak called.Peter Schulz called."
+    assert conversation.incoming(f"{out} {other}").reply == "Anna Novak called. Peter Schulz called."
 
 
 def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> None:

@@ -11,6 +11,7 @@ from textveil import Conversation, InputError, Sanitizer
 from textveil.text.forms import Pair
 from textveil.text.placing import Stream
 from textveil.text.restore import Restorer
+from textveil.text.restore_policy import EVERY_PLACE, RestorePolicy
 
 PAIRS = [
     ("Don", "Anna"), ("Gomez", "Novak"), ("Don Gomez", "Anna Novak"), ("San Diego", "Salt Lake City"), ("Perry", "Fox"),
@@ -58,9 +59,27 @@ FORMS = [
 ]  # fmt: skip
 
 
+#: Replies of these that are restored in part by default, with what becomes of them.
+OUTSIDE_PROSE = {
+    "**Don** _Don Gomez_ `Gomez` ~~Don~~": "**Anna** _Anna Novak_ `Gomez` ~~Don~~",
+    "mailto:don.gomez@example.net. @don123 @don1234": "mailto:don.gomez@example.net. @anna @don1234",
+    '```json\n["/srv/files/item-5678"]\n```\n/srv/files/item-5678': (
+        '```json\n["/srv/files/item-5678"]\n```\nC:\\a "b"'
+    ),
+}
+
+
 @pytest.mark.parametrize(("reply", "restored"), FORMS)
 def test_what_is_recognized(reply: str, restored: str) -> None:
-    assert Restorer(PAIRS).restore(reply) == restored
+    assert Restorer(PAIRS).restore(reply, EVERY_PLACE) == restored
+
+
+@pytest.mark.parametrize(("reply", "restored"), FORMS)
+def test_what_is_recognized_in_running_text_alone(reply: str, restored: str) -> None:
+    default = reply if reply.startswith("{") else OUTSIDE_PROSE.get(reply, restored)
+    assert Restorer(PAIRS).restore(reply) == default
+    if reply.startswith("{"):
+        assert Restorer(PAIRS).restore(reply, RestorePolicy.parse(["json"])) == restored
 
 
 def test_what_stays_is_reported() -> None:

@@ -20,3 +20,4 @@ def test_replies_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     print(counts)
     assert counts["placed"] >= 0.98 * counts["mentions"] > 0
     assert counts["changed"] <= 0.005 * counts["words"]
+    assert counts["in running text"] >= 0.9 * counts["in every place"] > 0

@@ -1,14 +1,23 @@
 """Restoring words: outputs of one original, in the case of the reply; mapping files that are not ours are refused."""
 
 import copy
+import itertools
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
+from textveil.text import placing
+from textveil.text.active_content import ActiveContentDetector
+from textveil.text.chunks import Chunk
+from textveil.text.regions import Region, Scanner
 from textveil.text.restore import FORMAT, MOST_BYTES, VERSION, Restorer
+from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy, SkipReason
 
 PAIRS = [
     ("clinic", "Zorblax"),
@@ -60,7 +69,9 @@ def test_ambiguous_outputs_are_counted_and_left_alone() -> None:
 
 def test_many_clitics_take_linear_time() -> None:
     clitics = "'s" * 100_000
-    assert Restorer(PAIRS).restore("nurse" + clitics) == "doctor" + clitics
+    assert Restorer(PAIRS).restore("nurse" + clitics, EVERY_PLACE) == "doctor" + clitics
+    assert Restorer(PAIRS).restore("nurse" + clitics) == "nurse" + clitics  # no word of a sentence
+    assert Restorer(PAIRS).restore("nurse" + clitics[:1000]) == "doctor" + clitics[:1000]
 
 
 def test_a_text_of_distinct_outputs_comes_back(small: Sanitizer) -> None:
@@ -137,3 +148,194 @@ def test_a_name_comes_back_with_its_hyphen() -> None:
     first, second, third, _ = (result.text.rstrip(".").replace(" met ", " and ") + " and ").split(" and ")
     assert result.restore(f"{second}, {first}; {third}.") == "Jean-Luc Picard, Anne-Marie Keller; Bob Novak."
     assert result.restore(third.split()[1]) == "Novak"
+
+
+#: Replies with ``SURROGATE`` where a surrogate stands; whether its original may be put there; else the reason.
+REPLIES = [json.loads(line) for line in Path(__file__).with_name("restoring_attacks.jsonl").read_text().splitlines()]
+HIDDEN = Restorer([("Gomez", "Novak"), ("[person 1]", "Hale")])
+
+
+def put_in(reply: dict[str, Any], surrogate: str = "Gomez") -> str:
+    return reply["reply"].replace("SURROGATE", surrogate)
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: ascii(reply["reply"])[:60])
+def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None:
+    stream = HIDDEN.stream()
+    restored = stream.feed(put_in(reply)) + stream.close()
+    assert restored == HIDDEN.restore(put_in(reply))
+    if reply["restored"]:
+        assert restored == put_in(reply, "Novak").replace("[person 1]", "Hale")
+        assert stream.skipped == []
+    else:
+        assert "Novak" not in restored
+        assert {reason for _, reason in stream.skipped} == {reply["reason"]}
+        assert ("Gomez", reply["reason"]) in stream.skipped
+    everywhere = HIDDEN.restore(put_in(reply), EVERY_PLACE)
+    assert everywhere == put_in(reply, "Novak").replace("[person 1]", "Hale")
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: ascii(reply["reply"])[:60])
+def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> None:
+    text = put_in(reply)
+    if reply.get("reason") == SkipReason.ACTIVE:  # nothing is restored from there on; the words before are out
+        text = put_in(reply, "x") + " Gomez"
+        assert HIDDEN.restore(text) == text
+    whole = HIDDEN.restore(text)
+    cuts = range(0, len(text), max(1, len(text) // 60))
+    for deltas in ([*text], *((text[:cut], text[cut:]) for cut in cuts)):
+        stream = HIDDEN.stream()
+        assert "".join(map(stream.feed, deltas)) + stream.close() == whole
+
+
+PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
+    "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ",
+    "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n",
+    "a", "Gomez", "Gomez", "[person 1]",
+    ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030]  # fmt: skip
+POLICIES = [
+    PROSE_ONLY, EVERY_PLACE, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),
+    RestorePolicy.parse(["code", "json", "math"], ["ok.example"]), RestorePolicy.parse((), ["ok.example"]),
+]  # fmt: skip
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    parts=st.lists(st.sampled_from(PIECES), max_size=18),
+    cuts=st.lists(st.integers(0, 120), max_size=20),
+    policy=st.sampled_from(POLICIES),
+)
+def test_no_cut_of_any_reply_changes_what_is_restored(parts: list[str], cuts: list[int], policy: RestorePolicy) -> None:
+    text = "".join(parts)
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    found = []
+    for deltas in ([text], [*text], [text[start:end] for start, end in itertools.pairwise(places)]):
+        stream = HIDDEN.stream(policy)
+        restored = "".join(map(stream.feed, deltas)) + stream.close()
+        found.append((restored, stream.placed, stream.skipped, stream.unplaced, stream.ambiguous))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0].replace("Novak", "Gomez").replace("Hale", "[person 1]") == text
+
+
+def test_a_stream_holds_back_no_more_than_a_chunk() -> None:
+    stream, given_out = HIDDEN.stream(), 0
+    reply = "Gomez " + "x" * 5000 + " Gomez" + ",a" * 3000 + " Gomez:/" + "b" * 900
+    for read, character in enumerate(reply, 1):
+        given_out += len(stream.feed(character))
+        assert read - given_out <= 1024 + len("[person 1]") + 6
+    assert len(stream._chunk.text) == 0
+
+
+OPTIONS: list[tuple[dict[str, Any], str, str]] = [
+    ({"restore_places": ["code"]}, "`SURROGATE` ![x](https://e/?SURROGATE)", "`Novak` ![x](https://e/?Gomez)"),
+    ({"restore_places": ["code"]}, "```\nk=SURROGATE\n```\nk=SURROGATE", "```\nk=Novak\n```\nk=Gomez"),
+    ({"restore_places": ["math"]}, "$x_{SURROGATE}$ \\text{ SURROGATE }", "$x_{Novak}$ \\text{ Novak }"),
+    ({"restore_places": ["math"]}, "$\\href{https://e/ SURROGATE }{x}$", "$\\href{https://e/ Gomez }{x}$"),
+    ({"restore_places": ["math"]}, "$$\\unknown{ SURROGATE }$$ `SURROGATE`", "$$\\unknown{ Gomez }$$ `Gomez`"),
+    ({"restore_places": ["json"]}, '{"SURROGATE":"SURROGATE","b":["SURROGATE"]}', '{"Novak":"Novak","b":["Novak"]}'),
+    ({"restore_places": ["json"]}, '{"a": "Hi,\\nSURROGATE\\n\\"SURROGATE\\""}', '{"a": "Hi,\\nNovak\\n\\"Novak\\""}'),
+    ({"restore_places": ["json"]}, '{"a": "https://e/?SURROGATE"}', '{"a": "https://e/?Gomez"}'),
+    ({"restore_places": ["json"]}, '{"a": "[x](<https://e/? SURROGATE >)"}', '{"a": "[x](<https://e/? Gomez >)"}'),
+    ({"restore_places": ["json"]}, '{"a": "[x]\\u0028 SURROGATE )"}', '{"a": "[x]\\u0028 Gomez )"}'),
+    ({"restore_places": ["json"]}, '{"a": "[x]: //e/ SURROGATE"}', '{"a": "[x]: //e/ Gomez"}'),
+    ({"restore_places": ["json"]}, '{"a": "<img src= SURROGATE >"}', '{"a": "<img src= Gomez >"}'),
+    ({"restore_places": ["json"]}, '{"a": "{\\"b\\": \\" SURROGATE \\"}"}', '{"a": "{\\"b\\": \\" Gomez \\"}"}'),
+    ({"restore_places": ["json"]}, '{"a": "\\u0041SURROGATE k=SURROGATE"}', '{"a": "\\u0041Gomez k=Gomez"}'),
+    ({"restore_places": "all"}, "![x](https://e/?SURROGATE) `SURROGATE`", "![x](https://e/?Novak) `Novak`"),
+    ({"restore_places": ["all"]}, "<script>SURROGATE", "<script>Novak"),
+    ({"restore_hosts": ["ok.example"]}, "[x](https://ok.example/?q=SURROGATE)", "[x](https://ok.example/?q=Novak)"),
+    ({"restore_hosts": ["OK.Example"]}, "[x](HTTPS://OK.EXAMPLE/SURROGATE)", "[x](HTTPS://OK.EXAMPLE/Novak)"),
+    ({"restore_hosts": ["ok.example:8080"]}, "<http://ok.example:8080/SURROGATE>", "<http://ok.example:8080/Novak>"),
+    ({"restore_hosts": ["ok.example"]}, "See (https://ok.example/SURROGATE).", "See (https://ok.example/Novak)."),
+    ({"restore_hosts": ["ok.example"]}, "[x]: https://ok.example/SURROGATE", "[x]: https://ok.example/Novak"),
+    ({"restore_hosts": ["ok.example"]}, "[x](<https://ok.example/SURROGATE>)", "[x](<https://ok.example/Novak>)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "reply", "expected"), OPTIONS)
+def test_each_option_opens_its_places_alone(options: dict[str, Any], reply: str, expected: str) -> None:
+    reply = reply.replace("SURROGATE", "Gomez")
+    assert HIDDEN.restore(reply, RestorePolicy.parse(**options)) == expected
+    assert "Novak" not in HIDDEN.restore(reply)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://ok.example@evil.example/{}", "https://ok.example.evil.example/{}", "https://evil.example/{}",
+        "https://ok.example:8080/{}", "https://{}.ok.example/", "https://ok.example\\@evil.example/{}",
+        "https:/ok.example/{}",
+        "https:ok.example/{}", "//ok.example/{}", "https:\\\\ok.example/{}", "https://ok.example%2eevil.example/{}", "https://{}@ok.example/",
+        "https://ok.example/https://evil.example/{}", "https://ok.example/ https://evil.example/{}",
+        "https://ok.example.{}", "ftp://ok.example/{}",
+        "https://ok.example\u200b/{}", "https://\u03bfk.example/{}", "https://ok.exa\tmple/{}", "https://ok.example{}", "javascript://ok.example/{}",
+        "https://ok.example/\\{}", "https://user@ok.example/{}", "https://ok.example//evil.example/{}", "https://ok\u3002example/{}",
+    ],
+)  # fmt: skip
+def test_no_trick_reaches_another_host(link: str) -> None:
+    policy = RestorePolicy.parse((), ["ok.example"])
+    for around in ("[x]({})", "![x](<{}>)", "<{}>", "[x]: {}", "{}", "See ({}) now"):
+        reply = around.format(link.format("Gomez"))
+        assert HIDDEN.restore(reply, policy) == reply
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"restore_places": ["links"]}, "restore_places takes a collection of code, json, math, all"),
+        ({"restore_places": "code"}, "restore_places takes a collection of code, json, math, all"),
+        ({"restore_places": [5]}, "restore_places takes a collection of code, json, math, all"),
+        ({"restore_places": None}, "restore_places takes a collection of code, json, math, all"),
+        *(
+            ({"restore_hosts": hosts}, "restore_hosts takes a collection of host names, such as docs.example.com")
+            for hosts in ("ok.example", ["https://ok.example"], ["ok.example/"], ["*.example"], [""], [None], ["a@b"])
+        ),
+    ],
+)  # fmt: skip
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        RestorePolicy.parse(**options)
+    assert str(caught.value) == message
+
+
+def test_what_stays_has_its_reason() -> None:
+    reply = 'Gomez `Gomez` $x Gomez$ [a](Gomez) k=Gomez ["Gomez"] gomez <img src=Gomez> \n\nGomez '
+    stream = HIDDEN.stream()
+    stream.feed(reply)
+    stream.close()
+    assert stream.placed == ["Gomez"]
+    assert stream.unplaced == ["gomez"]
+    reasons = ["code", "math", "link", "chunk", "json", "markup", "markup"]
+    assert stream.skipped == [("Gomez", SkipReason(reason)) for reason in reasons]
+    stream = HIDDEN.stream()
+    stream.feed(f"{reply} javascript:")
+    stream.close()
+    assert stream.skipped == [("Gomez", SkipReason.ACTIVE)] * 8
+
+
+def _no_chunk_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Chunk, "add", lambda self, text: None)
+
+
+def _no_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Scanner, "step", lambda self, character: Region.PROSE)
+
+
+def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ActiveContentDetector, "feed", lambda self, text: False)
+
+
+def _every_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placing, "PROSE_ONLY", EVERY_PLACE)
+    monkeypatch.setattr(Restorer, "stream", lambda self, policy=EVERY_PLACE: placing.Stream(self.index, policy))
+
+
+@pytest.mark.parametrize("fault", [_no_chunk_rule, _no_regions, _no_active_content, _every_place])
+def test_the_attacks_see_planted_faults(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    attacks = [put_in(reply) for reply in REPLIES if not reply["restored"]]
+    leaks = 0
+    for attack in attacks:
+        stream = HIDDEN.stream()
+        leaks += "Novak" in stream.feed(attack) + stream.close()
+    assert leaks >= 10

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
@@ -20,7 +20,7 @@ from textveil.ledger import read_key
 from textveil_cli.console import say_unless
 from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, TextOptions
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, ShownOptions, TextOptions
 from textveil_cli.serve import Limits
 from textveil_cli.serve import serve as run
 
@@ -62,6 +62,27 @@ class UpstreamOptions:
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
         False
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayShownOptions(ShownOptions):
+    """What of a text stays visible; names and numbers alone are replaced if nothing else is asked for."""
+
+    protect: Annotated[
+        Literal["names", "words", "all"] | None,
+        typer.Option(
+            help="names (the gateway's default) keeps common words, and replaces all others; replies are restored. "
+            "words keeps function words, all draws them too: every text is a document of its own, and nothing is "
+            "restored.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayTextOptions(TextOptions):
+    """All of how text is rewritten."""
+
+    shown: GatewayShownOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +171,7 @@ def gateway(
     upstream: UpstreamOptions,
     address: AddressOptions,
     bundle: BundleOptions,
-    how: TextOptions,
+    how: GatewayTextOptions,
     keeping: KeepingOptions,
     ledger: LedgerOptions,
     limits: LimitOptions,

@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
 from textveil.errors import ConversationChanged, InputError, TextveilError
+from textveil.release import KeptWords
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -29,7 +30,8 @@ from textveil_cli.gateway.workers import MEDIUM, Admission, Workers, busy
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
-from textveil_cli.serve.requests import parse_json, read_body, skip_body
+from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
+from textveil_cli.serve.strict_json import parse_finite_json
 
 #: Marks the replies so far; notes what the next request of a conversation is known by.
 _Mark = Callable[[], list[bytes]]
@@ -97,6 +99,7 @@ class _Call:
     restoring: Restoring | None = None
     restored: int = 0
     is_complete: bool = False
+    kept_words: KeptWords = field(default_factory=KeptWords)
 
     @property
     def path(self) -> str:
@@ -118,6 +121,12 @@ class _Call:
     def counts(self) -> str:
         counts = {} if self.restoring is None else self.restoring.counts
         return " ".join(f"{name}={count}" for name, count in counts.items())
+
+    @property
+    def language(self) -> str:
+        """Return what the log adds where few words of a request are kept; the template shows how many are."""
+        share = self.kept_words.share
+        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
 
 
 class Answer:
@@ -145,7 +154,9 @@ class Answer:
         except Exception as error:
             await self._failed(call, scope, receive, refusal_of(error, limits, self._gateway.report))
         else:
-            self._gateway.report(f"request {call.name}: {call.path} {call.status} {call.counts}".rstrip())
+            self._gateway.report(
+                f"request {call.name}: {call.path} {call.status} {call.counts}".rstrip() + call.language
+            )
 
     @asynccontextmanager
     async def _let_in(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
@@ -197,6 +208,7 @@ class Answer:
         request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
         headers, target = passed_on(request), target_of(request)
         if body is None:
+            refuse_body(request)
             async with self._asked("GET", target, headers) as reply:
                 await self._as_it_is(call, reply)
             return
@@ -207,6 +219,7 @@ class Answer:
                 kept, earlier = conversations.find(client, named, marks, asked.after, len(body))
                 await stack.enter_async_context(conversations.request(kept, self._workers.run))
                 exchange, content = await self._rewritten(kept, earlier, asked, len(body))
+                call.kept_words = exchange.kept_words
             del asked, body  # a reply may take minutes
             if self._gateway.show is not None:
                 self._gateway.show(f"{path} {content.decode()}")
@@ -281,7 +294,7 @@ class Answer:
             exchange = conversation.exchange(before)
             sent = rewritten(asked, exchange, self._gateway.key)
             self._gateway.conversations.save(kept)
-            return exchange, json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
+            return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
         try:
             async with asyncio.timeout(self._gateway.limits.seconds):
@@ -309,8 +322,8 @@ class Answer:
 
         def restored() -> tuple[bytes, list[bytes]]:
             try:
-                found = json.loads(body.decode("utf-8"))
-            except (ValueError, RecursionError):
+                found = parse_finite_json(body.decode("utf-8"), constants=True)
+            except ValueError:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
@@ -349,7 +362,7 @@ class Answer:
         try:
             async for part in reply.parts():
                 call.restored += len(part)
-                done, ends, refusal = await self._workers.run(restored, part, size=events.waiting + len(part))
+                done, ends, refusal = await self._workers.run(restored, part, size=events.measure_work(part))
                 if ends is not None:
                     await remember(ends)
                 await call.part(b"".join(done))

@@ -15,6 +15,8 @@ _COUNTED = ("placed", "unplaced", "ambiguous", "tools")
 #: Texts of a message; those that servers of open models write before the answer.
 _THOUGHTS = ("reasoning", "reasoning_content")
 _TEXTS = ("content", "refusal", *_THOUGHTS)
+#: Items of OpenAI's responses that have texts, calls or what is signed.
+_ITEMS = frozenset(("message", "function_call", "reasoning"))
 
 
 class Restoring:
@@ -59,6 +61,11 @@ class Restoring:
             self._count(found)
         return found.reply
 
+    def _restores(self, call: Mapping[str, Any]) -> bool:
+        """Return whether the arguments of a call are restored."""
+        name = call.get("name")
+        return isinstance(name, str) and name in self._tools
+
     def _count(self, found: Incoming) -> None:
         self.counts.update({name: len(getattr(found, name)) for name in _COUNTED})
 
@@ -86,8 +93,9 @@ class Chat(Restoring):
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a reply with the messages of its choices restored."""
         for choice in _objects(reply.get("choices")):
-            if isinstance(choice.get("message"), dict):
-                choice["message"] = self._incoming({"role": "assistant", **choice["message"]})  # some leave it out
+            message = choice.get("message")
+            if isinstance(message, dict) and message.get("type", "message") == "message":
+                choice["message"] = self._incoming({"role": "assistant", **message})  # some leave it out
                 self.said.append([choice["message"]])
         return reply
 
@@ -118,13 +126,13 @@ class Chat(Restoring):
                 delta[name] = self._feed((index, name), delta[name])
         for name in ended:
             if rest := self._close((index, name))[0]:
-                delta[name] = (delta.get(name) or "") + rest
+                delta[name] = _string(delta.get(name)) + rest
         for call in _objects(delta.get("tool_calls")):
             of, part = (index, "call", _index(call)), call.get("function")
             if isinstance(part, dict):
                 known = self._calls.setdefault(of, {"name": "", "arguments": "", "id": call.get("id")})
                 for name in ("name", "arguments"):
-                    known[name] += part[name] if isinstance(part.get(name), str) else ""
+                    known[name] += _string(part.get(name))
                 if known["name"] in self._tools and part.get("arguments"):
                     part["arguments"] = ""
 
@@ -133,7 +141,7 @@ class Chat(Restoring):
         for name in _TEXTS:
             rest, message[name] = self._close((index, name))
             if rest:
-                delta[name] = (delta.get(name) or "") + rest
+                delta[name] = _string(delta.get(name)) + rest
         calls = []
         for place in [place for place in self._calls if place[0] == index]:
             known = self._calls.pop(place)
@@ -141,7 +149,9 @@ class Chat(Restoring):
             calls.append(self._incoming([call])[0])
             if known["name"] in self._tools:
                 function = {"arguments": calls[-1]["function"]["arguments"]}
-                delta["tool_calls"] = [*(delta.get("tool_calls") or ()), {"index": place[2], "function": function}]
+                begun = delta.get("tool_calls")
+                last = {"index": place[2], "function": function}
+                delta["tool_calls"] = [*begun, last] if isinstance(begun, list) else [last]
         self.said.append([{**message, "tool_calls": calls}])
 
 
@@ -177,12 +187,12 @@ class Anthropic(Restoring):
         elif kind == "content_block_delta" and isinstance(delta, dict):
             for name in ("thinking", "signature"):
                 if isinstance(delta.get(name), str) and index in self._calls:
-                    self._calls[index][name] = f"{self._calls[index].get(name) or ''}{delta[name]}"
+                    self._calls[index][name] = _string(self._calls[index].get(name)) + delta[name]
             if isinstance(delta.get("text"), str):
                 delta["text"] = self._feed(index, delta["text"])
             elif isinstance(delta.get("partial_json"), str) and index in self._calls:
                 self._calls[index]["partial"] += delta["partial_json"]
-                if self._calls[index].get("name") in self._tools:
+                if self._restores(self._calls[index]):
                     return
         elif kind == "message_delta" and isinstance(delta, dict):
             self._stopped(delta)
@@ -208,7 +218,7 @@ class Anthropic(Restoring):
         elif block.get("type") == "tool_use":
             given = _parsed(partial)
             block = self._incoming([block if given is None else {**block, "input": given}])[0]
-            if partial and block.get("name") in self._tools:
+            if partial and self._restores(block):
                 whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
                 held = {"type": "input_json_delta", "partial_json": whole}
         else:
@@ -232,11 +242,16 @@ class Responses(Restoring):
 
     def _response(self, reply: dict[str, Any], counted: bool) -> dict[str, Any]:
         if isinstance(reply.get("output"), list):
-            reply["output"] = self._incoming(reply["output"], counted)
+            reply["output"] = [self._item(item, counted) for item in reply["output"]]
             self.said = [reply["output"]]
         named = (reply, *_objects(reply.get("output")))
         self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
         return reply
+
+    def _item(self, item: Any, counted: bool) -> Any:
+        """Return an item of the output restored, if it has a type that items have."""
+        kind = item.get("type") if isinstance(item, dict) else None
+        return self._incoming([item], counted)[0] if isinstance(kind, str) and kind in _ITEMS else item
 
     def event(self, event: Event) -> Iterator[Event]:
         """Yields an event with its text restored; what is held back of a text comes before its end."""
@@ -246,8 +261,7 @@ class Responses(Restoring):
             yield passed
 
     def _restored(self, event: Event, data: dict[str, Any]) -> Iterator[Event]:
-        kind = data.get("type")
-        kind = kind if isinstance(kind, str) else ""
+        kind = _string(data.get("type"))
         what, _, step = kind.removeprefix("response.").rpartition(".")
         place = _index(data, "output_index"), _index(data, "content_index"), what
         field = {"output_text": "text", "refusal": "refusal", "function_call_arguments": "arguments"}.get(what)
@@ -255,7 +269,7 @@ class Responses(Restoring):
             self._deltas[place] = dict(data)
             if field != "arguments":
                 data["delta"] = self._feed(place, data["delta"])
-            elif self._calls.get(place[0], {}).get("name") in self._tools:
+            elif self._restores(self._calls.get(place[0], {})):
                 return
         elif field is not None and step == "done" and isinstance(data.get(field), str):
             yield from self._ended(place, data, field)
@@ -264,8 +278,8 @@ class Responses(Restoring):
         elif what == "output_item" and isinstance(data.get("item"), dict):
             self._calls[place[0]] = data["item"]
             counted = step == "done" and data["item"].get("type") == "function_call"
-            data["item"] = self._incoming([data["item"]], counted)[0]
-        elif isinstance(data.get("response"), dict):
+            data["item"] = self._item(data["item"], counted)
+        elif kind.startswith("response.") and isinstance(data.get("response"), dict):
             if step in ("completed", "incomplete", "failed"):
                 yield from self.end()
             self._response(data["response"], False)
@@ -275,7 +289,7 @@ class Responses(Restoring):
         if field == "arguments":
             call = {**self._calls.get(place[0], {}), "type": "function_call", "arguments": data[field]}
             data[field] = rest = self._incoming([call], False)[0]["arguments"]
-            rest = rest if call.get("name") in self._tools else ""
+            rest = rest if self._restores(call) else ""
         else:
             rest = self._close(place)[0]
             data[field] = self._incoming(data[field], False)
@@ -289,9 +303,8 @@ class Responses(Restoring):
     def _extra(self, place: Any, rest: str) -> Iterator[Event]:
         last = self._deltas.pop(place, None)
         if rest and last is not None:
-            yield Event(
-                str(last["type"]), {**last, "delta": rest, "sequence_number": last.get("sequence_number", 0) + 1}
-            )
+            number = _index(last, "sequence_number") + 1
+            yield Event(str(last["type"]), {**last, "delta": rest, "sequence_number": number})
             self._inserted += 1
 
 
@@ -310,6 +323,10 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 def _index(value: Mapping[str, Any], name: str = "index") -> int:
     found = value.get(name)
     return found if isinstance(found, int) else 0
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _parsed(text: str) -> Any:

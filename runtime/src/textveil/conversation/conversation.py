@@ -14,13 +14,15 @@ from textveil.conversation.sent import pairs, write
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
+from textveil.release import KeptWords
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
-from textveil.text.names.read import Read, TextReader
+from textveil.text.names.read import Read, ReadStream, TextReader
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
+from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
@@ -42,6 +44,9 @@ class Conversation:
             ``keys``, for keys of JSON that may be more than names of fields. Nothing of these is protected.
         restore_tools: Names of tools whose arguments in replies are restored. The arguments of others stay surrogates:
             what a tool does with a name is not for the model to decide.
+        restore_places: Places of replies, beside running text, that are restored: ``code``, ``json``, ``math``; or
+            ``all``, for replies that nothing displays or fetches.
+        restore_hosts: Hosts in links to which replies are restored.
         rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
             nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
             before it in the call, or in the exchange, are the same: other equal texts are drawn each by itself.
@@ -62,6 +67,8 @@ class Conversation:
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        restore_places: Collection[str] | str = (),
+        restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
         **options: Any,
     ) -> None:
@@ -79,10 +86,12 @@ class Conversation:
         self._plan = self._sanitizer.names_plan(**options)
         self._running = Running(self._plan.style, self._plan.surrogates, self._plan.lists.common)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
+        self._policy = RestorePolicy.parse(restore_places, restore_hosts)
         self._rewrite, self._key = rewrite, os.urandom(32)
         #: What tells the files that it was read from, or saved to, from later ones of others.
         self._stamps: dict[str, bytes] = {}
         self._restores, self._added = Restorer(), 0
+        self._kept_words = KeptWords()
         self._found: list[Pair] = []
         #: What messages went out as, and what a reply may mention of them; what a reply was, and what it did mention.
         self._sent: dict[str, tuple[str, list[Pair]]] = {}
@@ -112,7 +121,16 @@ class Conversation:
         part._through = dict.fromkeys(_tags(after))
         part._after = len(part._through), after
         part._restores, part._added = Restorer(), 0
+        part._kept_words = KeptWords()
         return part
+
+    @property
+    def kept_words(self) -> KeptWords:
+        """Return how many words of the texts that were rewritten were kept, and how many on no list replaced.
+
+        Of an exchange: the texts that its request was the first to send. Both follow from the template.
+        """
+        return self._kept_words
 
     @property
     def went(self) -> "Went":
@@ -187,13 +205,13 @@ class Conversation:
             Nothing goes out. The arguments of tools that are not among ``restore_tools`` stay surrogates.
         """
         try:
-            return Reader(self._restorer, self._remember, self._restore_tools).read(reply)
+            return Reader(self._restorer, self._remember, self._restore_tools, self._policy).read(reply)
         except RecursionError:
             raise InputError("the reply is nested too deeply") from None
 
     def stream(self) -> ReplyStream:
         """Returns what restores one reply as it comes in."""
-        return ReplyStream(self._restorer.index, self._remember)
+        return ReplyStream(self._restorer.index, self._remember, self._policy)
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
         """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.
@@ -233,6 +251,8 @@ class Conversation:
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        restore_places: Collection[str] | str = (),
+        restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
     ) -> "Conversation":
         """Goes on with a conversation that was saved, under the options that it had.
@@ -243,7 +263,13 @@ class Conversation:
             IdentityMismatch: It was rewritten with another bundle.
             CryptoUnavailable: The package ``cryptography`` is not installed.
         """
-        given: dict[str, Any] = {"pass_through": pass_through, "restore_tools": restore_tools, "rewrite": rewrite}
+        given: dict[str, Any] = {
+            "pass_through": pass_through,
+            "restore_tools": restore_tools,
+            "restore_places": restore_places,
+            "restore_hosts": restore_hosts,
+            "rewrite": rewrite,
+        }
         content, stamp = file.read(Path(path), key_file)
         found = cls._of(content, sanitizer, given)
         found._stamps[os.path.realpath(path)] = stamp
@@ -261,7 +287,8 @@ class Conversation:
         Args:
             packed: What ``packed`` gave, and nobody else.
             sanitizer: As in ``load``.
-            given: ``pass_through``, ``restore_tools`` and ``rewrite``, as in ``load``.
+            given: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts`` and ``rewrite``, as in
+                ``load``.
         """
         return cls._of(zlib.decompress(packed), sanitizer, given)
 
@@ -306,13 +333,20 @@ class Conversation:
         swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
         if self._plan.also is not None:
             return self._written(reader.read([swap.there(text)])[0], swap)
-        written, found = write(self._running.stream(reader.stream(swap.there(text))))
+        read = reader.stream(swap.there(text))
+        written, found = write(self._running.stream(read))
+        self._count_words(read)
         if swap is not NO_SWAP:
             found = [pair._replace(original=swap.back(pair.original)) for pair in found]
         self._found += found
         return swap.back(written)
 
+    def _count_words(self, read: Read | ReadStream) -> None:
+        kept, replaced = self._kept_words
+        self._kept_words = KeptWords(kept + read.shown, replaced + read.replaced_words)
+
     def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
+        self._count_words(read)
         pieces = self._running.rewrite(read)
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
         written = swap.back("".join(piece.output for piece in pieces))

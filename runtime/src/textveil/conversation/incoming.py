@@ -23,6 +23,7 @@ from textveil.errors import InputError
 from textveil.text.forms import Pair
 from textveil.text.placing import Index, Stream
 from textveil.text.restore import Restorer
+from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy, SkipReason
 from textveil.work_limits import check_work
 
 #: Characters of a reply that are restored between two checks of the time.
@@ -40,6 +41,7 @@ class Incoming:
         placed: What was replaced, as the reply had it: surrogates, no original.
         unplaced: What may be a word of the reply's own, and stayed.
         ambiguous: What stands for several originals, and stayed.
+        skipped: Surrogates that stayed because of their place, as the reply has them, each with the reason.
         tools: Names of tools whose arguments stayed as the model wrote them.
     """
 
@@ -47,6 +49,7 @@ class Incoming:
     placed: tuple[str, ...] = ()
     unplaced: tuple[str, ...] = ()
     ambiguous: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, SkipReason], ...] = ()
     tools: tuple[str, ...] = ()
 
 
@@ -56,11 +59,19 @@ class Reader:
     Args:
         restorer: What restores texts.
         remember: See ``Remember``.
-        restore_tools: Tools whose arguments are restored.
+        restore_tools: Tools whose arguments are restored, everywhere in them.
+        policy: Places of texts in which originals are put.
     """
 
-    def __init__(self, restorer: Restorer, remember: Remember, restore_tools: Collection[str]) -> None:
+    def __init__(
+        self,
+        restorer: Restorer,
+        remember: Remember,
+        restore_tools: Collection[str],
+        policy: RestorePolicy = PROSE_ONLY,
+    ) -> None:
         self._restorer, self._remember, self._restore_tools = restorer, remember, restore_tools
+        self._policy = policy
         self._streams = [Stream(restorer.index)]
         self._tools: dict[str, None] = {}
 
@@ -72,6 +83,7 @@ class Reader:
             placed=tuple(chain.from_iterable(stream.placed for stream in self._streams)),
             unplaced=tuple(chain.from_iterable(stream.unplaced for stream in self._streams)),
             ambiguous=tuple(chain.from_iterable(stream.ambiguous for stream in self._streams)),
+            skipped=tuple(chain.from_iterable(stream.skipped for stream in self._streams)),
             tools=tuple(self._tools),
         )
 
@@ -89,8 +101,11 @@ class Reader:
     def _field(self, value: Any, what: int | None, around: Mapping[str, Any]) -> Any:
         if isinstance(value, str) and what in (TEXT, PARTS):
             return self._text(value)
-        if isinstance(value, list) and what in (PARTS, CALLS):
+        if isinstance(value, list) and what == PARTS:
             return [self._items(item) for item in value]
+        if isinstance(value, list) and what == CALLS:  # what is no call among them stays
+            is_call = [isinstance(item, Mapping) and item.get("type") == "function" for item in value]
+            return [self._items(item) if call else item for item, call in zip(value, is_call, strict=True)]
         if what == CALL and isinstance(value, Mapping):
             return {name: self._arguments(v, value) if name == "arguments" else v for name, v in value.items()}
         return self._arguments(value, around) if what in (ARGUMENTS, VALUE) else value
@@ -121,7 +136,7 @@ class Reader:
         written = str(abs(value)) if isinstance(value, int | float) else value
         original = self._restorer.whole(written)
         if original is None:
-            return self._restored(value) if isinstance(value, str) else value
+            return self._restored(value, EVERY_PLACE) if isinstance(value, str) else value
         if not isinstance(value, str):
             try:
                 original = type(value)(original.replace(",", "")) * (-1 if value < 0 else 1)
@@ -132,12 +147,12 @@ class Reader:
         return original
 
     def _text(self, text: str) -> str:
-        restored = self._restored(text)
+        restored = self._restored(text, self._policy)
         self._remember(restored, text, self._streams[-1].used)
         return restored
 
-    def _restored(self, text: str) -> str:
-        stream = Stream(self._restorer.index)
+    def _restored(self, text: str, policy: RestorePolicy) -> str:
+        stream = Stream(self._restorer.index, policy)
         self._streams.append(stream)
         parts: list[str] = []
         for start in range(0, len(text), _MOST_AT_ONCE):  # however a reply is cut, it is restored alike
@@ -152,20 +167,21 @@ class ReplyStream(Stream):
     Args:
         index: What may be in it.
         remember: Is told what the text became, what it was and what it mentioned, at the end.
+        policy: Places in which originals are put.
 
     Attributes:
         incoming: What ``Conversation.incoming`` would say, once it is closed.
     """
 
-    def __init__(self, index: Index, remember: Remember) -> None:
-        super().__init__(index)
+    def __init__(self, index: Index, remember: Remember, policy: RestorePolicy = PROSE_ONLY) -> None:
+        super().__init__(index, policy)
         self._remember = remember
         self._came: list[str] = []
         self._went: list[str] = []
         self.incoming: Incoming | None = None
 
     def feed(self, delta: str) -> str:
-        """Takes the next part; returns what is decided: all but the length of a form and a character at most.
+        """Takes the next part; returns what is decided: all but a form, a character and an open chunk at most.
 
         Raises:
             InputError: It is not a string, or the stream is closed.
@@ -184,6 +200,10 @@ class ReplyStream(Stream):
         restored = "".join(self._went) + rest
         self._remember(restored, "".join(self._came), self.used)
         self.incoming = Incoming(
-            reply=restored, placed=tuple(self.placed), unplaced=tuple(self.unplaced), ambiguous=tuple(self.ambiguous)
+            reply=restored,
+            placed=tuple(self.placed),
+            unplaced=tuple(self.unplaced),
+            ambiguous=tuple(self.ambiguous),
+            skipped=tuple(self.skipped),
         )
         return rest

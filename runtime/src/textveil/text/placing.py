@@ -1,7 +1,8 @@
 """Finds forms of what came out in a reply, as it comes in, and puts originals there: one engine for all replies.
 
-What becomes of a place is decided by the characters from it on until no form goes on, and by those before it. So a
-reply has one result however it is cut, and no more is held back than a form and one character.
+What becomes of a place is decided by the characters from it on until no form goes on, by those before it, and by the
+rest of its chunk between blanks. So a reply has one result however it is cut, active content aside, and no more is held
+back than a form and one character, and from the first surrogate of a chunk its at most 1,024 characters.
 """
 
 import json
@@ -9,8 +10,13 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from textveil.text.active_content import ActiveContentDetector
+from textveil.text.chunks import Chunk
 from textveil.text.forms import Form, Pair, folded, original_of
+from textveil.text.regions import Region, Role, Scanner
+from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
 
 #: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
 _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
@@ -25,6 +31,9 @@ _BEHIND = 48
 _MOST_BLANKS = 6
 _BLANKS = re.compile(r"\s[\s>]*")
 _APOSTROPHES = "'\u2019"
+#: What ends a chunk: no other blank ends an address for every reader of Markdown.
+_SEPARATORS = " \t\r\n"
+_SEPARATOR = re.compile(r"[ \t\r\n]")
 #: What makes digits after it, or before it, a part of one number.
 _IN_NUMBERS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
@@ -59,28 +68,59 @@ _Found = tuple[Form | None, int]
 _MORE: _Found = None, 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """Surrogate whose chunk is not closed yet.
+
+    Attributes:
+        written: The surrogate, as the reply has it.
+        original: Its original, in the same form.
+        pair: The pair of both.
+        reason: Reason for which its place keeps it; ``None`` where the place is open.
+        in_chunk: Whether the rest of its chunk decides too.
+        place: Characters of the chunk before it.
+    """
+
+    written: str
+    original: str
+    pair: Pair
+    reason: SkipReason | None
+    in_chunk: bool
+    place: int
+
+
 class Stream:
     """Puts originals into a reply that comes in parts.
 
     Args:
         index: The forms.
+        policy: Places in which originals are put; running text alone by default.
 
     Attributes:
         placed: What was replaced, as the reply has it.
         used: What it stood for.
         unplaced: What may be a word of the reply's own, and stayed.
         ambiguous: What stands for several originals, and stayed.
+        skipped: Surrogates that stayed because of their place, as the reply has them, each with the reason.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, policy: RestorePolicy = PROSE_ONLY) -> None:
         self._index, self._held, self._behind, self._block = index, "", "", ""
+        self._policy, self._scanner = policy, Scanner(self._is_tag)
+        self._active, self._chunk = ActiveContentDetector(), Chunk()
+        self._pending: list[str | _Candidate] = []
+        self._out: list[str] = []
+        self._region: Region | None = None
         self.placed: list[str] = []
         self.used: list[Pair] = []
         self.unplaced: list[str] = []
         self.ambiguous: list[str] = []
+        self.skipped: list[tuple[str, SkipReason]] = []
 
     def feed(self, delta: str) -> str:
         """Takes the next part of a reply; returns what is decided of it."""
+        if not self._policy.everywhere:
+            self._active.feed(delta)
         return self._decided(self._held + delta, False)
 
     def close(self) -> str:
@@ -89,7 +129,7 @@ class Stream:
 
     def _decided(self, rest: str, final: bool) -> str:
         text, position = self._behind + rest, len(self._behind)
-        done, parts = position, []
+        done = position
         while (match := _START.search(text, position)) is not None:
             place = match.start()
             begin = text[place : place + _BEGIN]  # of one word it tells at most places; else its first character
@@ -101,14 +141,151 @@ class Stream:
                 break
             position = place + 1
             if found is not None:
-                parts += [text[done:place], self._put(text, place, found)]
+                self._read_text(text[done:place])
+                self._read_form(text, place, found)
                 done = position = found[1]
         else:
             place = len(text)
-        parts.append(text[done:place])
+        self._read_text(text[done:place])
+        if final:
+            self._end_chunk()
         self._block = self._block_until(text[len(self._behind) : place])
         self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
-        return "".join(parts)
+        out, self._out = "".join(self._out), []
+        return out
+
+    def _is_tag(self, label: str) -> bool:
+        """Return whether brackets around a label are a surrogate that stands for one original."""
+        return self._index.forms.get(" ".join(folded(f"[{label}]").split())) is not None
+
+    def _read_text(self, text: str) -> None:
+        """Read text that is no surrogate."""
+        if self._policy.everywhere:
+            self._out.append(text)
+        elif "json" in self._policy.places:
+            for character in text:
+                self._scanner.step(character)
+                self._read_character(character, self._scanner.role)
+        elif text:
+            self._scanner.feed(text)
+            blank = _SEPARATOR.search(text)
+            if blank is None:
+                self._add_to_chunk(text)
+                return
+            end = 1 + max(map(text.rfind, _SEPARATORS))
+            self._add_to_chunk(text[: blank.start()])
+            self._end_chunk()
+            self._out.append(text[blank.start() : end])
+            self._add_to_chunk(text[end:])
+
+    def _read_character(self, character: str, role: Role) -> None:
+        """Read one character where marks of JSON end chunks."""
+        if character in _SEPARATORS or role is Role.SEPARATOR:
+            self._end_chunk()
+            self._out.append(character)
+        elif role is Role.IGNORED:
+            self._append(character)
+        else:
+            self._add_to_chunk(character)
+            if role is Role.SPOILER:
+                self._chunk.spoil()
+        if self._chunk.spoiled:
+            self._give_up_chunk()
+
+    def _add_to_chunk(self, text: str) -> None:
+        if text:
+            self._append(text)
+            self._chunk.add(text)
+            if self._chunk.spoiled:
+                self._give_up_chunk()
+
+    def _append(self, text: str) -> None:
+        if self._policy.hosts:
+            self._chunk.remember(text)
+        (self._pending if self._pending else self._out).append(text)
+
+    def _give_up_chunk(self) -> None:
+        """Let out a chunk that holds no original, unless it may be an address that may have one."""
+        if self._pending and (not self._policy.hosts or self._chunk.too_long):
+            self._flush()
+
+    def _end_chunk(self) -> None:
+        if not self._chunk.length:
+            return
+        self._chunk.end()
+        if self._pending:
+            self._flush()
+        self._chunk = Chunk()
+
+    def _flush(self) -> None:
+        path = None
+        if self._policy.hosts and not self._chunk.too_long:
+            path = self._policy.find_bare_path("".join(self._chunk.text))
+        for part in self._pending:
+            self._out.append(part if isinstance(part, str) else self._settle(part, path))
+        self._pending.clear()
+
+    def _settle(self, candidate: _Candidate, path: int | None) -> str:
+        """Return the original, or the surrogate and keep the reason."""
+        reason = SkipReason.ACTIVE if self._active.detected else candidate.reason
+        if reason is None and candidate.in_chunk and self._chunk.spoiled:
+            in_path = path is not None and candidate.place >= path
+            reason = None if in_path else SkipReason.CHUNK
+        if reason is not None:
+            self.skipped.append((candidate.written, reason))
+            return candidate.written
+        self.placed.append(candidate.written)
+        self.used.append(candidate.pair)
+        return candidate.original
+
+    def _read_form(self, text: str, place: int, found: _Found) -> None:
+        """Read a form of a surrogate."""
+        form, end = found
+        written = text[place:end]
+        if self._policy.everywhere:
+            original = self._put(text, place, found)
+            if original is not None and form is not None:
+                self.placed.append(written)
+                self.used.append(form[0])
+            self._out.append(written if original is None else original)
+            return
+        scanner, places, reason, roles = self._scanner, self._policy.places, None, [Role.TEXT] * len(written)
+        self._region = first = Region.PROSE
+        if not scanner.read_prose(written):
+            self._region = first = scanner.step(written[0])
+            destination, roles[0] = scanner.destination, scanner.role
+            regions = [first]
+            for at, character in enumerate(written[1:], 1):
+                regions.append(scanner.step(character))
+                roles[at] = scanner.role
+            closed = [region for region in regions if region is not Region.PROSE and region not in places]
+            if closed:
+                self._region, reason = closed[0], SkipReason(closed[0])
+            if first is Region.LINK and self._policy.allows_link(_before(destination, written)):
+                reason = None
+        original = self._put(text, place, found)
+        if original is None or form is None:
+            for character, role in zip(written, roles, strict=True):
+                self._read_character(character, role)
+            return
+        in_chunk = first in (Region.PROSE, Region.JSON)
+        self._pending.append(
+            _Candidate(
+                written=written,
+                original=original,
+                pair=form[0],
+                reason=reason,
+                in_chunk=in_chunk,
+                place=self._chunk.length,
+            )
+        )
+        if self._policy.hosts:
+            self._chunk.remember(written)
+        self._chunk.add_surrogate(len(written))
+        if Role.SPOILER in roles:
+            self._chunk.spoil()
+        if self._chunk.spoiled:
+            self._give_up_chunk()
 
     def _longest(self, text: str, place: int, final: bool) -> _Found | None:
         """The longest form that begins at a place and ends where a word does; ``_MORE`` where it is not known yet."""
@@ -150,27 +327,37 @@ class Stream:
         block = f"{self._block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD else f"{block[:_HEAD]}\0{block[-len(_FENCE) :]}"
 
-    def _put(self, text: str, place: int, found: _Found) -> str:
+    def _put(self, text: str, place: int, found: _Found) -> str | None:
+        """The original in the form of a surrogate; ``None`` where that may be a word of the reply, or is ambiguous."""
         form, end = found
         written = text[place:end]
         if form is None:
             self.ambiguous.append(written)
-            return written
+            return None
         pair = form[0]
         ordinary = written.isalpha() and written.islower() and not pair.output.islower()
         if ordinary or (pair.weak and not pair.before == word_before(text[:place]) != ""):
             self.unplaced.append(written)
-            return written
-        self.placed.append(written)
-        self.used.append(pair)
+            return None
         original = original_of(form, _BLANKS.sub(" ", written))
         blanks, words = _BLANKS.findall(written), original.split(" ")
-        if ("\\" in original or '"' in original) and _JSON.match(self._block_until(text[len(self._behind) : place])):
+        if ("\\" in original or '"' in original) and self._in_json(text, place):
             original = json.dumps(original, ensure_ascii=False)[1:-1]
             words = original.split(" ")
         if len(words) != 1 + len(blanks):
             return original
         return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
+
+    def _in_json(self, text: str, place: int) -> bool:
+        """Return whether the last surrogate stands in JSON, or in a block of code that begins as JSON does."""
+        if self._region in (None, Region.CODE):
+            return _JSON.match(self._block_until(text[len(self._behind) : place])) is not None
+        return self._region is Region.JSON
+
+
+def _before(destination: str | None, written: str) -> str | None:
+    """Return a destination without the first character of a surrogate, which the scanner has read already."""
+    return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination
 
 
 def _stands_alone(text: str, place: int, end: int) -> bool:

@@ -8,16 +8,19 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.release import counted
 from textveil.sequences import require_string
 from textveil.text.forms import Form, Pair, folded, forms, original_of
-from textveil.text.placing import Index, Stream
+from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy
 from textveil.text.segmentation import key
 from textveil.work_limits import STEP, check_work
+
+if TYPE_CHECKING:
+    from textveil.text.placing import Index, Stream
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.
@@ -86,23 +89,30 @@ class Restorer:
     def __reduce__(self) -> Any:
         raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
 
-    def restore(self, reply: str) -> str:
+    def restore(self, reply: str, policy: RestorePolicy = PROSE_ONLY) -> str:
         """Returns a reply with the original words in place of the outputs it mentions.
 
         An output is found as it came out, in the plural, in another case, with clitics, with its digits in groups, as a
         date in another order, and over the ends of lines; never in a longer word or number. Its original is written
-        in the same way. A name in lower case is taken for a word of the reply's own.
+        in the same way. A name in lower case is taken for a word of the reply's own. Surrogates outside the places of
+        the policy stay (docs/restoring.md).
+
+        Args:
+            reply: The whole reply.
+            policy: Places in which originals are put; running text alone by default.
 
         Raises:
             InputError: The reply is not a string.
         """
         require_string(reply, "the reply")
-        stream = self.stream()
+        stream = self.stream(policy)
         return stream.feed(reply) + stream.close()
 
-    def stream(self) -> Stream:
+    def stream(self, policy: RestorePolicy = PROSE_ONLY) -> "Stream":
         """Returns what restores one reply that comes in parts, and keeps what it placed and what it did not."""
-        return Stream(self.index)
+        from textveil.text.placing import Stream  # rewriting alone needs none of it
+
+        return Stream(self.index, policy)
 
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
@@ -110,8 +120,10 @@ class Restorer:
         return None if form is None or form[0].lead else original_of(form, value)
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> "Index":
         """All forms. Where two pairs share one, that counts which came out in it."""
+        from textveil.text.placing import Index
+
         found: dict[str, Form | None] = {}
         for number, pair in enumerate(self._known[0].values()):
             if not number % STEP:

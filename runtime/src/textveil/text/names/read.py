@@ -10,7 +10,7 @@ import regex
 from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
-from textveil.text.names.tokens import GAP, Token, is_plain
+from textveil.text.names.tokens import DRAWN, GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEP, check_work
 
@@ -39,9 +39,44 @@ class Read(NamedTuple):
     entries: Sequence[str | Mention]
     shown: int
 
+    @property
+    def replaced_words(self) -> int:
+        """Return how many words on no list are replaced; the kinds and layouts of slots tell it."""
+        return sum(map(_is_replaced_word, self.entries))
+
     def skeleton(self) -> list[object]:
         """Returns what is shown and, of every mention, all that the output may depend on but which are equal."""
         return [entry if isinstance(entry, str) else entry.shown for entry in self.entries]
+
+
+class ReadStream:
+    """The entries of a text, each read when it is asked for. What is counted is complete when all were.
+
+    Args:
+        places: The text.
+        entries: What is shown, and mentions, in order.
+
+    Attributes:
+        replaced_words: As of ``Read``.
+    """
+
+    def __init__(self, places: Places, entries: Iterator[str | Mention]) -> None:
+        self._places, self._entries, self.replaced_words = places, entries, 0
+
+    def __iter__(self) -> Iterator[str | Mention]:
+        """Yield the entries, once."""
+        for entry in self._entries:
+            self.replaced_words += _is_replaced_word(entry)
+            yield entry
+
+    @property
+    def shown(self) -> int:
+        """How many words are shown."""
+        return self._places.shown
+
+
+def _is_replaced_word(entry: str | Mention) -> bool:
+    return not isinstance(entry, str) and entry.kind == "word" and entry.parts[0].layout != DRAWN
 
 
 class TextReader:
@@ -67,11 +102,12 @@ class TextReader:
             found.append(Read(entries, places.shown))
         return found
 
-    def stream(self, text: str) -> Iterator[str | Mention]:
+    def stream(self, text: str) -> "ReadStream":
         """Yields the entries of a document of one text: together they take many times its bytes."""
         words, spelled, special = self._tokens(text)
         capitals = any(words[place].case != LOWER for place in special)
-        return self._mentions(_places(text, words, spelled, special, capitals), capitals)
+        places = _places(text, words, spelled, special, capitals)
+        return ReadStream(places, self._mentions(places, capitals))
 
     def _tokens(self, text: str) -> tuple[list[Token], list[str], Sequence[int]]:
         """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""

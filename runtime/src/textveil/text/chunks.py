@@ -1,0 +1,91 @@
+"""Check a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks."""
+
+import re
+import unicodedata
+
+#: Marks that may stand anywhere in a chunk, and signs of numbers.
+_MARKS = frozenset(",;!?()\"'*_-|$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2013\u2014\u2026·،؛؟")
+#: Most chunks: nothing but ASCII that may stand anywhere.
+_PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|$%#&+-]*")
+#: Marks that end a sentence or a number, and behind which only marks follow.
+_DOTS = frozenset(".:。")
+#: Marks behind a dot.
+_CLOSING = frozenset(",;!?)\"'*_-|\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟") | _DOTS
+_HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup".split())
+#: A longer chunk is no word of a sentence.
+MOST_CHARACTERS = 1024
+_LONGEST_TAG = 8
+
+
+class Chunk:
+    """Chunk of a reply that is read part by part.
+
+    Attributes:
+        length: Characters so far.
+        spoiled: Whether no surrogate of it may be restored as running text.
+        text: The chunk as it is written, if somebody remembers it.
+    """
+
+    __slots__ = ("_dotted", "_tag", "length", "spoiled", "text")
+
+    def __init__(self) -> None:
+        self.length, self.spoiled, self.text = 0, False, []
+        self._dotted = False
+        self._tag: str | None = None
+
+    @property
+    def too_long(self) -> bool:
+        """Whether it has more than 1,024 characters."""
+        return self.length > MOST_CHARACTERS
+
+    def spoil(self) -> None:
+        """Keep all surrogates of the chunk."""
+        self.spoiled = True
+
+    def remember(self, text: str) -> None:
+        """Keep a part as it is written."""
+        if not self.too_long:
+            self.text.append(text)
+
+    def add(self, text: str) -> None:
+        """Read a part without surrogates."""
+        self.length += len(text)
+        if self.too_long:
+            self.spoiled = True
+        if self.spoiled or (not self._dotted and self._tag is None and _PLAIN.fullmatch(text) is not None):
+            return
+        for character in text:
+            self._add_character(character)
+
+    def add_surrogate(self, length: int) -> None:
+        """Read a surrogate, which counts as a letter."""
+        self.length += length
+        if self._dotted or self._tag is not None or self.too_long:
+            self.spoiled = True
+
+    def end(self) -> None:
+        """End the chunk: an open tag of markup spoils it."""
+        self.spoiled = self.spoiled or self._tag is not None
+
+    def _add_character(self, character: str) -> None:
+        if self._tag is not None:
+            if character == ">":
+                self.spoiled = self.spoiled or self._tag.removeprefix("/").removesuffix("/").lower() not in _HARMLESS
+                self._tag = None
+            else:
+                self._tag += character
+                self.spoiled = self.spoiled or len(self._tag) > _LONGEST_TAG
+        elif character == "<":
+            self._tag = ""
+        elif character in _DOTS:
+            self._dotted = True
+        elif self._dotted:
+            self.spoiled = self.spoiled or not (character in _CLOSING or _is_space(character))
+        elif character not in _MARKS and not (character.isascii() and character.isalnum()):
+            category = unicodedata.category(character)
+            self.spoiled = self.spoiled or not (category[0] in "LM" or category == "Nd" or _is_space(character))
+
+
+def _is_space(character: str) -> bool:
+    """Return whether it is a space other than that of ASCII, which ends no chunk."""
+    return unicodedata.category(character) == "Zs"

@@ -1,0 +1,612 @@
+"""Tell running text apart from code, math, JSON, links and markup, one character at a time.
+
+The scanner reads Markdown as an attacker would write it: where readers of Markdown disagree, a character is not prose.
+Each character gets its region when it is read, so the result does not depend on how a stream is cut. Memory is bounded
+by the depth of nesting. ``docs/restoring.md`` describes every state.
+"""
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class Region(StrEnum):
+    """Kind of place in which a character stands."""
+
+    PROSE = "prose"
+    CODE = "code"
+    MATH = "math"
+    JSON = "json"
+    LINK = "link"
+    MARKUP = "markup"
+
+
+class Role(StrEnum):
+    """Part that a character of JSON plays in the text of a string."""
+
+    TEXT = "text"
+    #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
+    SEPARATOR = "separator"
+    #: Counts as nothing: the backslash of an escape, and an escaped quote.
+    IGNORED = "ignored"
+    #: Spoils its chunk: other escapes, and JSON in a string of JSON.
+    SPOILER = "spoiler"
+
+
+#: Markup without attributes that changes nothing but how text looks.
+_HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup".split())
+#: Commands of math whose arguments are shown and never fetched.
+_SHOWN = frozenset(
+    "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
+    "sqrt boxed overline underline hat bar vec tilde".split()
+)
+_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_DESTINATION = 64, 64, 2048
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
+#: Stretches in which nothing begins or ends.
+_PLAIN = re.compile(r"[^\n`$\\\[\]{<]+")
+_PLAIN_CODE = re.compile(r"[^\n`<]+")
+_PLAIN_LINE = re.compile(r"[^\n]+")
+_BLANK = " \t\r\n"
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_OPENS_MARKUP = _LETTERS | frozenset("/!?")
+_ESCAPED_BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
+_HEX = frozenset("0123456789abcdefABCDEF")
+_MOST_ESCAPE, _DEEPEST = 4, 64
+_FENCE_LENGTH, _NESTED_INDENT, _CODE_INDENT, _TAB = 3, 2, 4, 4
+
+#: Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text.
+_START, _DIGITS, _MARK, _BODY = range(4)
+#: Progress of a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment there.
+_NONE, _SLASH, _NAME, _ARGUMENTS, _COMMENT = range(5)
+
+_FENCE, _INLINE, _DOLLAR, _DOLLARS, _PAREN, _BRACKET, _BEGIN, _COMMAND, _OPTION = range(9)
+_JSON, _LINK, _DEFINITION, _ANGLE, _UNKNOWN = range(9, 14)
+_BLOCKS = frozenset((_FENCE, _DOLLARS, _BRACKET, _BEGIN, _JSON, _UNKNOWN))
+_BLOCK_MATH = frozenset((_DOLLARS, _BRACKET, _BEGIN))
+_MATH = _BLOCK_MATH | {_DOLLAR, _PAREN, _COMMAND, _OPTION}
+
+
+class _Frame:
+    """Open region, and what has been read of it."""
+
+    __slots__ = (
+        "angle", "closing", "column", "count", "destination", "escaped", "inner", "kind", "mark", "nested", "opening",
+        "quote", "quotes", "region", "run_at_start", "started", "string", "tainted", "unicode",
+    )  # fmt: skip
+
+    def __init__(self, kind: int, region: Region) -> None:
+        self.kind, self.region = kind, region
+        self.count = 1  # depth of brackets, or length of a fence
+        self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
+        self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
+        self.started, self.angle, self.quote, self.escaped = False, False, "", False
+        self.destination, self.string, self.unicode = "", False, ""
+        self.inner: Scanner | None = None
+
+
+class Scanner:
+    """Assign a region to each character of a text that comes in parts.
+
+    Args:
+        is_tag: Return whether the text between brackets is a tag of textveil, so that ``[person 1]:`` at the start of a
+            line defines no link.
+
+    Attributes:
+        region: Region of the last character.
+        role: Role of the last character in JSON; ``Role.TEXT`` elsewhere.
+    """
+
+    def __init__(self, is_tag: Callable[[str], bool] | None = None, *, _inside_string: bool = False) -> None:
+        self._is_tag, self._inside_string = is_tag, _inside_string
+        self.region, self.role = Region.PROSE, Role.TEXT
+        self._frames: list[_Frame] = []
+        self._tainted = False
+        self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
+        self._last, self._label, self._labeled, self._line_label = "", "", False, False
+        self._slash, self._name, self._doubled = _NONE, "", False
+        self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
+
+    @property
+    def destination(self) -> str | None:
+        """Destination of the open link as far as it was read; ``None`` outside links, or beyond 2,048 characters."""
+        frame = self._frames[-1] if self._frames else None
+        if frame is not None and frame.inner is not None:
+            return frame.inner.destination
+        if frame is None or frame.kind not in (_LINK, _DEFINITION, _ANGLE):
+            return None
+        return frame.destination if len(frame.destination) <= _LONGEST_DESTINATION else None
+
+    def feed(self, text: str) -> None:
+        """Read more text."""
+        at, end = 0, len(text)
+        while at < end:
+            if self._tainted and not self._frames:
+                self.region, self.role = Region.MARKUP, Role.TEXT
+                return
+            pattern = self._skippable() if self._phase == _BODY else None
+            match = None if pattern is None else pattern.match(text, at)
+            if match is None:
+                self.step(text[at])
+                at += 1
+                continue
+            at = match.end()
+            self._last = text[at - 1]
+            self.role = Role.TEXT
+            self.region = self._frames[-1].region if self._frames else Region.PROSE
+            if self._labeled and not self._frames:
+                self._label = (self._label + match[0])[: _LONGEST_LABEL + 1]
+
+    def read_prose(self, text: str) -> bool:
+        """Read a text if all of it is prose in the present state and changes none; return whether it was read."""
+        quiet = self._phase == _BODY and not self._frames and not self._tainted and self._skippable() is not None
+        if not quiet or _PLAIN.fullmatch(text) is None:
+            return False
+        self.feed(text)
+        return True
+
+    def _skippable(self) -> re.Pattern[str] | None:
+        """Pattern of the characters that change nothing in the present state."""
+        if not self._frames:
+            busy = self._slash or self._opener or self._dollar or self._tildes or self._last in "]<"
+            return None if busy else _PLAIN
+        frame = self._frames[-1]
+        if frame.opening or frame.closing or self._tildes:
+            return None
+        if frame.kind == _INLINE:
+            return None if self._last == "<" else _PLAIN_CODE
+        if frame.kind == _UNKNOWN or (frame.kind == _FENCE and frame.started):
+            return _PLAIN_LINE
+        return None
+
+    def step(self, character: str) -> Region:
+        """Read one character; return its region."""
+        self.role = Role.TEXT
+        if self._tainted and not self._frames:
+            self.region = Region.MARKUP
+            return self.region
+        at_start = self._phase == _START and character not in _BLANK and character != ">"
+        self._resolve_runs(character)
+        self._advance_line(character)
+        self.region = self._read(character, at_start)
+        if character == "\n":
+            self._end_line()
+        if self._tainted and not self._frames:
+            self.region = Region.MARKUP
+        self._last = character
+        return self.region
+
+    # Lines and paragraphs
+
+    def _advance_line(self, character: str) -> None:
+        phase = self._phase
+        if phase == _BODY or character == "\n":
+            return
+        if character == "\t":
+            self._column += _TAB - self._column % _TAB
+        else:
+            self._column += 1
+        if phase == _START:
+            if character == ">":
+                self._quotes += 1
+                self._column = 0
+            elif character in "-+*":
+                self._phase = _MARK
+            elif character in "0123456789":
+                self._phase = _DIGITS
+            elif character not in _BLANK:
+                self._phase = _BODY
+        elif phase == _DIGITS:
+            self._phase = _DIGITS if character in "0123456789" else _MARK if character in ".)" else _BODY
+        else:
+            self._phase = _START if character in _BLANK else _BODY
+            self._marked = self._marked or self._phase == _START
+        if character not in _BLANK and character != ">":
+            self._empty = False
+
+    def _end_line(self) -> None:
+        if self._empty:
+            self._end_paragraph()
+        elif self._frames and self._frames[-1].kind == _DEFINITION and self._frames[-1].started:
+            self._pop()
+        self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
+
+    def _end_paragraph(self) -> None:
+        self._line_label, self._labeled = False, False
+        kinds = {frame.kind for frame in self._frames}
+        if kinds & _BLOCK_MATH or _FENCE in kinds:
+            return
+        for frame in self._frames:  # code that no mark closes is text for a reader of Markdown
+            self._tainted = self._tainted or (
+                frame.kind in (_INLINE, _ANGLE) and (frame.tainted or frame.kind == _ANGLE)
+            )
+        self._frames = [frame for frame in self._frames if frame.kind in _BLOCKS]
+        self._slash, self._dollar = _NONE, False
+
+    # Code
+
+    def _resolve_runs(self, character: str) -> None:
+        """End a run of backticks or tildes before the first other character."""
+        if self._tildes and character != "~":
+            count, self._tildes = self._tildes, 0
+            if count >= _FENCE_LENGTH:
+                if self._frames and self._frames[-1].kind == _INLINE:
+                    self._tainted = self._tainted or self._frames.pop().tainted
+                self._open_fence("~", count)
+        frame = self._frames[-1] if self._frames else None
+        if frame is None or frame.kind != _INLINE or character == "`":
+            return
+        if frame.opening:
+            frame.opening = False
+            if frame.run_at_start and frame.count >= _FENCE_LENGTH:
+                self._frames.pop()
+                self._open_fence("`", frame.count)
+            elif len(self._frames) > 1 and self._frames[-2].kind in _BLOCK_MATH | {_JSON}:
+                self._frames.pop()
+        elif frame.closing:
+            count, frame.closing = frame.closing, 0
+            if frame.run_at_start and count >= _FENCE_LENGTH:
+                self._frames.pop()
+                self._tainted = self._tainted or frame.tainted
+                self._open_fence("`", count)
+            elif count == frame.count:
+                self._pop()
+
+    def _open_fence(self, mark: str, count: int) -> None:
+        frame = _Frame(_FENCE, Region.CODE)
+        frame.mark, frame.count, frame.quotes = mark, count, self._quotes
+        frame.column = self._run_column
+        frame.nested = self._marked or frame.column >= _NESTED_INDENT
+        self._frames.append(frame)
+
+    def _read_fence(self, frame: _Frame, character: str, at_start: bool) -> Region:
+        if not frame.started:  # the line that opens it
+            if character == "\n":
+                frame.started = True
+            elif character == "`" == frame.mark:  # then it is code in a line
+                frame.kind, frame.closing, frame.run_at_start, frame.opening = _INLINE, 1, False, False
+            return Region.CODE
+        if at_start:
+            column = self._column - 1
+            left_list = frame.nested and self._quotes == frame.quotes and column < frame.column
+            if self._quotes < frame.quotes or left_list:
+                self._frames = [_Frame(_UNKNOWN, Region.CODE)]  # readers disagree on where it ends
+                return Region.CODE
+            deep = column >= frame.column + _CODE_INDENT or self._quotes != frame.quotes or self._marked
+            frame.closing = 0 if deep or character != frame.mark else 1
+        elif frame.closing and character == frame.mark and self._last == frame.mark:
+            frame.closing += 1
+        elif frame.closing and character not in _BLANK:
+            frame.closing = 0
+        elif character == "\n" and frame.closing:
+            if frame.closing >= frame.count:
+                self._pop()
+            frame.closing = 0
+        return Region.CODE
+
+    def _read_inline(self, frame: _Frame, character: str, at_start: bool) -> Region:
+        if character == "`":
+            if frame.opening:
+                frame.count += 1
+            else:
+                if not frame.closing:
+                    frame.run_at_start = at_start
+                    self._run_column = self._column - 1
+                frame.closing += 1
+        elif character == "~" and (at_start or self._tildes):
+            self._count_tilde()
+        elif self._last == "<" and character in _OPENS_MARKUP:
+            frame.tainted = True
+        return Region.CODE
+
+    def _count_tilde(self) -> None:
+        if not self._tildes:
+            self._run_column = self._column - 1
+        self._tildes += 1
+
+    # Everything else
+
+    def _push(self, kind: int, region: Region) -> _Frame:
+        frame = _Frame(kind, region)
+        if len(self._frames) < _DEEPEST:
+            self._frames.append(frame)
+        else:  # the cost of a blank line grows with the depth
+            self._frames = [_Frame(_UNKNOWN, Region.MARKUP)]
+        self._slash, self._opener, self._dollar = _NONE, "", False
+        return frame
+
+    def _pop(self) -> None:
+        self._frames.pop()
+        self._slash, self._opener, self._dollar = _NONE, "", False
+
+    def _taint(self) -> None:
+        """Take all that follows the open regions for markup."""
+        self._tainted = True
+
+    def _read(self, character: str, at_start: bool) -> Region:
+        frame = self._frames[-1] if self._frames else None
+        kind = -1 if frame is None else frame.kind
+        if frame is not None and kind in (_FENCE, _INLINE, _UNKNOWN, _ANGLE):
+            if kind == _UNKNOWN:
+                return frame.region
+            if kind == _ANGLE:
+                return self._read_angle(frame, character)
+            return (self._read_fence if kind == _FENCE else self._read_inline)(frame, character, at_start)
+        if character == "~" and (at_start or self._tildes):
+            self._count_tilde()
+            return Region.PROSE if frame is None else frame.region
+        if frame is not None and kind == _JSON:
+            self._read_json(frame, character)
+            escaped = False
+        else:
+            escaped = self._slash == _SLASH and not self._doubled
+        if self._dollar and self._open_math(character):
+            return Region.MATH
+        if frame is None and self._frames:
+            frame = self._frames[-1]
+            kind = frame.kind
+        if self._read_command(frame, kind, character):
+            return self._region_of(frame)
+        if frame is not None and self._read_end(frame, kind, character, escaped):
+            return frame.region
+        self._read_openings(frame, kind, character, at_start, escaped)
+        return self._region_of(frame)
+
+    def _region_of(self, frame: _Frame | None) -> Region:
+        if frame is None:
+            return Region.PROSE if not self._frames else self._frames[-1].region
+        if frame.kind == _JSON and frame.inner is not None and frame.inner.region is not Region.PROSE:
+            if frame.inner.region is not Region.JSON:
+                return frame.inner.region
+            self.role = Role.SPOILER
+        return frame.region
+
+    def _read_command(self, frame: _Frame | None, kind: int, character: str) -> bool:
+        """Follow a TeX command; return whether the character is done with."""
+        slash = self._slash
+        if slash == _NONE:
+            if character == "\\":
+                self._slash, self._doubled = _SLASH, False
+                return kind not in (_LINK, _DEFINITION)
+            return False
+        if slash == _SLASH:
+            self._slash = _NONE
+            if character == "\\":  # a reader may take it for an escape, another for the same as one
+                self._slash, self._doubled = _SLASH, not self._doubled
+            elif character in _LETTERS:
+                self._slash, self._name = _NAME, character
+            elif frame is not None and (kind, character) in ((_PAREN, ")"), (_BRACKET, "]")):
+                if frame.count == 1:
+                    self._pop()
+            elif character in "([" and kind not in _MATH | {_LINK, _DEFINITION, _JSON}:
+                if character == "(":
+                    self._push(_PAREN, Region.MATH)
+                else:
+                    self._push(_BRACKET, Region.MATH)
+            else:
+                return character in "`${}" and not self._doubled and kind not in (_LINK, _DEFINITION)
+            return kind not in (_LINK, _DEFINITION)
+        if slash == _NAME and character in _LETTERS:
+            self._name = (self._name + character)[:_LONGEST_NAME]
+            return False
+        if slash == _NAME and character == "*":
+            return False
+        if slash == _COMMENT or character in _BLANK + "%":
+            self._slash = _COMMENT if character == "%" or (slash == _COMMENT and character != "\n") else _ARGUMENTS
+            return False
+        self._slash = _NONE
+        if character == "{" and kind != _LINK and kind != _DEFINITION:
+            name, inherited = self._name, frame is not None and frame.region is Region.LINK
+            if name == "begin" and not inherited:
+                self._push(_BEGIN, Region.MATH)
+            shown = name in _SHOWN or name in ("begin", "end")
+            self._push(_COMMAND, Region.MATH if shown and not inherited else Region.LINK)
+            self._name = name
+            return True
+        if character == "[" and slash == _NAME and kind not in (_LINK, _DEFINITION, _JSON):
+            self._push(_OPTION, Region.LINK)
+            return True
+        return False
+
+    def _read_end(self, frame: _Frame, kind: int, character: str, escaped: bool) -> bool:
+        """Follow what closes a region; return whether the character is done with."""
+        if kind in (_LINK, _DEFINITION):
+            return self._read_link(frame, kind, character, escaped)
+        if escaped or self._slash == _SLASH:
+            return False
+        if kind in _BLOCK_MATH | {_DOLLAR, _PAREN}:
+            frame.count += (character == "{") - (character == "}" and frame.count > 1)
+        if kind == _DOLLAR and character == "$" and frame.count == 1:
+            self._pop()
+            return True
+        if kind == _DOLLARS and character == "$" and frame.count == 1:
+            frame.closing += 1
+            if frame.closing == len("$$"):
+                self._pop()
+            return True
+        if kind == _COMMAND and character in "{}":
+            frame.count += 1 if character == "{" else -1
+            if not frame.count:
+                self._close_command()
+            return True
+        if kind == _OPTION and character == "]":
+            name = self._name
+            self._pop()
+            self._slash, self._name = _ARGUMENTS, name
+            return True
+        if kind == _DOLLARS:
+            frame.closing = 0
+        return False
+
+    def _close_command(self) -> None:
+        name = self._name
+        self._pop()
+        if name == "end" and self._frames and self._frames[-1].kind == _BEGIN:
+            self._pop()
+        self._slash, self._name = _ARGUMENTS, name if name not in ("begin", "end") else ""
+
+    def _read_link(self, frame: _Frame, kind: int, character: str, escaped: bool) -> bool:
+        frame.destination = (
+            (frame.destination + character)[: _LONGEST_DESTINATION + 1]
+            if (len(frame.destination) <= _LONGEST_DESTINATION and (frame.destination or character not in _BLANK + "<"))
+            else frame.destination
+        )
+        if escaped or character == "\\":
+            frame.started = True
+            return False
+        if not frame.started:
+            if character in _BLANK:
+                return False
+            frame.started = True
+            if character == "<":
+                frame.angle = True
+                return True
+        if frame.angle:
+            if character in ">\n":
+                frame.angle = False
+            return character != "\n"
+        if kind == _DEFINITION:
+            return False
+        if frame.quote:
+            if character == frame.quote:
+                frame.quote = ""
+        elif character in "\"'" and self._last in _BLANK + "(":
+            frame.quote = character
+        elif character in "()":
+            frame.count += 1 if character == "(" else -1
+            if not frame.count:
+                self._pop()
+            return True
+        return False
+
+    def _read_openings(self, frame: _Frame | None, kind: int, character: str, at_start: bool, escaped: bool) -> None:
+        last = self._last
+        if last == "<" and character in _OPENS_MARKUP and self._opened_by_less(frame, character):
+            return
+        if character == "`" and not escaped:
+            if at_start or kind not in _BLOCK_MATH | {_JSON}:
+                opened = self._push(_INLINE, Region.CODE)
+                opened.opening, opened.run_at_start = True, at_start
+                self._run_column = self._column - 1
+            return
+        if last == "]" and character == "(" and kind not in (_LINK, _DEFINITION):
+            self._push(_LINK, Region.LINK)
+            return
+        in_link = kind in (_LINK, _DEFINITION)
+        if last == "]" and character == ":" and self._line_label and not in_link and not self._closes_tag():
+            self._push(_DEFINITION, Region.LINK)
+            return
+        if character == "[":
+            self._labeled, self._label = True, ""
+            self._line_label = self._line_label or at_start
+        elif self._labeled:
+            self._label = (self._label + character)[: _LONGEST_LABEL + 1]
+        if kind != -1:
+            return
+        if self._opener and character not in _BLANK:
+            opener, self._opener = self._opener, ""
+            if character in ('"}' if opener == "{" else '[{"'):
+                self._open_json(opener, character)
+                return
+        if character in "{[":
+            self._opener = character
+        self._dollar = character == "$" and not escaped
+
+    def _closes_tag(self) -> bool:
+        return self._is_tag is not None and self._labeled and self._is_tag(self._label[:-1])
+
+    def _open_math(self, character: str) -> bool:
+        """Open math behind a dollar sign; return whether the character is done with."""
+        self._dollar = False
+        if character == "$":
+            self._push(_DOLLARS, Region.MATH)
+            return True
+        if character not in _BLANK and character not in "0123456789[":  # $[number 1] is an amount
+            self._push(_DOLLAR, Region.MATH)
+        return False
+
+    def _opened_by_less(self, frame: _Frame | None, character: str) -> bool:
+        if frame is not None:
+            self._taint()
+            return False
+        opened = self._push(_ANGLE, Region.MARKUP)
+        opened.destination = character
+        return True
+
+    # Markup
+
+    def _read_angle(self, frame: _Frame, character: str) -> Region:
+        name = frame.destination
+        if character == ">":
+            self._frames.pop()
+            bare = name.removeprefix("/").removesuffix("/").lower()
+            if not (frame.started or bare in _HARMLESS):
+                self._taint()
+            return frame.region
+        if character in _BLANK:
+            frame.angle = True  # nothing but a slash may follow
+            if frame.started:
+                self._spoil_angle()
+            return Region.MARKUP
+        unlike = character in "<\"'=`" and (character != "=" or frame.region is not Region.LINK)
+        if unlike or (frame.angle and character != "/") or (not frame.started and len(name) > _LONGEST_NAME):
+            self._spoil_angle()
+            return Region.MARKUP
+        if character == ":" and not frame.started and _SCHEME.fullmatch(name):
+            frame.started, frame.region = True, Region.LINK
+        elif character == "@" and not name.startswith(("/", "!", "?")):
+            frame.started = True
+        if len(name) <= _LONGEST_DESTINATION:
+            frame.destination += character
+        return frame.region
+
+    def _spoil_angle(self) -> None:
+        self._frames.clear()
+        self._taint()
+
+    # JSON
+
+    def _open_json(self, opener: str, character: str) -> None:
+        frame = self._push(_JSON, Region.JSON)
+        frame.count = 1
+        self._read_json(frame, character)
+
+    def _read_json(self, frame: _Frame, character: str) -> None:
+        if not frame.string:
+            self.role = Role.SEPARATOR if character in '{}[],:"' else Role.TEXT
+            if character == '"':
+                frame.string = True
+                frame.inner = None if self._inside_string else Scanner(self._is_tag, _inside_string=True)
+            elif character in "{[":
+                frame.count += 1
+            elif character in "}]":
+                frame.count -= 1
+                if not frame.count:
+                    self._frames.remove(frame)
+            return
+        decoded = character
+        if frame.unicode:
+            self.role = Role.SPOILER
+            frame.unicode = frame.unicode + character if character in _HEX else ""
+            if len(frame.unicode) <= _MOST_ESCAPE:
+                return
+            decoded, frame.unicode = chr(int(frame.unicode[1:], 16)), ""
+        elif frame.escaped:
+            frame.escaped = False
+            decoded = _ESCAPED_BLANKS.get(character, character)
+            if decoded != character:
+                self.role = Role.SEPARATOR
+            else:
+                self.role = Role.IGNORED if character == '"' else Role.SPOILER
+                if character == "u":
+                    frame.unicode = "u"
+                    return
+        elif character == "\\":
+            frame.escaped = True
+            self.role = Role.IGNORED
+            return
+        elif character == '"':
+            self.role = Role.SEPARATOR
+            frame.string, frame.inner = False, None
+            return
+        if frame.inner is not None:
+            frame.inner.step(decoded)

@@ -1,0 +1,94 @@
+"""Options of restoring: in which places of a reply originals are put, and the reasons for which surrogates stay."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textveil.errors import OptionError
+
+#: Places that an option opens one by one, and the one entry that opens every place.
+PLACES, EVERYWHERE = ("code", "json", "math"), "all"
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
+#: Address with a plain authority: no user, no escape, no backslash, and one place alone where ``//`` stands.
+_ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE)
+_TRICKS = re.compile(r"//|[\\<>\[\]`{}|^]")
+_LEADING_MARKS = "(\"'*_"
+
+
+class SkipReason(StrEnum):
+    """Reason for which a surrogate stays in a reply."""
+
+    LINK = "link"
+    CODE = "code"
+    MATH = "math"
+    JSON = "json"
+    MARKUP = "markup"
+    ACTIVE = "active"
+    CHUNK = "chunk"
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePolicy:
+    """Places of a reply in which originals are restored; running text alone by default.
+
+    Attributes:
+        places: Of ``code``, ``json`` and ``math`` those that are opened; ``all`` opens every place, links too.
+        hosts: Hosts in lower case, each with its port if it has one; links to exactly these are restored.
+    """
+
+    places: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+
+    @classmethod
+    def parse(cls, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()) -> "RestorePolicy":
+        """Check the options ``restore_places`` and ``restore_hosts``.
+
+        Args:
+            restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, for a reply that nothing displays or
+                fetches: it opens links too.
+            restore_hosts: Host names such as ``docs.example.com`` or ``localhost:8080``.
+
+        Raises:
+            OptionError: A place is unknown, or a host is not a plain host name.
+        """
+        places = {EVERYWHERE} if restore_places == EVERYWHERE else restore_places
+        names = ", ".join((*PLACES, EVERYWHERE))
+        if isinstance(places, str) or not _is_collection(places) or not set(places) <= {*PLACES, EVERYWHERE}:
+            raise OptionError(f"restore_places takes a collection of {names}")
+        if not _is_collection(restore_hosts) or not all(_HOST.fullmatch(host.lower()) for host in restore_hosts):
+            raise OptionError("restore_hosts takes a collection of host names, such as docs.example.com")
+        return cls(frozenset(places), frozenset(host.lower() for host in restore_hosts))
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether every place is opened."""
+        return EVERYWHERE in self.places
+
+    def allows_link(self, destination: str | None) -> bool:
+        """Return whether a destination, as far as it is read, leads to one of the hosts whatever follows."""
+        if destination is None or not self.hosts:
+            return False
+        match = _ADDRESS.fullmatch(destination)
+        return match is not None and match[1].lower() in self.hosts and _TRICKS.search(match[2]) is None
+
+    def find_bare_path(self, chunk: str) -> int | None:
+        """Return where the path of a chunk that is an address of one of the hosts begins; ``None`` of any other."""
+        lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
+        address = chunk[lead:]
+        begin = _ADDRESS.match(address)
+        if begin is None or not self.allows_link(begin[0]) or not address.isprintable():
+            return None
+        return lead + begin.end(1) + 1 if _TRICKS.search(address[begin.start(2) :]) is None else None
+
+
+def _is_collection(value: object) -> bool:
+    return (
+        isinstance(value, Collection)
+        and not isinstance(value, str | bytes)
+        and all(isinstance(entry, str) for entry in value)
+    )
+
+
+#: Running text alone; and all places, for values that the caller's own code reads.
+PROSE_ONLY, EVERY_PLACE = RestorePolicy(), RestorePolicy(frozenset({EVERYWHERE}))

@@ -1,0 +1,61 @@
+"""No reply that is put together at random brings an original into an address, as a reader of Markdown sees it."""
+
+import html.parser
+import random
+
+import pytest
+from textveil.text.restore import Restorer
+from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy
+
+markdown_it = pytest.importorskip("markdown_it")
+HIDDEN = Restorer([("Gomez", "Novak")])
+PIECES = [
+    "```", "~~~", "`", "``", "$", "$$", '{"', "}", '"', "'", "[", "](", "(", ")", "]:", "[x]:", "[x]: ", "![a](",
+    "[x]", "<b>", "</b>", "<img src=", "<img src='", '<a href="', "<https://e.x/", "https://e.x/?", "//e.x/", ">",
+    "\n", "\n", "\n\n", "> ", "- ", "    ", "  ",
+    " ", " ", "1. ", "\\", "a", "Gomez", " Gomez ", " Gomez ", "\nGomez\n", "<", ":", "*",
+    "@", "<!--", "-->", "\t", "?", "=", "|", "\\(", "\\)", "\\[", "<p", "\n\n Gomez ", "# ", "&lt;", "&#60;",
+]  # fmt: skip
+
+
+class Attributes(html.parser.HTMLParser):
+    """Counts originals in attributes, comments and declarations."""
+
+    leaks = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.leaks += sum("novak" in f"{tag} {name} {value}".lower() for name, value in attrs)
+
+    def handle_comment(self, data: str) -> None:
+        self.leaks += "Novak" in data
+
+    handle_decl = handle_pi = handle_comment
+
+
+def count_leaks(policy: RestorePolicy) -> tuple[int, int]:
+    """Count replies with an original, and those of them that have one outside the text of a page."""
+    reader, chance, restored, leaks = markdown_it.MarkdownIt("commonmark").enable("table"), random.Random(1), 0, 0
+    for _ in range(4_000):
+        reply = "".join(chance.choice(PIECES) for _ in range(chance.randint(3, 22))) + " Gomez"
+        found = HIDDEN.restore(reply, policy)
+        if "Novak" not in found:
+            continue
+        restored += 1
+        page = Attributes()
+        try:
+            page.feed(reader.render(found))
+            page.close()
+        except AssertionError:  # a declaration that this reader of HTML does not take
+            continue
+        leaks += page.leaks > 0 or ("<" in page.rawdata and "Novak" in page.rawdata.partition("<")[2])
+    return restored, leaks
+
+
+def test_no_original_comes_into_an_address() -> None:
+    restored, leaks = count_leaks(PROSE_ONLY)
+    assert restored > 500
+    assert leaks == 0
+
+
+def test_the_reader_sees_originals_in_addresses() -> None:
+    assert count_leaks(EVERY_PLACE)[1] > 40
