@@ -22,6 +22,7 @@ __all__ = [
     "BundleVersion",
     "ClusterError",
     "ColumnError",
+    "ConversationChanged",
     "CryptoUnavailable",
     "DetectorFailed",
     "DocumentTooLong",
@@ -53,6 +54,7 @@ __all__ = [
     "TracingRefused",
     "UnknownLevel",
     "UnknownMechanism",
+    "WorkStopped",
     "WorkerFailed",
     "WrongBundle",
 ]
@@ -211,6 +213,10 @@ class OutputError(TextveilError, code="output"):
     """The output cannot be written."""
 
 
+class WorkStopped(TextveilError, code="timeout"):
+    """Rewriting or restoring was stopped: its time was over, or nobody waits for it any more. Nothing was released."""
+
+
 class LedgerError(TextveilError, code="ledger"):
     """The ledger cannot be opened, read or written; nothing was released."""
 
@@ -266,6 +272,10 @@ class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
 
 class ReceiptError(TextveilError, code="receipt"):
     """A receipt is malformed, was altered, or is of another output."""
+
+
+class ConversationChanged(OutputError, code="conversation-changed"):
+    """The file of a conversation is not the one that this conversation was read from or wrote last."""
 
 
 class ResumeError(OutputError, code="resume"):

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,23 @@ def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path
     assert said["rewritten"] == ["note"]
     assert said["copied"] == ["file and folder names", "column names", "all that is not rewritten"]
     assert ran.message == "textveil: for this device only: 2 files of other formats left out\n"
+
+
+@posix
+def test_pipes_and_sockets_in_a_folder_are_left_out(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    """To read one might never end."""
+    os.mkfifo(folder / "pipe.csv")
+    with socket.socket(socket.AF_UNIX) as listening:
+        here = os.getcwd()
+        os.chdir(folder)  # the name of a socket is short
+        try:
+            listening.bind("socket.csv")
+        finally:
+            os.chdir(here)
+        ran = tables(folder, "-o", tmp_path / "out")
+    assert ran.code == 0
+    assert files_in(tmp_path / "out") == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
+    assert "4 files" in ran.message
 
 
 def test_several_files_and_one_file_into_a_folder(tables: Callable, folder: Path, tmp_path: Path) -> None:

@@ -90,9 +90,22 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
         _, first, second, third = server.said.splitlines()
     assert first == f"textveil: request {identity}: {CHAT} 200 placed=1 unplaced=0 ambiguous=0 tools=0"
     assert second.startswith("textveil: request ")
-    assert second.endswith(": input 422")
+    assert second.endswith(f": {CHAT} input 422")
     assert third.endswith(": /v1/models 200")
     assert "zqxwvina" not in server.said
+
+
+def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url) as server:
+        server.ask("GET", "/zqxwvina/novak")
+        server.ask("DELETE", CHAT)
+        server.ask("POST", CHAT, asked(CHAT, TEXT), {**KEY, "Origin": "https://zqxwvina.example"})
+        assert server.stop() == 0
+        assert [line.removeprefix("textveil: refused") for line in server.said.splitlines()[1:]] == [
+            ": no such path, or not with this method 404",
+            ": no such path, or not with this method 405",
+            " before it was read: origin 403",
+        ]
 
 
 def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Which conversation a request belongs to, and how long its mapping is kept."""
 
 import asyncio
+import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -52,7 +54,8 @@ def remember(found: Conversations, kept: Any, exchange: Any, said: list[Any], na
     """Notes what was said to a request, and its name."""
     client = request.get("client", CLIENT)
     marks = found.marks.of(client, request.get("messages", [USER]))
-    found.remember(kept, exchange, client=client, marks=marks, said=said, names=[name])
+    ends = found.marks.ends(marks[-1] if marks else client, said)
+    found.remember(kept, exchange, client=client, ends=ends, names=[name])
 
 
 def begun(found: Conversations, said: Any = REPLY, *, client: bytes = CLIENT, named: str | None = None) -> Any:
@@ -110,7 +113,7 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
     found.expire()
     assert len(found) == 1
     clock.now = 200
-    found.sweep()
+    found.expire()
     assert len(found) == 0
     assert found._known == {}
     assert find(found, [USER, REPLY])[0] is not kept
@@ -207,4 +210,19 @@ def test_one_conversation_has_no_end_of_beginnings(sanitizer: Sanitizer, monkeyp
 
 
 def test_a_folder_that_is_gone_does_not_end_the_sweeping(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    conversations(sanitizer, folder=tmp_path / "gone", key=tmp_path / "key").sweep()
+    conversations(sanitizer, folder=tmp_path / "gone", key=tmp_path / "key").delete_expired()
+
+
+def test_a_file_dated_in_the_future_expires_from_when_it_is_seen(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    """A clock was wrong; left as it is, the file would outlive every limit."""
+    found = conversations(sanitizer, folder=tmp_path, key=tmp_path / "key", seconds=100)
+    path, soon = tmp_path / f"{'0' * 64}.conversation", tmp_path / f"{'1' * 64}.conversation"
+    for place, ahead in ((path, 10**7), (soon, 30)):
+        place.write_bytes(b"")
+        os.utime(place, (time.time() + ahead,) * 2)
+    found.delete_expired()
+    assert path.stat().st_mtime <= time.time() + 1
+    assert soon.stat().st_mtime > time.time() + 10  # the clock of another machine
+    os.utime(path, (time.time() - 101,) * 2)
+    found.delete_expired()
+    assert sorted(tmp_path.iterdir()) == [soon]

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +112,21 @@ def test_old_files_are_deleted_at_the_start(up: Upstream, tmp_path: Path, folder
     with started(tmp_path / "two", up, *options) as server:
         assert server.ask("GET", "/health")[0] == 200  # it has begun
         assert [path.name for path in mappings.iterdir()] == ["mine.txt"]
+
+
+def test_a_second_gateway_on_one_folder_is_refused(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, _, options = folders
+    (tmp_path / "link").symlink_to(mappings)
+    command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream", up.url]
+    with started(tmp_path / "one", up, *options) as server:
+        for folder in (mappings, tmp_path / "link"):  # by whatever name
+            same = ["--mappings", str(folder), *map(str, options[2:])]
+            second = subprocess.run([*command, *same], capture_output=True, text=True, timeout=60)
+            assert second.returncode != 0
+            assert second.stderr.count("\n") == 1
+            assert "another gateway uses this folder" in second.stderr
+        assert server.ask("GET", "/health")[0] == 200
+        server.process.kill()
+        server.process.wait()
+    with started(tmp_path / "two", up, *options) as server:
+        assert server.ask("GET", "/health")[0] == 200

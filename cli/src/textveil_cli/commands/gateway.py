@@ -2,8 +2,11 @@
 
 import gc
 import hmac
+import os
 import secrets
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +18,7 @@ from textveil.errors import OptionError
 from textveil.ledger import read_key
 
 from textveil_cli.console import say_unless
+from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
 from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, ShownOptions, TextOptions
 from textveil_cli.serve import Limits
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
 _HOUR = 3600
 #: Python looks for cycles after so many new objects: those of some ten requests.
 _COLLECTED = 20_000, 10, 10
+#: So long the event loop waits for a thread that rewrites, each time it has slept; Python's own is ten times that.
+_SWITCH_SECONDS = 0.0005
+#: Each connection of a client may need one to the upstream; most systems give a process 1,024 files.
+_CONNECTIONS = 450
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +94,10 @@ class LimitOptions:
     seconds: Annotated[
         float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
     ] = 30
+    work_bytes: Annotated[
+        int,
+        typer.Option(min=1 << 20, max=1 << 40, help="The most memory for rewriting a request, estimated by its shape."),
+    ] = 1 << 29
     reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
     reply_seconds: Annotated[
         float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
@@ -95,7 +107,7 @@ class LimitOptions:
         """Returns those of requests, which wait for a disk or do not."""
         # Rewriting keeps the interpreter: where two threads do it, all else waits for both. A wait for a disk does not.
         threads = Limits.threads if disk else 1
-        return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads)
+        return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_CONNECTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +149,22 @@ class KeepingOptions:
             folder=self.mappings,
             key=self.mappings_key,
         )
+
+
+@contextmanager
+def _lock_mappings(folder: Path | None) -> Iterator[None]:
+    """Keep other gateways out of the folder of mappings: each would overwrite what the other learned."""
+    try:
+        lock = None if folder is None else lock_folder(folder)
+    except BlockingIOError:
+        raise OptionError("--mappings: another gateway uses this folder: end it, or name another") from None
+    except OSError:
+        raise OptionError("--mappings: the folder cannot be opened") from None
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
 
 
 def gateway(
@@ -189,13 +217,15 @@ def gateway(
         replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
         passes=frozenset(given["pass_through"]),
         tools=frozenset(given["restore_tools"]),
+        work_bytes=limits.work_bytes,
         key=key,
         report=report,
         show=partial(print, flush=True) if upstream.dry_run else None,
-        waits=charges is not None,
     )
     _keep_what_is_loaded()
-    run(lambda access: make_app(served, access), where, served.limits, report)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    with _lock_mappings(kept.folder):
+        run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:
         charges.say(quiet=False)
 

@@ -16,14 +16,10 @@ from textveil.errors import FileChanged, OutputError, ResumeError
 from textveil.text import Options, Terms
 
 from textveil_cli.console import printable
+from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import RECORD_INSIDE, Source, record_path
 from textveil_cli.files.streams import version_of
-
-try:
-    import fcntl
-except ImportError:  # Windows has none
-    fcntl = None
 
 VERSION = 1
 _BEGIN = f'{{"version": {VERSION}, "settings": "'.encode()
@@ -105,7 +101,7 @@ class Record:
         self._torn = b""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(folder)
+            self._lock = _lock(folder)
             self._begin(folder, resume)
         except OSError as error:
             raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
@@ -209,21 +205,8 @@ class Record:
             raise OutputError(f"the record cannot be written: {os.strerror(error.errno or 0)}") from error
 
 
-def _locked(folder: Path) -> int | None:
-    """Returns what keeps other runs out of a folder while it is open; ``None`` where the system has no such locks.
-
-    Raises:
-        ResumeError: Another run has it.
-    """
-    if fcntl is None:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
+def _lock(folder: Path) -> int | None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock_folder(folder)
     except BlockingIOError:
-        os.close(descriptor)
         raise ResumeError("another run writes to the output folder: wait for its end, or name another") from None
-    except OSError:  # no locks on this file system
-        os.close(descriptor)
-        return None
-    return descriptor

@@ -44,7 +44,7 @@ class Sources:
     Attributes:
         files: The files, in order.
         folder: The output folder; ``None`` where the output is one file or standard output.
-        left_out: Files in folders that are not of the format.
+        left_out: Files in folders that are not of the format, or are pipes, sockets or devices.
     """
 
     files: tuple[Source, ...]
@@ -80,7 +80,7 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
             several = True
             _refuse_inside(given, output)
             for path in _walk(given, given, (), name):
-                if _ends(path, format_name):
+                if _ends(path, format_name) and not _is_special(path):
                     found.append((Path(path), os.path.relpath(path, given)))
                 else:
                     left_out += 1
@@ -113,6 +113,11 @@ def record_path(folder: Path) -> Path:
     if not absolute.name:
         raise OptionError("the output folder is the top of a file system: name a folder in it with -o")
     return absolute.with_name(absolute.name + RECORD_ENDING)
+
+
+def _is_special(path: str) -> bool:
+    """Return whether there is a pipe, a socket or a device: to read one found in a folder might never end."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def fits_windows(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ try:
 
     from textveil_cli.gateway.calls import Answer, Gateway
     from textveil_cli.gateway.heads import MODELS, client_of, named_in
+    from textveil_cli.gateway.workers import Workers
 except ImportError as error:
     raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
 
@@ -38,22 +38,26 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
         gateway: What it is.
         access: Who is answered. A token is in a header of its own: ``Authorization`` is for the upstream.
     """
-    threads = ThreadPoolExecutor(gateway.limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
-    answer = Answer(gateway, threads)
+    workers = Workers(gateway.limits.seconds, gateway.limits.threads)
+    answer = Answer(gateway, workers)
+
+    async def clean_up() -> None:
+        gateway.conversations.expire()
+        await asyncio.to_thread(gateway.conversations.delete_expired)  # of thousands of files
 
     async def sweep() -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
-            gateway.conversations.sweep()
+            await clean_up()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        workers.start()
         sweeping = asyncio.ensure_future(sweep())
-        gateway.conversations.sweep()
+        await clean_up()
         yield
         sweeping.cancel()
-        for pool in threads:
-            pool.shutdown(wait=True, cancel_futures=True)
+        workers.stop()
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"}, headers=HEADERS)
@@ -71,7 +75,8 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
     routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
     routes += [Route(path, answer, methods=["GET"]) for path in (MODELS, MODELS + "/{name:path}")]
     routes += [Route(HEALTH, health, methods=["GET"]), Route(_DELETE, delete, methods=["DELETE"])]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: partial(no_route, more=_BASE)})
+    no_path = partial(no_route, more=_BASE, report=gateway.report)
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_path})
     app.router.redirect_slashes = False
-    app.add_middleware(Guard, access=replace(access, header=_TOKEN))
+    app.add_middleware(Guard, access=replace(access, header=_TOKEN), report=gateway.report)
     return app

@@ -8,8 +8,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -17,25 +16,32 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
-from textveil.errors import InputError, TextveilError
+from textveil.errors import ConversationChanged, InputError, TextveilError
 from textveil.release import KeptWords
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.fields import PATHS, Asked, read_request, rewritten
 from textveil_cli.gateway.heads import client_of, named_in, passed_back, passed_on, target_of
+from textveil_cli.gateway.memory_estimates import refuse_heavy
 from textveil_cli.gateway.replies import REPLIES, Restoring
 from textveil_cli.gateway.upstream import Headers, Reply, Upstream, failed
+from textveil_cli.gateway.workers import MEDIUM, Admission, Workers, busy
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
-from textveil_cli.serve.requests import read_json, refuse_body
+from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
-_Remember = Callable[[], Awaitable[None]]
+#: Marks the replies so far; notes what the next request of a conversation is known by.
+_Mark = Callable[[], list[bytes]]
+_Remember = Callable[[list[bytes]], Awaitable[None]]
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
-#: What has so many bytes is rewritten or restored in a few milliseconds.
-_AT_ONCE = 1 << 12
+#: Large requests that are parsed or rewritten at a time: each takes many times its bytes.
+_MOST_LARGE = 2
+#: Bytes of a body that are parsed on the event loop, in some tens of microseconds; and about how many characters a
+#: packed byte of a conversation stands for.
+_AT_ONCE, _UNPACKED = 1 << 12, 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +70,10 @@ class Gateway:
         replies: What a reply may take.
         passes: Types, roles and fields that go out as they are.
         tools: Tools whose arguments are restored.
+        work_bytes: The most memory that rewriting a request may take, estimated from its shape.
         key: Hides what names a user.
         report: Told one line for each request, without anything of it.
         show: Told what would have been sent, where nothing is to be sent.
-        waits: Whether rewriting waits for a disk, as a ledger does.
     """
 
     upstream: Upstream
@@ -76,31 +82,30 @@ class Gateway:
     replies: ReplyLimits = field(default_factory=ReplyLimits)
     passes: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
+    work_bytes: int = 1 << 29
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     report: Callable[[str], None] = lambda line: None
     show: Callable[[str], None] | None = None
-    waits: bool = False
 
 
 @dataclass(eq=False, kw_only=True)
 class _Call:
     """One request: its answer is begun once, and what is told of it is counted."""
 
-    gateway: Gateway
-    threads: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
     request: Request
     send: Any
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     status: int = 0
     restoring: Restoring | None = None
+    restored: int = 0
+    is_complete: bool = False
     kept_words: KeptWords = field(default_factory=KeptWords)
 
-    async def run(self, work: Callable[..., Any], *arguments: Any, size: int, waits: bool = False) -> Any:
-        """Does some work: at once where it takes a moment, else beside other requests."""
-        if size <= _AT_ONCE and not waits:
-            return work(*arguments)
-        threads = self.threads[size > self.gateway.limits.short_characters]
-        return await asyncio.get_running_loop().run_in_executor(threads, work, *arguments)
+    @property
+    def path(self) -> str:
+        """The path that it was routed by: nothing that a client chose."""
+        path = self.request.scope["path"]
+        return path if path in PATHS else "/v1/models"
 
     async def begin(self, reply: Reply, **own: str) -> None:
         headers = passed_back(reply.headers, x_textveil_request=self.name, **own)
@@ -109,6 +114,7 @@ class _Call:
 
     async def part(self, body: bytes, more: bool = True) -> None:
         if body or not more:
+            self.is_complete = not more
             await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     @property
@@ -126,36 +132,71 @@ class _Call:
 class Answer:
     """Answers the requests of the paths. It ends what it asks of the upstream when the client goes."""
 
-    def __init__(self, gateway: Gateway, threads: tuple[ThreadPoolExecutor, ThreadPoolExecutor]) -> None:
-        self._gateway, self._threads = gateway, threads
+    def __init__(self, gateway: Gateway, workers: Workers) -> None:
+        self._gateway, self._workers = gateway, workers
+        self._admission, self._large = Admission(), asyncio.Semaphore(_MOST_LARGE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request, also where something fails."""
         request = Request(scope, receive)
-        call = _Call(gateway=self._gateway, threads=self._threads, request=request, send=send)
+        call, limits = _Call(request=request, send=send), self._gateway.limits
         try:
-            body = await read_json(request, self._gateway.limits) if scope["method"] == "POST" else None
-            work, gone = asyncio.ensure_future(self._answered(call, body)), asyncio.ensure_future(_until_gone(receive))
-            try:
-                await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (work, gone):
-                    task.cancel()
-                await asyncio.wait((work, gone))
-            if work.cancelled():
-                raise ClientDisconnect
-            work.result()
+            body = None
+            if scope["method"] == "POST":
+                async with self._let_in(request) as resize:
+                    body = await read_body(request, limits)
+                    resize(len(body))
+                    await self._until_answered(call, body, receive)
+            else:
+                await self._until_answered(call, None, receive)
         except ClientDisconnect:
-            self._gateway.report(f"request {call.name}: the client went away")
+            self._gateway.report(f"request {call.name}: {call.path} the client went away")
         except Exception as error:
-            await self._failed(call, scope, receive, refusal_of(error, self._gateway.limits, self._gateway.report))
+            await self._failed(call, scope, receive, refusal_of(error, limits, self._gateway.report))
         else:
-            path = scope["path"] if scope["path"] in PATHS else "/v1/models"
-            self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}".rstrip() + call.language)
+            self._gateway.report(
+                f"request {call.name}: {call.path} {call.status} {call.counts}".rstrip() + call.language
+            )
+
+    @asynccontextmanager
+    async def _let_in(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
+        """Count a request among those that are under way, by the bytes that its body has or is announced to have."""
+        length = request.headers.get("content-length", "")
+        size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
+        try:
+            self._admission.enter(size)
+        except Refusal:
+            await skip_body(request, self._gateway.limits)
+            raise
+
+        def resize(to: int) -> None:
+            nonlocal size
+            self._admission.resize(size, to)
+            size = to
+
+        try:
+            yield resize
+        finally:
+            self._admission.leave(size)
+
+    async def _until_answered(self, call: _Call, body: bytes | None, receive: Any) -> None:
+        """Answer a request, or stop when its client goes."""
+        work, gone = asyncio.ensure_future(self._answered(call, body)), asyncio.ensure_future(_until_gone(receive))
+        try:
+            await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
+            if call.is_complete:  # the server then says that the client is gone; its conversation is still to be packed
+                await asyncio.wait((work,))
+        finally:
+            for task in (work, gone):
+                task.cancel()
+            await asyncio.wait((work, gone))
+        if work.cancelled():
+            raise ClientDisconnect
+        work.result()
 
     async def _failed(self, call: _Call, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Tells a client of an error; in a stream, by an event that its library knows."""
-        self._gateway.report(f"request {call.name}: {refusal.code} {refusal.status.value}")
+        self._gateway.report(f"request {call.name}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
             await refused(refusal)(scope, receive, call.send)
             return
@@ -163,47 +204,75 @@ class Answer:
         event = Event("error", {"type": "error", "error": error, "code": refusal.code, "message": refusal.message})
         await call.part(event.written(), more=False)
 
-    async def _answered(self, call: _Call, body: Any) -> None:
+    async def _answered(self, call: _Call, body: bytes | None) -> None:
         request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
         headers, target = passed_on(request), target_of(request)
-        if request.method != "POST":
+        if body is None:
             refuse_body(request)
             async with self._asked("GET", target, headers) as reply:
                 await self._as_it_is(call, reply)
             return
-        asked = read_request(path, body, self._gateway.passes)
-        client, length = client_of(conversations, request), request.headers.get("content-length")
-        size = len(json.dumps(body)) if length is None else int(length)
-        marks = conversations.marks.of(client, asked.messages)
-        kept, earlier = conversations.find(client, named_in(request), marks, asked.after, size)
-        async with conversations.request(kept, call.run):
-            exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
-            call.kept_words = exchange.kept_words
-            content = json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        client, named = client_of(conversations, request), named_in(request)
+        async with AsyncExitStack() as stack:
+            async with self._one_of_the_large(len(body)):
+                asked, marks = await self._read(path, body, client)
+                kept, earlier = conversations.find(client, named, marks, asked.after, len(body))
+                await stack.enter_async_context(conversations.request(kept, self._workers.run))
+                exchange, content = await self._rewritten(kept, earlier, asked, len(body))
+                call.kept_words = exchange.kept_words
+            del asked, body  # a reply may take minutes
             if self._gateway.show is not None:
                 self._gateway.show(f"{path} {content.decode()}")
                 message = "nothing was sent: the gateway shows what would have been"
                 raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
+            last = marks[-1] if marks else client
 
-            async def remember() -> None:
-                said, names = restoring.said, restoring.names
-                conversations.remember(kept, exchange, client=client, marks=marks, said=said, names=names)
+            def mark_replies() -> list[bytes]:
+                return conversations.marks.ends(last, restoring.said)
+
+            async def remember(ends: list[bytes]) -> None:
+                conversations.remember(kept, exchange, client=client, ends=ends, names=restoring.names)
                 if kept.path is not None:
                     try:
                         async with kept.lock:
-                            await call.run(conversations.save, kept, size=0, waits=True)
+                            await self._workers.run(conversations.save, kept)
                     except TextveilError as error:  # its reply is there all the same
                         self._gateway.report(f"request {call.name}: {error.code}: the mapping was not written")
 
-            async with self._asked(
-                "POST", target, [*headers, (b"content-type", b"application/json")], content
-            ) as reply:
+            headers = [*headers, (b"content-type", b"application/json")]
+            async with self._asked("POST", target, headers, content) as reply:
                 if path not in REPLIES or reply.status != HTTPStatus.OK:
                     await self._as_it_is(call, reply)
                     return
                 call.restoring = restoring = REPLIES[path](exchange, self._gateway.tools)
                 is_stream = reply.header(b"content-type").startswith(b"text/event-stream")
-                await (self._events if is_stream else self._whole)(call, reply, restoring, remember)
+                await (self._events if is_stream else self._whole)(call, reply, restoring, mark_replies, remember)
+
+    @asynccontextmanager
+    async def _one_of_the_large(self, size: int) -> AsyncIterator[None]:
+        """Wait until few other large requests are parsed or rewritten."""
+        if size <= MEDIUM:
+            yield
+            return
+        try:
+            async with asyncio.timeout(self._gateway.limits.seconds):
+                await self._large.acquire()
+        except TimeoutError:
+            raise busy("too many large requests wait: ask again later") from None
+        try:
+            yield
+        finally:
+            self._large.release()
+
+    async def _read(self, path: str, body: bytes, client: bytes) -> tuple[Asked, list[bytes]]:
+        """Read a request, and what tells its conversation. What is short is parsed at once."""
+
+        def read() -> tuple[Asked, list[bytes]]:
+            refuse_heavy(body, self._gateway.work_bytes)
+            asked = read_request(path, parse_json(body), self._gateway.passes)
+            return asked, self._gateway.conversations.marks.of(client, asked.messages)
+
+        return read() if len(body) <= _AT_ONCE else await self._workers.run(read, size=len(body))
 
     @asynccontextmanager
     async def _asked(self, method: str, target: str, headers: Headers, content: bytes = b"") -> AsyncIterator[Reply]:
@@ -214,29 +283,33 @@ class Answer:
         except TimeoutError:
             raise failed("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
-    async def _rewritten(
-        self, call: _Call, kept: Kept, earlier: Went | None, asked: Asked, size: int
-    ) -> tuple[Conversation, dict[str, Any]]:
+    async def _rewritten(self, kept: Kept, earlier: Went | None, asked: Asked, size: int) -> tuple[Conversation, bytes]:
         """The request as it may go out. Its conversation is one request's at a time."""
 
-        def rewrite() -> tuple[Conversation, dict[str, Any]]:
-            with kept.drawing:  # one that took too long may still be at it
-                conversation = self._gateway.conversations.opened(kept)
-                before = conversation.went if asked.after and earlier is None else earlier
-                if asked.after and before == ((), None):
-                    raise InputError(_UNKNOWN)
-                exchange = conversation.exchange(before)
-                sent = rewritten(asked, exchange, self._gateway.key)
+        def rewrite() -> tuple[Conversation, bytes]:
+            conversation = self._gateway.conversations.opened(kept)
+            before = conversation.went if asked.after and earlier is None else earlier
+            if asked.after and before == ((), None):
+                raise InputError(_UNKNOWN)
+            exchange = conversation.exchange(before)
+            sent = rewritten(asked, exchange, self._gateway.key)
             self._gateway.conversations.save(kept)
-            return exchange, sent
+            return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
-        async with asyncio.timeout(self._gateway.limits.seconds), kept.lock:
-            try:
-                return await call.run(rewrite, size=size, waits=self._gateway.waits or kept.path is not None)
-            except Exception:
-                if kept.conversation is None:  # its file cannot be read
-                    self._gateway.conversations.forget(kept)
-                raise
+        try:
+            async with asyncio.timeout(self._gateway.limits.seconds):
+                await kept.lock.acquire()
+        except TimeoutError:
+            raise busy("other requests of the conversation wait: ask again later") from None
+        try:
+            return await self._workers.run(rewrite, size=size + _UNPACKED * len(kept.packed))
+        except Exception as error:
+            # Its file cannot be read, or is another one by now: the next request looks at it again.
+            if kept.conversation is None or isinstance(error, ConversationChanged):
+                self._gateway.conversations.forget(kept)
+            raise
+        finally:
+            kept.lock.release()
 
     async def _as_it_is(self, call: _Call, reply: Reply) -> None:
         """What has no text of ours: lists of models, vectors, and errors, whose surrogates stay."""
@@ -244,57 +317,64 @@ class Answer:
         await call.begin(reply)
         await call.part(body, more=False)
 
-    async def _whole(self, call: _Call, reply: Reply, restoring: Restoring, remember: _Remember) -> None:
+    async def _whole(self, call: _Call, reply: Reply, restoring: Restoring, mark: _Mark, remember: _Remember) -> None:
         body = await reply.body()
 
-        def restored() -> bytes:
+        def restored() -> tuple[bytes, list[bytes]]:
             try:
                 found = parse_finite_json(body.decode("utf-8"), constants=True)
             except ValueError:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
-            return json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            written = json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            return written, mark()
 
-        written = await call.run(restored, size=len(body))
-        await remember()
+        written, ends = await self._workers.run(restored, size=len(body))
+        await remember(ends)
         await call.begin(reply, content_type="application/json", x_textveil_counts=call.counts)
         await call.part(written, more=False)
 
-    async def _events(self, call: _Call, reply: Reply, restoring: Restoring, remember: _Remember) -> None:
+    async def _events(self, call: _Call, reply: Reply, restoring: Restoring, mark: _Mark, remember: _Remember) -> None:
         """Events as they come. The next part is read when the client has taken the last one.
 
         What tells the next request is remembered before the client has the end: it may ask at once.
         """
-        events, known = Events(self._gateway.replies.event_bytes), 0
+        events = Events(self._gateway.replies.event_bytes)
 
-        def restored(part: bytes) -> tuple[list[bytes], Refusal | None]:
+        def restored(part: bytes) -> tuple[list[bytes], list[bytes] | None, Refusal | None]:
             done: list[bytes] = []
+            known = len(restoring.said)
             try:
                 for event in events.feed(part):
                     held = restoring.end() if event.data == DONE else ()
                     passed = restoring.event(event) if isinstance(event.data, dict) else [event]
                     done += [after.written() for after in (*held, *passed)]
             except Refusal as refusal:
-                return done, refusal
-            return done, None
+                return done, None, refusal
+            return done, mark() if len(restoring.said) > known else None, None
+
+        def ended() -> tuple[bytes, list[bytes]]:
+            rest = b"".join(event.written() for event in restoring.end())
+            return rest, mark()
 
         await call.begin(reply, content_type="text/event-stream; charset=utf-8")
         try:
             async for part in reply.parts():
-                done, refusal = await call.run(restored, part, size=events.measure_work(part))
-                if len(restoring.said) > known:
-                    known = len(restoring.said)
-                    await remember()
+                call.restored += len(part)
+                done, ends, refusal = await self._workers.run(restored, part, size=events.measure_work(part))
+                if ends is not None:
+                    await remember(ends)
                 await call.part(b"".join(done))
                 if refusal is not None:
                     raise refusal
             events.close()
         finally:
-            rest = b"".join(event.written() for event in restoring.end())
+            ends = []
             with contextlib.suppress(Exception):
+                rest, ends = await self._workers.run(ended, size=call.restored)
                 await call.part(rest)
-        await remember()
+        await remember(ends)
         await call.part(f": textveil {call.counts}\n\n".encode(), more=False)
 
 

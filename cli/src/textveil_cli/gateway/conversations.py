@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import os
 import re
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -29,6 +28,8 @@ _MOST_MARKS = 2_000
 _MOST_RESTED, _MOST_BYTES = 64, 1 << 20
 #: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
 _LEAST, _OF_A_MARK = 1_000, 300
+#: So far ahead of this clock the date of a file may be, as of another machine's.
+_CLOCK_SECONDS = 60
 _FILE = re.compile(r"[0-9a-f]{64}\.conversation")
 
 
@@ -58,8 +59,8 @@ class Kept:
     Attributes:
         conversation: It; ``None`` until its first request is looked at, and while it is packed.
         path: Its file.
-        lock: A request has this while it draws; others of the conversation wait.
-        drawing: The same, for threads.
+        lock: A request has this while it draws, also while a thread still works on what its client gave up; others of
+            the conversation wait.
         packed: It, in a tenth of the memory.
         requests: How many are under way; it is not packed meanwhile.
         latest: Bytes of the last one.
@@ -71,7 +72,6 @@ class Kept:
     conversation: Conversation | None
     path: Path | None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    drawing: threading.Lock = field(default_factory=threading.Lock)
     packed: bytes = b""
     requests: int = 0
     latest: int = 0
@@ -157,7 +157,7 @@ class Conversations:
         return kept, earlier[1] if earlier is not None and earlier[0] is kept else None
 
     def opened(self, kept: Kept) -> Conversation:
-        """Returns the conversation, unpacked, or from its file if it has one. Its locks are held meanwhile.
+        """Returns the conversation, unpacked, or from its file if it has one. Its lock is held meanwhile.
 
         Raises:
             InputError: The file is of another version, or no conversation.
@@ -178,15 +178,14 @@ class Conversations:
             kept.conversation.save(kept.path, self._keeping.key)
 
     def remember(
-        self, kept: Kept, exchange: Conversation, *, client: bytes, marks: Sequence[bytes],
-        said: Iterable[Sequence[Any]], names: Iterable[str],
+        self, kept: Kept, exchange: Conversation, *, client: bytes,
+        ends: Iterable[bytes], names: Iterable[str],
     ) -> None:  # fmt: skip
         """Remembers what tells the next request of a conversation: its messages so far and a reply; or its name."""
         if id(kept) not in self._kept:
             return  # forgotten meanwhile
-        for reply in said:
-            if reply:
-                self._mark((kept, None), self.marks.of(marks[-1] if marks else client, reply)[-1])
+        for mark in ends:
+            self._mark((kept, None), mark)
         for name in names:
             self._mark((kept, exchange.went), self.marks.reply(client, name))
 
@@ -212,7 +211,8 @@ class Conversations:
                     tired = kept if kept.latest > _MOST_BYTES and kept in self._rested else next(iter(self._rested))
                     del self._rested[tired]
                     before = len(tired.packed)
-                    await run(_pack, tired, size=tired.latest)
+                    async with tired.lock:  # its next request may come meanwhile
+                        await run(_pack, tired, size=tired.latest)
                     self._resize(tired, len(tired.packed) - before)
 
     def _resize(self, kept: Kept, more: int) -> None:
@@ -247,9 +247,8 @@ class Conversations:
                 return
             self.forget(oldest)
 
-    def sweep(self) -> None:
-        """Forgets what rested too long, and deletes its files."""
-        self.expire()
+    def delete_expired(self) -> None:
+        """Delete the files of conversations that rested too long. It changes nothing else, so any thread may do it."""
         if self._keeping.folder is not None:
             with contextlib.suppress(OSError):  # else one fault would end all sweeping
                 for path in self._keeping.folder.iterdir():
@@ -260,6 +259,8 @@ class Conversations:
         """Whether there is a file that has not expired; one that has is deleted."""
         try:
             age = time.time() - os.stat(path).st_mtime
+            if age < -_CLOCK_SECONDS:  # a clock was wrong: it expires from now on, else it never would
+                os.utime(path)
         except OSError:
             return False
         if age > self._keeping.seconds:
@@ -285,6 +286,5 @@ class Conversations:
 
 
 def _pack(kept: Kept) -> None:
-    with kept.drawing:
-        if not kept.requests and kept.conversation is not None:
-            kept.packed, kept.conversation = kept.conversation.packed(), None
+    if not kept.requests and kept.conversation is not None:
+        kept.packed, kept.conversation = kept.conversation.packed(), None

@@ -44,6 +44,15 @@ class Marks:
             marks.append(last)
         return marks
 
+    def ends(self, before: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
+        """Return the mark of a conversation up to each of the replies that it got.
+
+        Args:
+            before: The last mark of the messages before them, or the client.
+            replies: Each as messages that the client may send again; an empty one has none.
+        """
+        return [self.of(before, reply)[-1] for reply in replies if reply]
+
     def named(self, client: bytes, name: str) -> bytes:
         """Returns what tells a conversation that a header names."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)

@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("serve", "starlette and uvicorn") from error
 
-from textveil_cli.serve.requests import read_asked
+from textveil_cli.serve.requests import read_asked, skip_body
 
 Work = Callable[..., Sequence[Any]]
 
@@ -40,7 +40,10 @@ _STATUS = {
     "budget": HTTPStatus.FORBIDDEN,
     "ledger": HTTPStatus.SERVICE_UNAVAILABLE,
     "ledger-busy": HTTPStatus.SERVICE_UNAVAILABLE,
+    "timeout": HTTPStatus.SERVICE_UNAVAILABLE,
 }
+#: What a client may ask again, and after how many seconds.
+_LATER, _RETRY_SECONDS = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE), 1
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
@@ -135,8 +138,8 @@ def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) 
 class Guard:
     """Asks ``Access`` before anything else sees a request."""
 
-    def __init__(self, app: Any, access: Access) -> None:
-        self.app, self.access = app, access
+    def __init__(self, app: Any, access: Access, report: Callable[[str], None] = lambda line: None) -> None:
+        self.app, self.access, self.report = app, access, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request that ``Access`` refuses, and hands on any other."""
@@ -144,6 +147,7 @@ class Guard:
             try:
                 self.access.check(scope)
             except Refusal as refusal:
+                self.report(f"refused before it was read: {refusal.code} {refusal.status.value}")
                 await refused(refusal)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
@@ -184,10 +188,20 @@ def make_app(
     return app
 
 
-async def no_route(request: Request, error: Exception, more: str = "") -> Response:
-    """Answers where there is no path; says more of it."""
+async def no_route(
+    request: Request, error: Exception, more: str = "", report: Callable[[str], None] = lambda line: None
+) -> Response:
+    """Answers where there is no path; says more of it. The path is not reported: a client may put a text there."""
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+    report(f"refused: no such path, or not with this method {status.value}")
     return refused(Refusal(status, "path", f"there is no such path, or not with this method{more}"))
+
+
+async def answer_busy(limits: Limits, scope: Any, receive: Any, send: Any) -> None:
+    """Answer a request on a connection above the limit: its client may ask again."""
+    await skip_body(Request(scope, receive), limits)
+    refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: ask again soon")
+    await refused(refusal)(scope, receive, send)
 
 
 def refused(refusal: Refusal) -> Response:
@@ -195,5 +209,7 @@ def refused(refusal: Refusal) -> Response:
     headers: Mapping[str, str] = {**HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "www-authenticate": "Bearer"}
+    elif refusal.status in _LATER:
+        headers = {**headers, "retry-after": str(_RETRY_SECONDS)}
     content = {"error": {"code": refusal.code, "message": refusal.message}}
     return JSONResponse(content, refusal.status, headers=headers)

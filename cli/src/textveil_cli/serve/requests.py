@@ -1,11 +1,12 @@
 """Reads the body of a request: JSON with one text or several, within the limits. Errors name no part of it."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from textveil.release import counted
 
 from textveil_cli.serve.access import Refusal
@@ -84,9 +85,25 @@ async def read_json(request: Request, limits: Limits) -> Any:
         Refusal: It is too long, too slow, or is not JSON.
         ClientDisconnect: The client went away.
     """
+    return parse_json(await read_body(request, limits))
+
+
+async def read_body(request: Request, limits: Limits) -> bytes:
+    """Read a body that its client calls JSON.
+
+    Raises:
+        Refusal: It is too long or too slow, or is called something else.
+        ClientDisconnect: The client went away.
+    """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
-    return _parse(await _read(request, limits.body_bytes, limits.seconds))
+    return await _read(request, limits.body_bytes, limits.seconds)
+
+
+async def skip_body(request: Request, limits: Limits) -> None:
+    """Read a body to its end and drop it, so that its client reads the answer instead of a reset connection."""
+    with suppress(Refusal, ClientDisconnect):
+        await _read(request, 0, limits.seconds, _PATIENCE * limits.body_bytes)
 
 
 def _scope(named: Any) -> str:
@@ -96,7 +113,7 @@ def _scope(named: Any) -> str:
     return named
 
 
-async def _read(request: Request, most: int, seconds: float) -> bytes:
+async def _read(request: Request, most: int, seconds: float, patience: int = 0) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
@@ -107,7 +124,7 @@ async def _read(request: Request, most: int, seconds: float) -> bytes:
                     parts.append(part)
                 else:
                     parts.clear()
-                    if size > _PATIENCE * most:
+                    if size > (patience or _PATIENCE * most):
                         break
     except TimeoutError:
         message = f"the body did not arrive within {seconds:g} seconds"
@@ -117,7 +134,12 @@ async def _read(request: Request, most: int, seconds: float) -> bytes:
     return b"".join(parts)
 
 
-def _parse(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
+    """Parse a body.
+
+    Raises:
+        Refusal: It is not JSON in UTF-8, or an object has a key twice.
+    """
     try:
         return parse_finite_json(body.decode("utf-8"), _unique)
     except JSONLimitError as error:

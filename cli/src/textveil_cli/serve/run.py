@@ -8,6 +8,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from types import FrameType
@@ -17,6 +18,7 @@ from textveil.bundle import atomic_output
 from textveil.errors import ExtraMissing, ServeError
 
 from textveil_cli.serve.access import Access
+from textveil_cli.serve.app import answer_busy
 from textveil_cli.serve.limits import Limits
 
 try:
@@ -127,6 +129,8 @@ class _Protocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:  # uvicorn's own answer has no Retry-After
+            self.app = partial(answer_busy, self.limits)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -217,7 +221,6 @@ def serve(make: Callable[[Access], Any], address: Address, limits: Limits, repor
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=limits.connections,
         timeout_keep_alive=int(limits.idle_seconds),
         timeout_graceful_shutdown=int(limits.seconds) + 1,
     )

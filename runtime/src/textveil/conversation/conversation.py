@@ -11,7 +11,7 @@ from typing import Any
 from textveil.conversation import file
 from textveil.conversation.field_names import FieldNames
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
-from textveil.conversation.sent import pairs
+from textveil.conversation.sent import pairs, write
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
@@ -20,7 +20,7 @@ from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
-from textveil.text.names.read import Read, TextReader
+from textveil.text.names.read import Read, ReadStream, TextReader
 from textveil.text.names.running import Running
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
@@ -90,6 +90,8 @@ class Conversation:
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
         self._policy = RestorePolicy.parse(restore_places, restore_hosts)
         self._rewrite, self._key = rewrite, os.urandom(32)
+        #: What tells the files that it was read from, or saved to, from later ones of others.
+        self._stamps: dict[str, bytes] = {}
         self._restores, self._added = Restorer(), 0
         self._kept_words = KeptWords()
         self._found: list[Pair] = []
@@ -225,10 +227,13 @@ class Conversation:
             CryptoUnavailable: The package ``cryptography`` is not installed.
             KeyFileError: The key is not one, is in the wrong folder, or others may read it.
             OutputError: The file cannot be written.
+            ConversationChanged: The file has another conversation, or another process went on with this one and saved
+                it: nothing is written, and no mapping is lost.
         """
-        file.write(Path(path), key_file, self._content())
+        place = os.path.realpath(path)
+        self._stamps[place] = file.write(Path(path), key_file, self._content(), self._stamps.get(place))
 
-    def _content(self) -> bytes:
+    def _content(self, **more: Any) -> bytes:
         content = {
             "bundle": self._sanitizer.bundle.identity,
             "options": self._options,
@@ -236,8 +241,9 @@ class Conversation:
             "draws": self._running.state(),
             "sent": dict(self._sent),
             "said": dict(self._said),
+            **more,
         }
-        return json.dumps(content).encode()
+        return file.encode(content)
 
     @classmethod
     def load(
@@ -267,11 +273,15 @@ class Conversation:
             "restore_hosts": restore_hosts,
             "rewrite": rewrite,
         }
-        return cls._of(file.read(Path(path), key_file), sanitizer, given)
+        content, stamp = file.read(Path(path), key_file)
+        found = cls._of(content, sanitizer, given)
+        found._stamps[os.path.realpath(path)] = stamp
+        return found
 
     def packed(self) -> bytes:
         """Returns the conversation in a tenth of its memory, for ``unpacked``. It is not encrypted."""
-        return zlib.compress(self._content(), 1)
+        stamps = {place: stamp.hex() for place, stamp in self._stamps.items()}
+        return zlib.compress(self._content(stamps=stamps), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes, sanitizer: Sanitizer | None = None, **given: Any) -> "Conversation":
@@ -292,6 +302,7 @@ class Conversation:
         if found._sanitizer.bundle.identity != content["bundle"]:
             raise IdentityMismatch("the conversation was rewritten with another bundle")
         found._key = bytes.fromhex(content["key"])
+        found._stamps.update((place, bytes.fromhex(stamp)) for place, stamp in content.get("stamps", {}).items())
         found._running.go_on(content["draws"])
         for kept, name in ((found._sent, "sent"), (found._said, "said")):
             kept.update(
@@ -323,11 +334,22 @@ class Conversation:
 
     def _read(self, text: str, reader: TextReader) -> str:
         swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
-        return self._written(reader.read([swap.there(text)])[0], swap)
+        if self._plan.also is not None:
+            return self._written(reader.read([swap.there(text)])[0], swap)
+        read = reader.stream(swap.there(text))
+        written, found = write(self._running.stream(read))
+        self._count_words(read)
+        if swap is not NO_SWAP:
+            found = [pair._replace(original=swap.back(pair.original)) for pair in found]
+        self._found += found
+        return swap.back(written)
 
-    def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
+    def _count_words(self, read: Read | ReadStream) -> None:
         kept, replaced = self._kept_words
         self._kept_words = KeptWords(kept + read.shown, replaced + read.replaced_words)
+
+    def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
+        self._count_words(read)
         pieces = self._running.rewrite(read)
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
         written = swap.back("".join(piece.output for piece in pieces))

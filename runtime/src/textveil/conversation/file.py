@@ -1,31 +1,120 @@
 """The file of a conversation: encrypted for its owner alone, under a key that lies elsewhere."""
 
+import json
 import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from textveil.bundle.atomic import atomic_bytes
 from textveil.bundle.kept import lies_in
 from textveil.bundle.signatures import require_cryptography
-from textveil.errors import InputError, KeyFileError
+from textveil.errors import ConversationChanged, InputError, KeyFileError
 from textveil.ledger import crypto
 from textveil.ledger.keys import read_key
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 #: The first line of a file, and what its content belongs to.
 HEADER = b"textveil-conversation 2\n"
 #: A file has no more.
 _MOST_BYTES = 1 << 28
+#: Entries of a list that are encoded at a time.
+_ENTRIES = 1 << 10
+_STAMP_BYTES = len(HEADER) + crypto.NONCE_BYTES
 _KEY = "the key of the conversation"
 
 
-def write(path: Path, key_file: str | Path, content: bytes) -> None:
-    """Writes what a conversation is; see ``Conversation.save``."""
+def encode(content: Mapping[str, Any]) -> bytes:
+    """Encode what a conversation is as JSON, in many small steps: other threads of the process go on meanwhile.
+
+    One call for all of it would keep the interpreter for seconds where a conversation has millions of words.
+    """
+    return "".join(_encode_parts(content)).encode()
+
+
+def _encode_parts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        before = "{"
+        for name, entry in value.items():
+            yield f"{before}{json.dumps(name)}: "
+            yield from _encode_parts(entry)
+            before = ", "
+        yield "}"
+    elif isinstance(value, list | tuple) and len(value) > _ENTRIES:
+        before = "["
+        for start in range(0, len(value), _ENTRIES):
+            yield f"{before}{json.dumps(value[start : start + _ENTRIES])[1:-1]}"
+            before = ", "
+        yield "]"
+    elif isinstance(value, list | tuple) and any(
+        isinstance(entry, list | tuple) and len(entry) > _ENTRIES for entry in value
+    ):
+        yield "["
+        for number, entry in enumerate(value):
+            yield ", " if number else ""
+            yield from _encode_parts(entry)
+        yield "]"
+    else:
+        yield json.dumps(value)
+
+
+def write(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:
+    """Write what a conversation is; see ``Conversation.save``.
+
+    Args:
+        path: The file.
+        key_file: The key. It is locked meanwhile, so of two processes that write one file one comes second.
+        content: What is written.
+        stamp: That of the file that this conversation was read from, or wrote last; ``None`` for none.
+
+    Returns:
+        The stamp of the new file.
+
+    Raises:
+        ConversationChanged: Something else is there: to replace it would lose a mapping.
+    """
     key = _key_of(path, key_file, make=True)
-    with atomic_bytes(path, private=True) as file:
-        file.write(HEADER + crypto.seal(key, content, HEADER))
+    with _locked(key_file):
+        there = _stamp_of(path)
+        if there is not None and there != stamp:
+            raise ConversationChanged(
+                "the file of the conversation was written by somebody else meanwhile: load it and go on from there, or "
+                "save to another file"
+            )
+        sealed = HEADER + crypto.seal(key, content, HEADER)
+        with atomic_bytes(path, private=True) as file:
+            file.write(sealed)
+    return sealed[:_STAMP_BYTES]
 
 
-def read(path: Path, key_file: str | Path) -> bytes:
-    """Returns what a conversation is; see ``Conversation.load``."""
+def _stamp_of(path: Path) -> bytes | None:
+    """The first bytes of a file: the header and the random nonce, which no two writings share."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_STAMP_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+    except OSError:
+        return None
+
+
+@contextmanager
+def _locked(key_file: str | Path) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    with open(key_file, "rb") as file:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        yield
+
+
+def read(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
+    """Return what a conversation is, and the stamp of its file; see ``Conversation.load``."""
     try:
         with path.open("rb") as file:
             sealed = file.read(_MOST_BYTES + 1)
@@ -33,7 +122,8 @@ def read(path: Path, key_file: str | Path) -> bytes:
         raise InputError("the conversation: no readable file there") from error
     if not sealed.startswith(HEADER) or len(sealed) > _MOST_BYTES:
         raise InputError("the conversation: not one of this version that textveil has written")
-    return crypto.unseal(_key_of(path, key_file, make=False), sealed[len(HEADER) :], HEADER)
+    key = _key_of(path, key_file, make=False)
+    return crypto.unseal(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[:_STAMP_BYTES]
 
 
 def _key_of(path: Path, key_file: str | Path, *, make: bool) -> bytes:

@@ -24,7 +24,10 @@ from textveil.text.forms import Pair
 from textveil.text.placing import Index, Stream
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy, SkipReason
+from textveil.work_limits import check_work
 
+#: Characters of a reply that are restored between two checks of the time.
+_MOST_AT_ONCE = 1 << 14
 #: Is told what a text or value of a reply became, what it was, and what it mentioned.
 Remember = Callable[[Any, Any, list[Pair]], None]
 
@@ -160,7 +163,11 @@ class Reader:
     def _restored(self, text: str, policy: RestorePolicy) -> str:
         stream = Stream(self._restorer.index, policy)
         self._streams.append(stream)
-        return stream.feed(text) + stream.close()
+        parts: list[str] = []
+        for start in range(0, len(text), _MOST_AT_ONCE):  # however a reply is cut, it is restored alike
+            check_work()
+            parts.append(stream.feed(text[start : start + _MOST_AT_ONCE]))
+        return "".join(parts) + stream.close()
 
 
 class ReplyStream(Stream):

@@ -4,11 +4,13 @@ What is too short to be told from a reply's own words counts beside the words th
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from textveil.text.forms import Pair
 from textveil.text.names.running import Piece
 from textveil.text.placing import word_before
+from textveil.work_limits import check_work
 
 #: Kinds of which a part is never looked for by itself, and those that need a word beside them.
 _NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
@@ -20,11 +22,41 @@ _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length of words that tell nothing, and of what is looked at behind a mention.
 _SHORT, _NEAR = 3, 40
+#: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
+_WINDOW, _BEFORE, _AFTER = 1 << 9, 3, 4
 
 
-def pairs(pieces: Sequence[Piece]) -> Iterator[Pair]:
-    """Yields what may be mentioned of a text."""
-    for place, piece in enumerate(pieces):
+def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
+    """Join the parts of a text, and return what may be mentioned of it; of many equal mentions only some.
+
+    Few of the parts are in memory at a time: together they take many times the text.
+    """
+    written: list[str] = []
+    found: list[Pair] = []
+    left, window, start = iter(pieces), list[Piece](), 0
+    while True:
+        more = [*islice(left, _WINDOW)]
+        written.append("".join(piece.output for piece in more))
+        window += more
+        stop = len(window) - _AFTER if len(more) == _WINDOW else len(window)
+        found += dict.fromkeys(pairs(window, start, stop))
+        if len(more) < _WINDOW:
+            return "".join(written), found
+        window = window[stop - _BEFORE :]
+        start = _BEFORE
+
+
+def pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None) -> Iterator[Pair]:
+    """Yields what may be mentioned of a text.
+
+    Args:
+        pieces: Its parts.
+        start: The first part whose mention counts; those before it are looked at.
+        stop: The one behind the last, the same; ``None`` for the end.
+    """
+    check_work()
+    for place in range(start, len(pieces) if stop is None else stop):
+        piece = pieces[place]
         mention = piece.mention
         if mention is None or not piece.output:
             continue

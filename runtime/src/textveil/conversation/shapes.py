@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.errors import InputError
+from textveil.work_limits import check_work
 
 #: What a field has: an identifier or a flag; a text; a text or parts; JSON in a text; a value of JSON; what a tool
 #: gave; calls of tools; the name of a person; nothing; what the fields of a call have.
@@ -80,6 +81,7 @@ class Messages:
         Raises:
             InputError: It has a shape, a type, a field or a value that is not known.
         """
+        check_work()
         if not isinstance(item, Mapping):
             raise InputError("it is not a message, a part or an item: a dictionary is wanted")
         kind, role = item.get("type", "message"), item.get("role")
@@ -131,6 +133,7 @@ class Messages:
 
     def _value(self, value: Any) -> Any:
         """A value of JSON with every text and number rewritten; names of fields, true, false and null stay."""
+        check_work()
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):

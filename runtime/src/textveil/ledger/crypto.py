@@ -4,7 +4,7 @@ import os
 
 from textveil.errors import KeyFileError
 
-_NONCE_BYTES = 12
+NONCE_BYTES = 12
 
 
 def seal(key: bytes, content: bytes, context: bytes) -> bytes:
@@ -19,12 +19,18 @@ def seal(key: bytes, content: bytes, context: bytes) -> bytes:
     """
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    nonce = os.urandom(_NONCE_BYTES)
+    nonce = os.urandom(NONCE_BYTES)
     return nonce + AESGCM(key).encrypt(nonce, content, context)
 
 
-def unseal(key: bytes, sealed: bytes, context: bytes) -> bytes:
+def unseal(key: bytes, sealed: bytes, context: bytes, what: str = "a stored output") -> bytes:
     """Returns what was sealed.
+
+    Args:
+        key: The key that it was sealed under.
+        sealed: What ``seal`` gave.
+        context: What it belongs to.
+        what: What errors call it.
 
     Raises:
         KeyFileError: It was altered, or sealed under another key or for something else.
@@ -33,9 +39,9 @@ def unseal(key: bytes, sealed: bytes, context: bytes) -> bytes:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     try:
-        return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context)
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)
     except (InvalidTag, ValueError):
-        raise KeyFileError("a stored output cannot be read: it was altered, or this is not its key") from None
+        raise KeyFileError(f"{what} cannot be read: it was altered, or this is not its key") from None
 
 
 def sign(seed: bytes, content: bytes) -> tuple[bytes, bytes]:

@@ -17,6 +17,7 @@ from textveil.sequences import require_string
 from textveil.text.forms import Form, Pair, folded, forms, original_of
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy
 from textveil.text.segmentation import key
+from textveil.work_limits import STEP, check_work
 
 if TYPE_CHECKING:
     from textveil.text.placing import Index, Stream
@@ -124,7 +125,9 @@ class Restorer:
         from textveil.text.placing import Index
 
         found: dict[str, Form | None] = {}
-        for pair in self._known[0].values():
+        for number, pair in enumerate(self._known[0].values()):
+            if not number % STEP:
+                check_work()
             for text, way in forms(pair):
                 other = found.get(text)
                 if text not in found or (other is not None and other[1] and not way):

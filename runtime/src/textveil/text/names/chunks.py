@@ -15,6 +15,7 @@ from textveil.text.names.spelled import LEAST_SPELLED
 from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, INITIALS, NUMBER, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
+from textveil.work_limits import STEP, check_work
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
@@ -83,7 +84,9 @@ class Chunks:
         if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
             return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
         position, found = 0, list[Token]()
-        for entity in _ENTITY.finditer(chunk) if ";" in chunk else ():
+        for count, entity in enumerate(_ENTITY.finditer(chunk) if ";" in chunk else ()):
+            if not count % STEP:
+                check_work()
             found += [*self._solid(chunk[position : entity.start()]), gap(entity[0])]
             position = entity.end()
         rest = chunk[position:]

@@ -4,7 +4,7 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -163,11 +163,11 @@ class Kinds:
         case = UPPER if all(part.kind == "initial" for part in parts) else slot.case  # of a word that is left out
         return Mention(kind, case, tuple(parts), slot, _spelled(slot, first))
 
-    def kept(self, entries: Sequence[str | Mention]) -> Sequence[str | Mention]:
-        """Returns what is shown and mentions, in turn, with the mentions that are kept as a part of what is shown."""
+    def kept(self, entries: Iterator[str | Mention]) -> Iterator[str | Mention]:
+        """Yields what is shown and mentions, in turn, with the mentions that are kept as a part of what is shown."""
         if not self._keep:
-            return entries
-        found: list[str | Mention] = []
+            yield from entries
+            return
         shown: list[str] = []
         for entry in entries:
             if isinstance(entry, str):
@@ -175,9 +175,10 @@ class Kinds:
             elif self._is_kept(entry):
                 shown.append(entry.slot.text)
             else:
-                found += ["".join(shown), entry]
+                yield "".join(shown)
+                yield entry
                 shown = []
-        return [*found, "".join(shown)]
+        yield "".join(shown)
 
     def _is_kept(self, mention: Mention) -> bool:
         """Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name."""

@@ -33,6 +33,7 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.names.words import JOINS, JOINS_INITIALS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.work_limits import STEP, check_work
 
 #: A title-case line that is shorter may be the name of a work or a band.
 _LONG_HEADLINE = 7
@@ -59,7 +60,7 @@ class Places(Words):
         capitals: Whether any text of the document has a capital: else words that may be names are replaced.
 
     Attributes:
-        shown: How many words are shown, once ``entries`` was called.
+        shown: How many words are shown, once all ``entries`` were asked for.
     """
 
     def __init__(
@@ -70,13 +71,11 @@ class Places(Words):
         self._begin = 0  # the first word since the last slot
         self.shown: int = len(words)
 
-    def entries(self) -> list[Entry]:
-        """Returns what is shown, and the slots, in turn."""
-        found: list[Entry] = []
+    def entries(self) -> Iterator[Entry]:
+        """Yields what is shown, and the slots, in turn: all of them at once take many times the text."""
         for start, end in self._lines():
-            self._line(start, end, found)
-        found.append("".join(self._spelled[2 * self._begin :]))
-        return found
+            yield from self._line(start, end)
+        yield "".join(self._spelled[2 * self._begin :])
 
     def _lines(self) -> Iterator[tuple[int, int]]:
         start, end = 0, len(self._words)
@@ -87,7 +86,7 @@ class Places(Words):
         if self._special:
             yield start, end
 
-    def _line(self, start: int, end: int, found: list[Entry]) -> None:
+    def _line(self, start: int, end: int) -> Iterator[Entry]:
         words, gaps, special = self._words, self._gaps, self._special
         if self._breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
@@ -95,13 +94,15 @@ class Places(Words):
         has_lower = not capitals or any(_is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitals:
             self._hide(capitals, has_lower, end)
-        for place in special:
+        for number, place in enumerate(special):
+            if not number % STEP:
+                check_work()
             if place < self._begin:
                 continue
             token = words[place]
             if not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end):
                 continue
-            found.append("".join(self._spelled[2 * self._begin : 2 * place + 1]))
+            found: list[Entry] = ["".join(self._spelled[2 * self._begin : 2 * place + 1])]
             if token.cls == SHOWN:
                 stop = self._address(place, end)
                 kind = "unit" if token.bits & UNIT and stop == place + 1 else "word"
@@ -124,6 +125,7 @@ class Places(Words):
                     stop += 1
             self.shown -= stop - place
             self._begin = stop
+            yield from found
 
     def _capitals_of(self, special: Sequence[int], end: int) -> list[int]:
         """The words of a line with a capital, and the particles that lead to one: those are of its class from here on.

@@ -1,7 +1,8 @@
 """Reads a text on the rung ``names``: pass 1 chunk by chunk, pass 2 line by line, pass 3 slot by slot."""
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import regex
@@ -12,12 +13,17 @@ from textveil.text.names.places import Places
 from textveil.text.names.spelled import join_spelled
 from textveil.text.names.tokens import DRAWN, GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
+from textveil.work_limits import STEP, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
+#: Marks that make nothing of a word before them but its end.
+_PLAIN_ENDS = frozenset(".,:!?")
 #: Pieces between single blanks that a call remembers.
 _MOST_PIECES = 1 << 17
+#: Characters of a text that are cut at a time.
+_BLOCK = 1 << 14
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
 #: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
 _Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
@@ -37,15 +43,41 @@ class Read(NamedTuple):
     @property
     def replaced_words(self) -> int:
         """Return how many words on no list are replaced; the kinds and layouts of slots tell it."""
-        return sum(
-            1
-            for entry in self.entries
-            if not isinstance(entry, str) and entry.kind == "word" and entry.parts[0].layout != DRAWN
-        )
+        return sum(map(_is_replaced_word, self.entries))
 
     def skeleton(self) -> list[object]:
         """Returns what is shown and, of every mention, all that the output may depend on but which are equal."""
         return [entry if isinstance(entry, str) else entry.shown for entry in self.entries]
+
+
+class ReadStream:
+    """The entries of a text, each read when it is asked for. What is counted is complete when all were.
+
+    Args:
+        places: The text.
+        entries: What is shown, and mentions, in order.
+
+    Attributes:
+        replaced_words: As of ``Read``.
+    """
+
+    def __init__(self, places: Places, entries: Iterator[str | Mention]) -> None:
+        self._places, self._entries, self.replaced_words = places, entries, 0
+
+    def __iter__(self) -> Iterator[str | Mention]:
+        """Yield the entries, once."""
+        for entry in self._entries:
+            self.replaced_words += _is_replaced_word(entry)
+            yield entry
+
+    @property
+    def shown(self) -> int:
+        """How many words are shown."""
+        return self._places.shown
+
+
+def _is_replaced_word(entry: str | Mention) -> bool:
+    return not isinstance(entry, str) and entry.kind == "word" and entry.parts[0].layout != DRAWN
 
 
 class TextReader:
@@ -64,52 +96,68 @@ class TextReader:
         """Reads the texts of a document: words that may be names are shown where any of them has a capital."""
         cut = [self._tokens(text) for text in texts]
         capitals = any(words[place].case != LOWER for words, _, special in cut for place in special)
-        return [self._read(text, *of_text, capitals) for text, of_text in zip(texts, cut, strict=True)]
+        found: list[Read] = []
+        for text, of_text in zip(texts, cut, strict=True):
+            places = _places(text, *of_text, capitals)
+            entries = [*self._mentions(places, capitals)]
+            found.append(Read(entries, places.shown))
+        return found
 
-    def _tokens(self, text: str) -> tuple[list[Token], list[str], list[int]]:
+    def stream(self, text: str) -> "ReadStream":
+        """Yields the entries of a document of one text: together they take many times its bytes."""
+        words, spelled, special = self._tokens(text)
+        capitals = any(words[place].case != LOWER for place in special)
+        places = _places(text, words, spelled, special, capitals)
+        return ReadStream(places, self._mentions(places, capitals))
+
+    def _tokens(self, text: str) -> tuple[list[Token], list[str], Sequence[int]]:
         """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""
-        words, spelled, special = list[Token](), list[str](), list[int]()
-        before, known = "", self._known
-        if len(known) > _MOST_PIECES:
-            known.clear()
-        pieces, plain = text.split(" "), self._chunks.plain
-        for piece, found in zip(pieces, map(known.get, pieces), strict=True):
-            if found is None:
-                found = known[piece] = plain(piece) or self._piece(piece)
-            if type(found) is Token:
-                words.append(found)
-                spelled.append(before)
-                spelled.append(piece)
-                before = " "
-                continue
-            tokens, lead, rest, odd, tail = found
-            if not tokens:
-                before += tail
-                continue
-            for place in odd:
-                special.append(len(words) + place)
-            if type(tokens) is Token:
-                words.append(tokens)
-            else:
-                words += tokens
-            spelled.append(before + lead)
-            spelled += rest
-            before = tail
+        words, spelled, special = list[Token](), list[str](), array("I")
+        before, known, plain = "", self._known, self._chunks.plain
+        for pieces in _pieces(text):
+            check_work()
+            if len(known) > _MOST_PIECES:
+                known.clear()
+            for piece, found in zip(pieces, map(known.get, pieces), strict=True):
+                if found is None:
+                    found = known[piece] = plain(piece) or self._piece(piece)
+                if type(found) is Token:
+                    words.append(found)
+                    spelled.append(before)
+                    spelled.append(found.text)  # equal to the piece, and one object for all equal ones
+                    before = " "
+                    continue
+                tokens, lead, rest, odd, tail = found
+                if not tokens:
+                    before += tail
+                    continue
+                for place in odd:
+                    special.append(len(words) + place)
+                if type(tokens) is Token:
+                    words.append(tokens)
+                else:
+                    words += tokens
+                spelled.append(before + lead if lead else before)
+                spelled += rest
+                before = tail
         spelled.append(before[:-1])
         return join_spelled(words, spelled, special)
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
+        if piece[-1:] in _PLAIN_ENDS and piece and (token := self._chunks.plain(piece[:-1])) is not None:  # most of all
+            return token, "", (token.text,), (), f"{piece[-1]} "
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
             return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else (0,), f"{tail} "
-        words, spelled = list[Token](), [lead]
+        words, spelled, parts = list[Token](), list[str](), [lead]
         for token in tokens:
-            if token.cls == GAP:
-                spelled[-1] += token.text
-            else:
+            parts.append(token.text)  # joined once: a string that grows part by part is copied each time
+            if token.cls != GAP:
                 words.append(token)
-                spelled += (token.text, "")
+                spelled += ("".join(parts[:-1]), token.text)
+                parts = []
+        spelled.append("".join(parts))
         tail = f"{spelled.pop()}{tail} "
         odd = tuple([place for place, token in enumerate(words) if not is_plain(token)])
         return tuple(words), spelled[0] if words else "", tuple(spelled[1:]), odd, tail
@@ -118,12 +166,35 @@ class TextReader:
         """The tokens of a piece, in which there may be blanks but the common one."""
         if piece.split() == [piece]:
             return self._chunks.read(piece)
-        parts = _PARTS.findall(piece)
-        return [token for part in parts for token in ((gap(part),) if _BLANK.match(part) else self._chunks.read(part))]
+        known: dict[str, Sequence[Token]] = {}
+        found: list[Token] = []
+        for number, match in enumerate(_PARTS.finditer(piece)):
+            if not number % STEP:
+                check_work()
+                known.clear()  # it is for what comes again and again
+            part = match[0]
+            tokens = known.get(part)
+            if tokens is None:
+                tokens = known[part] = (gap(part),) if _BLANK.match(part) else self._chunks.read(part)
+            found += tokens
+        return found
 
-    def _read(self, text: str, words: list[Token], spelled: list[str], special: list[int], capitals: bool) -> Read:
-        breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
-        places = Places(words, spelled, special, breaks=breaks, capitals=capitals)
+    def _mentions(self, places: Places, capitals: bool) -> Iterator[str | Mention]:
         mention = self._kinds.mention
-        entries = [entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()]
-        return Read(self._kinds.kept(entries), places.shown)
+        return self._kinds.kept(
+            entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()
+        )
+
+
+def _pieces(text: str) -> Iterator[list[str]]:
+    """Yields what stands between single blanks, some thousands at a time: a string of its own has 50 bytes."""
+    start = 0
+    while (end := text.find(" ", start + _BLOCK)) >= 0:
+        yield text[start:end].split(" ")
+        start = end + 1
+    yield text[start:].split(" ")
+
+
+def _places(text: str, words: list[Token], spelled: list[str], special: Sequence[int], capitals: bool) -> Places:
+    breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
+    return Places(words, spelled, special, breaks=breaks, capitals=capitals)

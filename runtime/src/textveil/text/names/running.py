@@ -3,7 +3,9 @@
 Draws are functions of the skeletons of its texts and of earlier draws (docs/proofs/names.md).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +18,16 @@ from textveil.text.names.rewrite import Style, _Document
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import not_a_tag
 from textveil.text.segmentation import LOWER, key
+from textveil.work_limits import check_work
 
 #: Of other kinds some members are common words, whatever is left out.
 _SKIPS_COMMON = frozenset(("month",))
-#: Draws until an unused member is looked for among all of them, and the largest pool of which all are listed.
-_TRIES, _MOST_LISTED = 32, 1 << 15
+#: Draws in a row that give used members until the unused ones are listed, and the largest pool of which they are. No
+#: text within the limits of a request uses up a larger pool.
+_TRIES, _MOST_LISTED = 32, 1 << 17
+#: Entries of a text that are drawn together, and draws of one pool where these do not suffice.
+_ENTRIES, _DRAWS = 1 << 10, 64
+_Pool = tuple[str, str]
 
 
 class Piece(NamedTuple):
@@ -50,26 +57,43 @@ class Running(_Document):
     def __init__(self, style: Style, surrogates: Surrogates, common: Collection[str]) -> None:
         super().__init__((), style, surrogates, None)
         self._common, self._out = common, set[str]()
-        self._ready: dict[int, list[int]] = {}
+        #: Per pool: its unused members, in order. What is left is a function of all that came out.
+        self._left: dict[_Pool, array[int]] = {}
+        #: Per pool: draws to come, each uniform below the number beside them. They end with the text that they are for.
+        self._ready: dict[_Pool, tuple[int, list[int]]] = {}
 
     def rewrite(self, read: Read) -> list[Piece]:
         """Returns the parts of the next text.
 
+        Raises:
+            WorkStopped: Whoever waits for it gave up; what was drawn stays drawn.
+
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        parts = [part for entry in read.entries if not isinstance(entry, str) for part in entry.parts]
-        sizes = [self._surrogates.of(part.kind, part.layout)[0] for part in parts]
-        for size, drawn in zip(sizes, _below(sizes), strict=True):  # at once: a call for each costs ten times as much
-            self._ready.setdefault(size, []).append(drawn)
-        pieces = [Piece(entry, entry) if isinstance(entry, str) else self._piece(entry) for entry in read.entries]
+        return [*self.stream(read.entries)]
+
+    def stream(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
+        """Yields the parts of the next text, as ``rewrite``, while its entries are read.
+
+        Raises:
+            WorkStopped: Whoever waits for it gave up; what was drawn stays drawn.
+
+        Privacy:
+            The release itself, with the operating system's entropy.
+        """
+        left, held = iter(entries), None
+        while block := [*islice(left, _ENTRIES)]:
+            check_work()
+            self._draw_ahead([part for entry in block if not isinstance(entry, str) for part in entry.parts])
+            for entry in block:
+                piece = Piece(entry, entry) if isinstance(entry, str) else self._piece(entry)
+                if held is not None:
+                    yield _without_tag(held, piece.output[:1])
+                held = piece
         self._ready.clear()
-        for place, piece in enumerate(pieces):  # what looks like a tag of any of the texts must not be restored
-            if piece.mention is None and "[" in piece.output:
-                next_one = "".join(after.output[:1] for after in pieces[place + 1 : place + 2])
-                output = not_a_tag(piece.output + next_one)
-                pieces[place] = piece._replace(output=output[: len(output) - len(next_one)])
-        return pieces
+        if held is not None:
+            yield _without_tag(held, "")
 
     def _piece(self, mention: Mention) -> Piece:
         drawn, original = self._mention(mention), mention.slot.text
@@ -96,34 +120,70 @@ class Running(_Document):
             return None
         member = self._unused(kind, layout, size, self._common if consistent or kind in _SKIPS_COMMON else ())
         if member is None:
-            return None if consistent else self._below(size)
+            return None if consistent else self._below((kind, layout), size)
         if consistent:
             self._numbers[equal] = member
         return member
 
     def _unused(self, kind: str, layout: str, size: int, skips: Collection[str]) -> int | None:
-        """A member whose spelling did not come out, each as likely as any other; ``None`` where none is found."""
+        """Draw among the members whose spelling did not come out; ``None`` where none is left.
 
-        def spelled(member: int) -> str:
-            return key(self._surrogates.spelled(kind, layout, member, LOWER))
-
-        for _ in range(_TRIES):
-            found = self._below(size)
-            if (word := spelled(found)) not in self._out and word not in skips:
-                break
-        else:
-            listed = enumerate(map(spelled, range(size if size <= _MOST_LISTED else 0)))
-            free = [(member, word) for member, word in listed if word not in self._out and word not in skips]
-            if not free:
+        Each is as likely as any other. A member that is left once is left until it is drawn or its spelling comes out
+        for another pool. So each member leaves the list once, however many mentions follow.
+        """
+        pool = kind, layout
+        if pool not in self._left:
+            for _ in range(_TRIES):
+                found = self._below(pool, size)
+                if self._take(kind, layout, found, skips):
+                    return found
+            if size > _MOST_LISTED:
                 return None
-            found, word = free[self._below(len(free))]
-        self._out.add(word)
-        return found
+            self._list(pool, size, skips)
+        left = self._left[pool]
+        while left:
+            found = left.pop(self._below(pool, len(left)))
+            if self._take(kind, layout, found, skips):
+                return found
+        return None
 
-    def _below(self, size: int) -> int:
-        """A number below a size, each as likely as any other and used once."""
-        ready = self._ready.get(size)
-        return ready.pop() if ready else _below([size])[0]
+    def _take(self, kind: str, layout: str, member: int, skips: Collection[str]) -> bool:
+        """Use up the spelling of a member; return whether it was unused."""
+        word = key(self._surrogates.spelled(kind, layout, member, LOWER))
+        if word in self._out or word in skips:
+            return False
+        self._out.add(word)
+        return True
+
+    def _list(self, pool: _Pool, size: int, skips: Collection[str]) -> None:
+        kind, layout = pool
+        words = (key(self._surrogates.spelled(kind, layout, member, LOWER)) for member in range(size))
+        free = (member for member, word in enumerate(words) if word not in self._out and word not in skips)
+        self._left[pool] = array("I", free)
+
+    def _draw_ahead(self, parts: Sequence[Part]) -> None:
+        """Draw one number for each part at once: a call for each costs ten times as much."""
+        self._ready.clear()
+        pools = [part[:2] for part in parts]
+        totals = dict[_Pool, int]()
+        for pool in dict.fromkeys(pools):
+            totals[pool] = len(self._left.get(pool, ())) or self._surrogates.of(*pool)[0]
+            self._ready[pool] = totals[pool], []
+        for pool, number in zip(pools, _draw_below([totals[pool] for pool in pools]), strict=True):
+            self._ready[pool][1].append(number)
+
+    def _below(self, pool: _Pool, total: int) -> int:
+        """Return a number below a total, each as likely as any other and used once.
+
+        A number that is uniform below a larger total, given that it is below this one, is uniform below this one.
+        """
+        bound, numbers = self._ready.get(pool, (0, []))
+        while numbers and bound >= total:
+            if (number := numbers.pop()) < total:
+                return number
+        numbers = _draw_below([total] * min(_DRAWS, total))
+        self._ready[pool] = total, numbers
+        return numbers.pop()
 
     def state(self) -> dict[str, Any]:
         """Returns all that later draws depend on, as plain values for JSON. It is as private as the texts."""
@@ -140,7 +200,16 @@ class Running(_Document):
         for called, _ in self._tags:
             self._counts[called] = self._counts.get(called, 0) + 1
         self._out = set(state["out"])
+        self._left.clear()
 
 
-def _below(sizes: Sequence[int]) -> list[int]:
-    return uniform_below(np.array(sizes, dtype=np.int64), entropy.random_uint64).tolist()
+def _without_tag(piece: Piece, next_one: str) -> Piece:
+    """What looks like a tag of any of the texts must not be restored; its number may be in the next piece."""
+    if piece.mention is not None or "[" not in piece.output:
+        return piece
+    output = not_a_tag(piece.output + next_one)
+    return piece._replace(output=output[: len(output) - len(next_one)])
+
+
+def _draw_below(totals: Sequence[int]) -> list[int]:
+    return uniform_below(np.array(totals, dtype=np.int64), entropy.random_uint64).tolist()

@@ -1,0 +1,114 @@
+"""Memory of the mode names: the peak over a text's bytes, and of the gateway after many large requests.
+
+    python benchmarks/gateway/memory.py [--text FILE] [--sizes 262144 4194304] [--requests 200] [--only SHAPE...]
+
+Each text is rewritten by a ``Conversation`` in a process of its own, after the first 2,000 characters alone. "Bytes a
+byte" is the peak of its resident memory less what was resident before, over the bytes of the text. The gateway gets as many requests as
+--requests says, each a new text of --large bytes; its memory is read after the first and the last.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from gateway.shapes import SHAPES
+
+_PROSE = "prose"
+_REPO = Path(__file__).parents[2]
+_CHILD = """
+import re, sys
+from pathlib import Path
+from textveil import Conversation, Sanitizer
+status = lambda name: 1024 * int(re.search(name + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+sanitizer = Sanitizer.load()
+text = sys.stdin.buffer.read().decode()
+Conversation(sanitizer).outgoing_text(text[:2000])  # what is loaded at the first text is no part of the second
+conversation = Conversation(sanitizer)
+Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+before = status("VmRSS")
+conversation.outgoing_text(text)
+print((status("VmHWM") - before) / len(text.encode()))
+"""
+
+
+def prose(size: int, file: Path | None) -> str:
+    """Return so many bytes of English: a file's, else this repository's documents with other names in each copy."""
+    if file is not None:
+        text = file.read_text("utf-8")
+        return (text * (size // len(text) + 1))[:size]
+    chance = random.Random(1)
+    whole = "\n\n".join(path.read_text("utf-8") for path in sorted(_REPO.glob("docs/**/*.md")))
+    whole = (
+        re.sub(r"```.*?```|[|`*#<>\[\]()]|https?:\S+", " ", whole, flags=re.DOTALL).encode("ascii", "ignore").decode()
+    )
+    names = ["".join(chance.choices("abcdefghijklmnop", k=7)).title() for _ in range(2_000)]
+    found: list[str] = []
+    length = 0
+    while length < size:
+        for sentence in re.split(r"(?<=[.!?])\s+", whole):
+            found.append(f"{sentence} {chance.choice(names)} {chance.choice(names)} paid {chance.randint(2, 9999)}.")
+            length += len(found[-1]) + 1
+    return " ".join(found)[:size]
+
+
+def measure(text: str) -> float:
+    """Return the bytes that rewriting takes for each byte of a text."""
+    ran = subprocess.run([sys.executable, "-c", _CHILD], input=text.encode(), capture_output=True, check=True)
+    return float(ran.stdout)
+
+
+async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Callable[[], float]) -> list[float]:
+    from gateway.peers import ask, asked
+
+    found: list[float] = []
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 26)
+    for number in range(requests):
+        status, _ = await ask(reader, writer, asked(port, next(texts)))
+        if status != 200:
+            sys.exit(f"status {status}")
+        if not number or number % 20 == 19:
+            found.append(look())
+    writer.close()
+    return found
+
+
+def measure_gateway(requests: int, size: int, file: Path | None) -> list[float]:
+    """Return the gateway's resident MB after the first of so many large requests, and then after each twenty."""
+    from gateway.peers import peer, rss_mb
+
+    def texts() -> Iterator[str]:
+        text = prose(size + 1_000 * requests, file)
+        for number in range(requests):
+            yield text[1_000 * number : 1_000 * number + size]
+
+    with peer("textveil") as (port, pids):
+        return asyncio.run(_ask_often(port, requests, texts(), lambda: rss_mb(pids)))
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--text", type=Path)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[1 << 18, 1 << 22])
+    parser.add_argument("--requests", type=int, default=200)
+    parser.add_argument("--large", type=int, default=1 << 20)
+    parser.add_argument("--only", nargs="*")
+    options = parser.parse_args()
+    for name in options.only if options.only is not None else [_PROSE, *SHAPES]:
+        texts = [prose(size, options.text) if name == _PROSE else SHAPES[name](size) for size in options.sizes]
+        print(json.dumps({"text": name, "bytes a byte": [round(measure(text), 1) for text in texts]}), flush=True)
+    if options.requests:
+        found = measure_gateway(options.requests, options.large, options.text)
+        print(json.dumps({"gateway MB": found, "last over first": round(found[-1] / found[0], 2)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Keep other processes out of a folder while this one uses it; the system lets go of it however this one ends."""
+
+import os
+import sys
+from pathlib import Path
+
+#: Where a folder itself cannot be locked, a file in it is.
+_LOCK_FILE = ".textveil.lock"
+
+
+def lock_folder(folder: Path) -> int | None:
+    """Lock a folder for this process.
+
+    Args:
+        folder: An existing folder.
+
+    Returns:
+        The descriptor that keeps the lock while it is open; ``None`` on a file system without locks.
+
+    Raises:
+        BlockingIOError: Another process has it.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        descriptor = os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            os.close(descriptor)
+            raise BlockingIOError from None
+        return descriptor
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor

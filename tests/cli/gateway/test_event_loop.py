@@ -1,0 +1,155 @@
+"""Nothing reads a text, draws or restores on the event loop, whatever the path and the size of a request."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import pytest
+from gateways import ANTHROPIC, CHAT, RESPONSES, asked
+from textveil import Conversation, Sanitizer
+from textveil.text.names.read import TextReader
+from textveil.text.names.running import Running
+from textveil.text.placing import Stream
+from textveil_cli.gateway import Conversations, Gateway, Keeping, make_app
+from textveil_cli.serve import Access
+
+TEXT = "I am Zqxwvina Novak of Boston, order 88213."
+_HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"authorization", b"Bearer k")]
+
+
+class EchoReply:
+    """A reply of an upstream that answers with the last message."""
+
+    status = 200
+
+    def __init__(self, path: str, body: bytes, stream: bool) -> None:
+        self.headers = [(b"content-type", b"text/event-stream" if stream else b"application/json")]
+        sent = json.loads(body)
+        content = sent["input" if path == RESPONSES else "messages"][-1]["content"]
+        if path == CHAT:
+            message = {"role": "assistant", "content": content}
+            self._body = json.dumps({"choices": [{"index": 0, "message": message}]}).encode()
+        elif path == ANTHROPIC:
+            self._body = json.dumps({"type": "message", "content": [{"type": "text", "text": content}]}).encode()
+        else:
+            item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": content}]}
+            self._body = json.dumps({"id": "resp_1", "output": [item]}).encode()
+        if stream:
+            chunks = [{"choices": [{"index": 0, "delta": {"content": f"{part} "}}]} for part in content.split()]
+            chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+            events = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+            self._body = f"{events}data: [DONE]\n\n".encode()
+
+    def header(self, name: bytes) -> bytes:
+        return dict(self.headers).get(name, b"")
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        for start in range(0, len(self._body), 64):
+            yield self._body[start : start + 64]
+
+    async def body(self) -> bytes:
+        return self._body
+
+
+class EchoUpstream:
+    """An upstream in this process."""
+
+    @asynccontextmanager
+    async def ask(self, method: str, target: str, headers: Any, body: bytes = b"") -> AsyncIterator[EchoReply]:
+        yield EchoReply(target, body, json.loads(body).get("stream", False))
+
+
+async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
+    """Ask the application itself."""
+    sent, left = list[dict[str, Any]](), [json.dumps(body).encode()]
+
+    complete = asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        if left:
+            return {"type": "http.request", "body": left.pop(), "more_body": False}
+        await complete.wait()  # as uvicorn does, also while the client is there
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            complete.set()
+
+    scope = {
+        "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+        "headers": [*_HEADERS, (b"content-length", b"%d" % len(left[0]))], "scheme": "http", "http_version": "1.1",
+        "root_path": "", "server": ("localhost", 80), "client": ("localhost", 1),
+    }  # fmt: skip
+    await app(scope, receive, send)
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, Conversations]:
+    """An application, and its conversations."""
+    conversations = Conversations(
+        lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
+        Keeping(), key=bytes(32), options={},
+    )  # fmt: skip
+    gateway = Gateway(upstream=EchoUpstream(), conversations=conversations, report=report)  # type: ignore[arg-type]
+    return make_app(gateway, Access(frozenset(("localhost",)))), conversations
+
+
+@contextmanager
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Note what is called, and whether a loop runs in its thread."""
+    seen: list[str] = []
+    for owner, name in ((TextReader, "stream"), (Running, "stream"), (Stream, "_decided")):
+        kept = getattr(owner, name)
+
+        def watch(*given: Any, kept: Any = kept, name: str = f"{owner.__name__}.{name}", **more: Any) -> Any:
+            seen.append(f"{name} {'on the loop' if asyncio._get_running_loop() else 'in a thread'}")
+            return kept(*given, **more)
+
+        monkeypatch.setattr(owner, name, watch)
+    yield seen
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("words", [10, 3_000])
+@pytest.mark.parametrize(("path", "stream"), [(CHAT, False), (CHAT, True), (RESPONSES, False), (ANTHROPIC, False)])
+def test_no_text_is_read_drawn_or_restored_on_the_loop(
+    sanitizer: Sanitizer, path: str, stream: bool, words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, _ = made(sanitizer)
+    text = f"{TEXT} " * (words // 8 + 1)
+    body = asked(path, text, model="echo", stream=stream)
+
+    async def main() -> tuple[int, bytes]:
+        async with app.router.lifespan_context(app):
+            return await asyncio.wait_for(ask(app, path, body), 60)
+
+    with watched(monkeypatch) as seen:
+        status, reply = asyncio.run(main())
+    assert status == 200
+    assert b"Zqxwvina" in reply
+    assert {name.split(" ", 1)[0] for name in seen} == {"TextReader.stream", "Running.stream", "Stream._decided"}
+    assert not [name for name in seen if name.endswith("on the loop")]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_conversation_is_packed_once_its_reply_has_gone(
+    sanitizer: Sanitizer, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server calls the client gone as soon as the reply is complete: that must not end what is left to do."""
+    monkeypatch.setattr("textveil_cli.gateway.conversations._MOST_BYTES", 1)
+    lines: list[str] = []
+    app, conversations = made(sanitizer, lines.append)
+    body = asked(CHAT, TEXT, model="echo", stream=stream)
+
+    async def main() -> None:
+        async with app.router.lifespan_context(app):
+            for _ in range(3):
+                assert (await asyncio.wait_for(ask(app, CHAT, body), 60))[0] == 200
+
+    asyncio.run(main())
+    assert [kept.conversation is None and bool(kept.packed) for kept in conversations._kept.values()] == [True] * 3
+    assert len(lines) == 3
+    assert all(f"{CHAT} 200" in line for line in lines)

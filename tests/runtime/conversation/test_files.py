@@ -1,0 +1,96 @@
+"""The file of a conversation: two that write one file never lose a mapping without a word."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textveil import Conversation, Sanitizer
+from textveil.conversation import file
+from textveil.errors import ConversationChanged, KeyFileError
+
+pytest.importorskip("cryptography", reason="needs the extra crypto")
+SECRET = "I am Zqxwvina Novak."
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "keys").mkdir()
+    return tmp_path / "data" / "c", tmp_path / "keys" / "k"
+
+
+def test_the_one_that_saves_second_is_told(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    first = Conversation(sanitizer)
+    first.outgoing_text(SECRET)
+    first.save(*places)
+    second = Conversation.load(*places, sanitizer)
+    went = second.outgoing_text("And Zorblax Quell?")
+    second.save(*places)
+    first.outgoing_text("And Mara Hope?")
+    with pytest.raises(ConversationChanged) as error:
+        first.save(*places)
+    assert "Mara" not in str(error.value)
+    second.outgoing_text("No.")
+    second.save(*places)  # its own file, as often as it likes
+    assert Conversation.load(*places, sanitizer).incoming(went).reply == "And Zorblax Quell?"
+
+
+def test_another_conversation_is_not_replaced(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    Conversation(sanitizer).save(*places)
+    content = places[0].read_bytes()
+    with pytest.raises(ConversationChanged):
+        Conversation(sanitizer).save(*places)
+    assert places[0].read_bytes() == content
+
+
+def test_a_file_that_was_deleted_is_written_again(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    conversation = Conversation(sanitizer)
+    for _ in range(2):
+        conversation.save(*places)
+        places[0].unlink()
+
+
+def test_a_packed_conversation_knows_its_file(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    conversation = Conversation(sanitizer)
+    conversation.save(*places)
+    again = Conversation.unpacked(conversation.packed(), sanitizer)
+    again.save(*places)
+    again.exchange().save(*places)
+    again.save(*places)
+    with pytest.raises(ConversationChanged):
+        conversation.save(*places)
+
+
+def test_a_wrong_key_is_called_that_of_a_conversation(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    path, key = places
+    Conversation(sanitizer).save(path, key)
+    key.unlink()
+    Conversation(sanitizer).save(path.with_name("d"), key)
+    with pytest.raises(KeyFileError, match="conversation"):
+        Conversation.load(path, key, sanitizer)
+
+
+def test_a_conversation_is_encoded_in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call of the encoder holds up all other threads while it lasts."""
+    content: dict[str, Any] = {
+        "sent": {"a": ["text", [["x", "y", 0, True, ""]] * 5_000], "b": ("", []), "c": [[], ["z"], None]},
+        "out": [f"word {number}" for number in range(3_000)],
+        "empty": {}, "none": [], "options": {"keep": ["city"]}, "\u2028": None,
+    }  # fmt: skip
+    expected, longest, dumps = json.dumps(content), 0, json.dumps
+
+    def watch(value: Any) -> str:
+        nonlocal longest
+        found = dumps(value)
+        longest = max(longest, len(found))
+        return found
+
+    monkeypatch.setattr(json, "dumps", watch)
+    assert file.encode(content).decode() == expected
+    assert longest < len(expected) / 4

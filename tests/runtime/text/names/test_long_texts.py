@@ -1,0 +1,117 @@
+"""Long texts on ``names``: read in one pass, in time that grows as they do, and stopped by whoever no longer waits."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textveil import Conversation, Sanitizer
+from textveil.conversation import sent
+from textveil.errors import WorkStopped
+from textveil.text.names import chunks
+from textveil.text.names.running import Running
+from textveil.text.names.tokens import Token
+from textveil.work_limits import limit_work
+
+UNITS = [
+    "x y ", "&amp;", "&amp; ", "a", "4711, ", "12 ", "[", "[a 1] ", '"', '"a" ', "a.b.c.", "a.b.c ", "@", "@ab ",
+    "https://www.example.com/a?b=c ", "\n", "a b\nAnna\n", "Anna ", "ABC DEF ", "'", "don't ", "\U0001f600 ", "a\tb",
+    "van der ", "5 May 2020 ", "+1 (555) 123 4567, ", "A-b-c ",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def count_calls(work: Callable[[], Any]) -> int:
+    """Count the calls of Python and C functions."""
+    count = 0
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_twice_the_text_takes_twice_the_calls(sanitizer: Sanitizer, unit: str) -> None:
+    repeats = 8_000 // len(unit)
+    conversations = [Conversation(sanitizer) for _ in range(2)]
+    for conversation in conversations:  # pools are used up, words are known
+        conversation.outgoing_text(unit * (repeats + 1))
+    once, twice = (
+        count_calls(lambda c=c, times=times: c.outgoing_text(unit * times))
+        for c, times in zip(conversations, (repeats, 2 * repeats), strict=True)
+    )
+    assert twice <= 2.1 * once + 1_000
+
+
+class CopiedText(str):
+    """A text that counts how many characters are copied where it is added to another."""
+
+    __slots__ = ()
+    copied = 0
+
+    def __radd__(self, other: str) -> str:
+        CopiedText.copied += len(other)
+        return f"{other}{self!s}"
+
+
+def test_gaps_without_a_word_are_joined_once(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each entity was added to all before it, which copies half of the text for each."""
+    monkeypatch.setattr(chunks, "gap", lambda text: Token(0, CopiedText(text), text))
+    CopiedText.copied = 0
+    text = "&amp;" * 2_000
+    assert Conversation(sanitizer).outgoing_text(text) == text
+    assert CopiedText.copied <= len(text)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_check_is_asked_often_and_stops_the_work(sanitizer: Sanitizer, unit: str) -> None:
+    text, asked = unit * (120_000 // len(unit)), 0
+
+    def count() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 5:
+            raise WorkStopped("stopped")
+
+    with limit_work(count):
+        conversation = Conversation(sanitizer)
+        if len(text.split()) <= 1 and "&" not in text:  # one string, which is replaced or shown as it is
+            conversation.outgoing_text(text)
+        else:
+            with pytest.raises(WorkStopped):
+                conversation.outgoing_text(text)
+    assert asked > 2
+    conversation.outgoing_text("I am Anna Novak.")  # it is as usable as before
+
+
+TEXT = (
+    "I am Anna Novak of Boston. It was 12 March 2024, I paid 7 dollars for 4711 boxes, twice; Mr. Kim knows. [a 1]\n"
+    "Then, on March 5, 2020, J. R. Smith of Acme Corp wrote to anna@novak.org about [Boston 7] and 8 chairs. "
+)
+
+
+def test_parts_of_a_text_are_the_same_however_few_are_looked_at(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = sanitizer.names_plan(protect="names")
+    text = TEXT * 6
+    (read,) = plan.reader().read([text])
+    assert [*plan.reader().stream(text)] == [*read.entries]
+    pieces = Running(plan.style, plan.surrogates, plan.lists.common).rewrite(read)
+    whole = [*sent.pairs(pieces)]
+    for window in (8, 9, 16, 1_000):
+        monkeypatch.setattr(sent, "_WINDOW", window)
+        written, found = sent.write(iter(pieces))
+        assert written == "".join(piece.output for piece in pieces)
+        assert [*dict.fromkeys(found)] == [*dict.fromkeys(whole)]
