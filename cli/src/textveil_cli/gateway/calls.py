@@ -223,7 +223,7 @@ class Answer:
             with kept.drawing:  # one that took too long may still be at it
                 conversation = self._gateway.conversations.opened(kept)
                 before = conversation.went if asked.after and earlier is None else earlier
-                if asked.after and before == ((), None):
+                if asked.after and (before is None or not (before.tags or before.before)):
                     raise InputError(_UNKNOWN)
                 exchange = conversation.exchange(before)
                 sent = rewritten(asked, exchange, self._gateway.key)

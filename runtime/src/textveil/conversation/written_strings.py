@@ -1,0 +1,68 @@
+"""Counts what a model wrote of its own into the arguments of a call."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from textveil.conversation.shapes import parsed
+from textveil.errors import InputError
+from textveil.text.names.plan import NamesPlan
+from textveil.text.names.read import TextReader
+from textveil.text.names.running import Running
+
+_FIELD = re.compile(r"[a-z][a-z0-9]*(?:[_.-]?[A-Za-z][a-z0-9]*)*", re.ASCII)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_LISTS = ("given", "family", "city", "country", "state", "organization", "group", "place")
+
+
+def hidden_strings(value: Any, reader: TextReader, plan: NamesPlan, running: Running, most: int) -> list[str]:
+    """Return strings of arguments that the rules hide and whose equality would be shown, at most so many.
+
+    Surrogates that went out are none: a model does not choose them.
+    """
+    found: dict[str, None] = {}
+    for text in _texts(value, plan):
+        for known in running.tags if "[" in text else ():
+            text = text.replace(known, "")
+        for entry in reader.read([text])[0].entries:
+            for part in () if isinstance(entry, str) else entry.parts:
+                if shows_equality(part.kind, part.layout, plan) and not running.has_written(part.text):
+                    found[part.folded] = None
+        if len(found) >= most:
+            break
+    return [*found][:most]
+
+
+def shows_equality(kind: str, layout: str, plan: NamesPlan) -> bool:
+    """Return whether equal strings of a kind come out equal in a conversation."""
+    return plan.style.tags or bool(plan.style.tag) or plan.surrogates.of(kind, layout)[1]
+
+
+def _texts(value: Any, plan: NamesPlan) -> Iterator[str]:
+    """All texts and numbers of arguments, and keys that are more than names of fields."""
+    if isinstance(value, str):
+        try:
+            inside = parsed(value)
+        except InputError:  # a key twice, or no finite number
+            inside = None
+        if inside is None:
+            yield value
+        else:
+            yield from _texts(inside, plan)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _texts(entry, plan)
+    elif isinstance(value, Mapping):
+        for name, entry in value.items():
+            if not _is_field(str(name), plan):
+                yield str(name)
+            yield from _texts(entry, plan)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield json.dumps(abs(value))
+
+
+def _is_field(name: str, plan: NamesPlan) -> bool:
+    words = [word.lower() for word in _WORD.findall(name)]
+    listed = any(word in plan.lists.kinds[kind] for word in words for kind in _LISTS if word not in plan.lists.common)
+    return _FIELD.fullmatch(name) is not None and not listed
