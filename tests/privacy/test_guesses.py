@@ -113,7 +113,7 @@ def view(
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "urandom", random.Random(5).randbytes)
     try:
-        conversation = Conversation(sanitizer)
+        conversation = Conversation(sanitizer, restore_places="all")  # the more is restored, the more can be asked
         messages, seen = [user(f"We met in {secret}")], list[Any]()
         for turn in range(turns):
             exchange = conversation.exchange()
@@ -424,7 +424,7 @@ def view_of_number(sanitizer: Sanitizer, secret: str) -> str:
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "urandom", random.Random(5).randbytes)
     try:
-        conversation = Conversation(sanitizer)
+        conversation = Conversation(sanitizer, restore_places="all")
         messages = [user(f"I weigh {secret} stones")]
         exchange = conversation.exchange()
         surrogate = exchange.outgoing(messages)[0]["content"].split()[2]
