@@ -192,6 +192,28 @@ def test_two_replies_at_one_place_show_nothing(sanitizer: Sanitizer) -> None:
     assert GUESSED not in seen(GUESSED)
 
 
+@pytest.mark.parametrize("choices", [2, 65])
+def test_several_replies_to_one_request_show_nothing(sanitizer: Sanitizer, choices: int) -> None:
+    """The client sends one of them again, which need not be the first."""
+
+    def seen(secret: str) -> str:
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "urandom", random.Random(5).randbytes)
+        try:
+            conversation, view = Conversation(sanitizer), list[Any]()
+            messages = [user(f"We met in {secret}")]
+            exchange = conversation.exchange()
+            surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("We met in ")
+            replies = [exchange.incoming(chat(number, surrogate)).reply for number in range(choices)]
+            for number in (1, 0, choices - 1, 1):
+                view.append(conversation.exchange().outgoing([*messages, replies[number], user("Go on.")]))
+            return json.dumps(view)
+        finally:
+            patch.undo()
+
+    assert seen(GUESSED) == seen(OTHER)
+
+
 def test_each_message_with_a_mapping_of_its_own_shows_no_equality(sanitizer: Sanitizer) -> None:
     def said(secret: str) -> str:
         patch = pytest.MonkeyPatch()

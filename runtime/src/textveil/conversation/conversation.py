@@ -289,18 +289,23 @@ class Conversation:
             with self._lock:
                 self._remember(restored, written, used)
                 if record:
-                    self.record_reply(written, restored)
+                    self._record(written, restored, is_part=True)
 
         with self._lock:
             return ReplyStream(self._restorer.index, remember, self._policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:
-        """Record a reply to the last messages, or more of it, so that it can go out again as the model wrote it.
+        """Record a reply to the last messages so that it can go out again as the model wrote it.
+
+        Of several different ones none can, such as the choices of one request.
 
         Args:
             written: As the model wrote it.
             restored: As the client gets it.
         """
+        self._record(written, restored, is_part=False)
+
+    def _record(self, written: Any, restored: Any, *, is_part: bool) -> None:
         with self._lock:
             pieces, self._pieces = self._pieces, []
             self._used += [pair for _, used in pieces for pair in used]
@@ -310,13 +315,19 @@ class Conversation:
                 before, after = [*own_fields(one)], [*own_fields(other)]
                 if len(before) != len(after):  # only where a text is restored to nothing
                     continue
+                fields: Fields = {}
                 for (kind, text), (_, value) in zip(before, after, strict=True):
-                    self._fields.setdefault(kind, []).append((self._records.fold(kind, value), dumped(text)))
-                if not before:
+                    fields.setdefault(kind, []).append((self._records.fold(kind, value), dumped(text)))
+                again = not is_part and not fields.keys().isdisjoint(self._fields)
+                self._count_calls(one, pieces)
+                if again and any(fields[kind] != self._fields.get(kind) for kind in fields):
+                    self._records.close(self._unit)
+                if again or not fields:
                     continue
+                for kind, found in fields.items():
+                    self._fields.setdefault(kind, []).extend(found)
                 self._records.add(self._unit, {**self._fields}, [*self._used], begin=self._end, owner=self._owner)
                 self._next = self._records.place_after(self._unit, message_of(self._fields), by_model=True)
-                self._count_calls(one, pieces)
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
         """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.

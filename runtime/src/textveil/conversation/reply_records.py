@@ -128,6 +128,11 @@ class ReplyRecords:
             if other != chain and (other not in self._records or _differs(self._records[other].fields, fields)):
                 self._closed.add(recent)
 
+    def close(self, place: Place) -> None:
+        """Make a place unusable: it got several different replies."""
+        for key in filter(None, self._keys(place)):
+            self._close(key)
+
     def is_whole_run(self, place: Place, count: int) -> bool:
         """Return whether whole replies of so many messages stand at a place. Of any other number none is found.
 
