@@ -9,6 +9,7 @@ import os
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -373,7 +374,7 @@ def by_content(records: ReplyRecords, place: Any, message: Any, **ways: Any) -> 
     texts = [records.fold("text", message["content"])] if isinstance(message.get("content"), str) else []
     for record in records._records.values():
         if texts and [tag for tag, _ in record.fields.get("text", ())] == texts:
-            return found._replace(written={"text": [json.loads(record.fields["text"][0][1])]}, is_whole=True)
+            return replace(found, written={"text": [json.loads(record.fields["text"][0][1])]}, is_whole=True)
     return found
 
 

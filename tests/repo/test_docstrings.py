@@ -9,7 +9,10 @@ import pytest
 from scripts import ROOT
 
 WHEELS = ("runtime", "cli", "export", "server_training")
-_IMPERATIVE = r"(?:Add|Buffer|Check|Count|End|Find|Keep|List|Make|Note|Print|Read|Refuse|Return|Warn|Yield)(?! of\b)"
+_IMPERATIVE = (
+    "(?:Add|Begin|Buffer|Check|Close|Continue|Count|End|Find|Hide|Keep|Let|List|Look|Make|Note|Print|Put|Read|Record|"
+    r"Refuse|Return|Take|Warn|Write|Yield)(?! of\b)"
+)
 _VERB = re.compile(rf"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does|{_IMPERATIVE})\b")
 _NO_VERB = re.compile(r"(?:This|Its|His|Is|Was|Has|Always|Else|Plus|[A-Z][a-z]+ness)\b")
 

@@ -6,6 +6,7 @@ writes a guess at one place and a surrogate at another would learn whether both 
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from textveil.conversation.shapes import IN_ORDER, SIGNED, dumped
@@ -39,7 +40,8 @@ class Place(NamedTuple):
     turn: str = ""
 
 
-class ReplyRecord(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyRecord:
     """What a model wrote at one place.
 
     Attributes:
@@ -55,7 +57,8 @@ class ReplyRecord(NamedTuple):
     owner: object = None
 
 
-class FoundReply(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundReply:
     """What is known of a message under the model's name.
 
     Attributes:
@@ -121,7 +124,9 @@ class ReplyRecords:
         if chain in self._closed or (known is not None and known.owner is not owner and _differs(known.fields, fields)):
             self._close(chain)
         else:
-            self._records[chain] = ReplyRecord(fields, [*dict.fromkeys(used)], begin.chain, owner)
+            self._records[chain] = ReplyRecord(
+                fields=fields, used=[*dict.fromkeys(used)], reply=begin.chain, owner=owner
+            )
             self._calls.update(tag for tag, _ in fields.get("call", ()))
         if recent is not None:
             other = self._by_recent.setdefault(recent, chain)
@@ -162,7 +167,7 @@ class ReplyRecords:
             for kind, found in values.items()
             if [tag for tag, _ in fields.get(kind, ())] == found
         }
-        return FoundReply(key, is_open, written, len(written) == len(values))
+        return FoundReply(key=key, is_open=is_open, written=written, is_whole=len(written) == len(values))
 
     def used_at(self, key: str) -> list[Pair]:
         """Return the pairs by which the reply at a place was restored."""
@@ -197,9 +202,9 @@ class ReplyRecords:
         """Continue where a state was taken."""
         self._records = {
             key: ReplyRecord(
-                {kind: [(tag, text) for tag, text in found] for kind, found in fields.items()},
-                [Pair(*pair) for pair in used],
-                reply,
+                fields={kind: [(tag, text) for tag, text in found] for kind, found in fields.items()},
+                used=[Pair(*pair) for pair in used],
+                reply=reply,
             )
             for key, (fields, used, reply) in state["records"].items()
         }
