@@ -3,8 +3,8 @@
     python benchmarks/gateway/memory.py [--text FILE] [--sizes 262144 4194304] [--requests 200] [--only SHAPE...]
 
 Each text is rewritten by a ``Conversation`` in a process of its own, after the first 2,000 characters alone. "Bytes a
-byte" is the peak of its resident memory less what was resident before, over the bytes of the text. The gateway gets as many requests as
---requests says, each a new text of --large bytes; its memory is read after the first and the last.
+byte" is the peak of its resident memory less what was resident before, over the bytes of the text. The gateway gets as
+many requests as --requests says, each a new text of --large bytes; its memory is read after the first and the last.
 """
 
 import argparse

@@ -9,9 +9,11 @@ import pytest
 from scripts import ROOT
 
 WHEELS = ("runtime", "cli", "export", "server_training")
-_IMPERATIVE = r"(?:Add|Buffer|Check|Count|End|Find|Keep|List|Make|Note|Print|Read|Refuse|Return|Warn|Yield)(?! of\b)"
-_VERB = re.compile(rf"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does|{_IMPERATIVE})\b")
-_NO_VERB = re.compile(r"(?:This|Its|His|Is|Was|Has|Always|Else|Plus|[A-Z][a-z]+ness)\b")
+_VERB = re.compile(r"[A-Z][a-z]+(?:-[a-z]+)?\b")
+_NO_VERB = re.compile(
+    r"(?:This|Its|His|Is|Was|Has|Always|Else|Plus|The|An?|All|What|Whether|How|Those|These|Each|Every|Nothing|No|One|Two|"
+    r"Where|When|For|Of|In|To|By|With|As|And|Only|Some|Any|Same|[A-Z][a-z]+ness)\b"
+)
 
 
 def functions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -58,10 +58,12 @@ def remember(found: Conversations, kept: Any, exchange: Any, said: list[Any], na
     found.remember(kept, exchange, client=client, ends=ends, names=[name])
 
 
-def begun(found: Conversations, said: Any = REPLY, *, client: bytes = CLIENT, named: str | None = None) -> Any:
+def begun(
+    found: Conversations, said: Any = REPLY, *, client: bytes = CLIENT, named: str | None = None, name: str = "r1"
+) -> Any:
     """A conversation with one reply."""
     kept, _ = find(found, [USER], client=client, named=named, size=10)
-    remember(found, kept, found.opened(kept).exchange(), [[said]], "r1", client=client)
+    remember(found, kept, found.opened(kept).exchange(), [[said]], name, client=client)
     return kept
 
 
@@ -89,6 +91,36 @@ def test_the_name_of_a_reply_tells_one_too(sanitizer: Sanitizer) -> None:
     assert find(found, [USER], after=["r2"])[0] is not kept
     assert find(found, [USER], client=b"other", after=["r0", "r1"])[0] is not kept
     assert find(found, [USER], named="named", after=["r0", "r1"])[1] is None
+
+
+def test_a_name_that_the_upstream_gives_to_two_conversations_names_neither(sanitizer: Sanitizer) -> None:
+    found = conversations(sanitizer)
+    begun(found, reply(1), client=b"one", name="resp_A1")
+    begun(found, reply(2), client=b"one", name="resp_B")
+    assert find(found, [USER], client=b"one", after=["resp_A1"])[1] is not None
+    assert find(found, [USER], client=b"one", after=["resp_A1", "resp_B"])[1] is None  # not both
+    begun(found, reply(3), client=b"one", name="resp_A1")
+    assert find(found, [USER], client=b"one", after=["resp_A1"])[1] is None
+    begun(found, reply(4), client=b"one", name="resp_A1")
+    assert find(found, [USER], client=b"one", after=["resp_A1"])[1] is None  # from then on
+    begun(found, reply(5), client=b"two", name="resp_B")
+    for client in (b"one", b"two"):
+        assert find(found, [USER], client=client, after=["resp_B"])[1] is None
+        assert find(found, [USER], client=client, after=["resp_B", "resp_C"])[1] is None
+
+
+def test_the_name_of_a_forgotten_conversation_names_no_other(sanitizer: Sanitizer) -> None:
+    found = conversations(sanitizer)
+    found.forget(begun(found, reply(1), name="resp_A1"))
+    begun(found, reply(2), name="resp_A1")
+    assert find(found, [USER], after=["resp_A1"])[1] is None
+
+
+def test_the_same_conversation_may_get_one_name_again(sanitizer: Sanitizer) -> None:
+    found = conversations(sanitizer)
+    kept = begun(found, name="resp_A1")
+    remember(found, kept, found.opened(kept).exchange(), [], "resp_A1")
+    assert find(found, [USER], after=["resp_A1"])[0] is kept
 
 
 def test_tool_calls_and_thoughts_between(sanitizer: Sanitizer) -> None:
@@ -122,9 +154,9 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
 @pytest.mark.parametrize("keeping", [{"conversations": 3}, {"bytes": 5_500}])
 def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[str, int]) -> None:
     found = conversations(sanitizer, **keeping)
-    kept = [begun(found, reply(number)) for number in range(3)]
+    kept = [begun(found, reply(number), name=f"r{number}") for number in range(3)]
     assert find(found, [USER, reply(0)], size=0)[0] is kept[0]
-    begun(found, reply(3))
+    begun(found, reply(3), name="r3")
     assert len(found) == 3
     assert find(found, [USER, reply(0)], size=0)[0] is kept[0]
     assert find(found, [USER, reply(1)], size=0)[0] is not kept[1]
@@ -205,8 +237,10 @@ def test_one_conversation_has_no_end_of_beginnings(sanitizer: Sanitizer, monkeyp
     monkeypatch.setattr("textveil_cli.gateway.conversations._MOST_MARKS", 5)
     found = conversations(sanitizer)
     for number in range(20):
-        begun(found, reply(number), named="one")
-    assert len(found._known) == 5
+        begun(found, reply(number), named="one", name=f"r{number}")
+    assert len(found._known) == len(found._owners) == 5
+    begun(found, reply(99), named="two", name="r0")
+    assert find(found, [USER], after=["r0"])[1] is None  # an old name names no other conversation
 
 
 def test_a_folder_that_is_gone_does_not_end_the_sweeping(sanitizer: Sanitizer, tmp_path: Path) -> None:

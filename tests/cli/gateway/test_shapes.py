@@ -1,6 +1,7 @@
 """The shapes of requests and replies: what reaches the upstream, and what comes back."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -121,14 +122,38 @@ def test_a_response_goes_on_with_an_earlier_one(gate: Server, up: Upstream) -> N
 
 def test_a_reply_that_is_named_in_place_of_its_text(gate: Server, up: Upstream) -> None:
     """As some clients do, for replies that the provider has."""
-    gate.ask("POST", RESPONSES, asked(RESPONSES, TEXT), KEY)
+    reply = gate.ask("POST", RESPONSES, asked(RESPONSES, TEXT), KEY)[1]
     sent = up.last["input"][0]
-    items = [{"role": "user", "content": TEXT}, {"type": "item_reference", "id": "i"}]
+    items = [{"role": "user", "content": TEXT}, {"type": "item_reference", "id": reply["output"][0]["id"]}]
     status, reply, _ = gate.ask(
         "POST", RESPONSES, asked(RESPONSES, [*items, {"role": "user", "content": "And Novak?"}]), KEY
     )
     assert (status, text_of(RESPONSES, reply)) == (200, "And Novak?")
     assert up.last["input"][:2] == [sent, items[1]]
+
+
+def test_results_of_calls_with_many_guesses_go_out_without_the_mapping(gate: Server, up: Upstream) -> None:
+    """The log line and the header count them."""
+    reply = gate.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[1]
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    towns = [f"Zqxw{letter}burg" for letter in "abcdefgh"]
+    call["function"] = {"name": "look", "arguments": json.dumps({"towns": [*towns, "Zqxwvina"]})}
+    messages = [
+        {"role": "user", "content": TEXT}, reply["choices"][0]["message"], {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "I am Zqxwvina Novak"},
+    ]  # fmt: skip
+    said = gate.said
+    headers = gate.ask("POST", CHAT, asked(CHAT, messages), KEY)[2]
+    sent = up.last["messages"]
+    assert sent[4]["content"] != sent[0]["content"].partition(",")[0]
+    assert "Novak" not in sent[4]["content"]
+    assert headers["x-textveil-counts"].endswith(" unshared=1")
+    for _ in range(100):  # the line is written after the reply
+        if "unshared=1" in gate.said.removeprefix(said):
+            return
+        time.sleep(0.1)
+    raise AssertionError("no line counts them")
 
 
 def test_another_key_or_another_beginning_is_another_conversation(gate: Server, up: Upstream) -> None:

@@ -84,6 +84,30 @@ def test_any_stream_is_the_whole_reply(
         assert streaming.said[0] == whole_reply["output"] == events_of(content)[-1]["response"]["output"]
 
 
+@pytest.mark.parametrize("most", range(6))
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
+@pytest.mark.parametrize("model", ["echo", "call"])
+def test_a_reply_goes_out_again_as_the_model_wrote_it(sanitizer: Sanitizer, path: str, model: str, most: int) -> None:
+    """A guess too, which restored is the same word as the surrogate beside it; whole, and in pieces of 1 to 5."""
+    conversation = Conversation(sanitizer, restore_tools={"find"})
+    exchange, user = conversation.exchange(), {"role": "user", "content": "We met in Zqxwgrad"}
+    surrogate = exchange.outgoing([user])[0]["content"].removeprefix("We met in ")
+    text = f"We met in {surrogate}, or was it in Zqxwgrad? In {surrogate}."
+    body, restoring = asked(path, text, model), REPLIES[path](exchange, ["find"])
+    if most:
+        for event in read("".join(events(path, body, cutting(0, most))), 0):
+            list(restoring.event(event) if event.data not in (None, DONE) else restoring.end())
+        list(restoring.end())
+    else:
+        restoring.whole(whole(path, body))
+    said = restoring.said[0]
+    assert "Zqxwgrad, or was it in Zqxwgrad" in json.dumps(said)
+    again = conversation.exchange().outgoing([user, *said, {"role": "user", "content": "Go on."}])
+    written = json.dumps(again[1:-1], ensure_ascii=False)
+    assert text in written
+    assert written.count("Zqxwgrad") == 1
+
+
 def plain(reply: Any) -> str:
     """A reply as a client sends it again: without what is empty."""
     from textveil_cli.gateway.marks import plain as without
@@ -122,6 +146,7 @@ def test_what_a_model_thought_comes_back_before_its_answer(sanitizer: Sanitizer,
     events = [Event("", {"choices": [{"index": 0, "delta": {of: part}}]}) for of in (name, "content") for part in sent]
     came = [after.data["choices"][0]["delta"] for event in events for after in restoring.event(event)]
     assert "".join(delta.get(name, "") for delta in came[: len(sent) + 1]) == TEXT
+    assert [*restoring.end()]
     assert exchange.outgoing([{"role": "assistant", name: TEXT}]) == [{"role": "assistant", name: sent}]
 
 

@@ -51,7 +51,7 @@ def test_a_client_starts_it_reads_and_writes(tmp_path: Path) -> None:
     read, again, written = called(tmp_path, *[("read_file", {"name": "mail.txt"})] * 2, ("write_file", new))
     assert told(read) == told(again)
     assert not [word for word in SECRETS if word in told(read)]
-    assert told(written).startswith("written: 0 put back")
+    assert told(written) == "written"
     assert (tmp_path / "answer.txt").read_text() == new["text"]
 
 
@@ -62,7 +62,7 @@ def test_what_a_model_writes_gets_the_words_of_the_user(tmp_path: Path) -> None:
     name = " ".join(sent.split()[2:4]).strip(",")
     said = write("answer.txt", f"Dear {name}, we look for it. {name.upper().split()[1]}!")
     assert (tmp_path / "answer.txt").read_text().startswith("Dear Zorblaxia Novak, we look for it. NOVAK!")
-    assert said.startswith("written: 2 put back")
+    assert said == "written"  # how much was put back would tell which originals are equal
     assert not [word for word in SECRETS if word in said + sent]
 
 
@@ -93,6 +93,66 @@ def test_no_other_file_is_read_and_none_is_replaced(tmp_path: Path) -> None:
             write(name, "text")
     assert (folder / "there.txt").read_text() == (tmp_path / "out.txt").read_text() == SAID
     assert not (tmp_path / "new.txt").exists()
+
+
+#: On no list, so none of them comes out as a surrogate. Three of them are in the user's own files.
+GUESSES = "Zqxwgrad Zqxwburg Qvorbley Qvortown Vlombeck Wrexgau Xanbridge Ystrop".split()
+
+
+def surrogates_in(text: str) -> list[str]:
+    return text.split(".")[0].split(", ")
+
+
+@pytest.mark.parametrize("way", ["changed", "renamed", "linked", "hard link", "replaced", "next run"])
+def test_a_file_of_guesses_tells_nothing(tmp_path: Path, way: str) -> None:
+    """However it is read back: as it was written, or each guess with a surrogate of its own."""
+    known = GUESSES[:3]
+    for city in known:
+        (tmp_path / f"{city}.txt").write_text(f"I was in {city}")
+    read, write = tools(tmp_path)
+    surrogates = [read(f"{city}.txt").removeprefix("I was in ") for city in known]
+    guesses = ", ".join([*GUESSES, known[0], surrogates[0]]) + "."
+    write("guesses.txt", guesses)
+    path, name = tmp_path / "guesses.txt", "guesses.txt"
+    assert path.read_text() == ", ".join([*GUESSES, known[0], known[0]]) + "."
+    assert read(name) == guesses
+    path.write_text(path.read_text() + " and more")
+    if way == "renamed":
+        path.rename(tmp_path / "other.txt")
+        name = "other.txt"
+    elif way == "replaced":
+        content = path.read_text()
+        path.unlink()
+        path.write_text(content)
+    elif way == "next run":
+        read, write = tools(tmp_path)
+        surrogates = [read(f"{city}.txt").removeprefix("I was in ") for city in known]
+    elif way == "linked":
+        (tmp_path / "link.txt").symlink_to(path)
+        name = "link.txt"
+    elif way == "hard link":
+        (tmp_path / "link.txt").hardlink_to(path)
+        name = "link.txt"
+    first, second = surrogates_in(read(name)), surrogates_in(read(name))
+    assert len(first) == len(second) == len(GUESSES) + 2
+    assert first != second  # each is drawn anew
+    assert not {*GUESSES, *surrogates} & {*first, *second}
+
+
+def test_a_file_of_the_user_is_read_under_the_mapping(tmp_path: Path) -> None:
+    for number in range(2):
+        (tmp_path / f"{number}.txt").write_text("I was in Zqxwgrad")
+    read, _ = tools(tmp_path)
+    assert read("0.txt") == read("1.txt")
+
+
+def test_the_list_of_written_files_is_neither_read_nor_written(tmp_path: Path) -> None:
+    read, write = tools(tmp_path)
+    write("one.txt", "one")
+    assert (tmp_path / ".textveil-written").exists()
+    for refused in (lambda: read(".textveil-written"), lambda: write(".TextVeil-Written", "{}")):
+        with pytest.raises(ToolError, match="not in the folder"):
+            refused()
 
 
 @pytest.mark.full

@@ -1,5 +1,7 @@
 """One request of a conversation and its reply; texts that somebody else rewrites."""
 
+import sys
+import threading
 from itertools import count
 from pathlib import Path
 
@@ -31,21 +33,30 @@ def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> N
     assert later.incoming(once).reply == messages
 
 
-def test_a_reply_that_comes_again_brings_its_surrogates(sanitizer: Sanitizer) -> None:
-    """Without the message from which they are: a client may cut the beginning off."""
+def test_a_reply_at_its_place_brings_its_surrogates(sanitizer: Sanitizer) -> None:
+    """Also where a client left out the oldest messages, from which they are."""
+    conversation = Conversation(sanitizer)
+    history = [user("Anna Novak called."), user("Who else?"), user("Say so.")]
+    first = conversation.exchange()
+    sent = first.outgoing(history)
+    reply = {"role": "assistant", "content": first.incoming(sent[0]["content"]).reply}
+    for messages in ([*history, reply], [*history[1:], reply]):
+        later = conversation.exchange()
+        assert later.outgoing(messages)[-1] == {"role": "assistant", "content": sent[0]["content"]}
+        assert later.incoming(sent[0]["content"]).reply == "Anna Novak called."
+
+
+def test_a_reply_at_no_place_of_its_own_brings_none(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     first = conversation.exchange()
     sent = first.outgoing([user("Anna Novak called."), user("Peter Schulz called.")])
     reply = first.incoming(sent[0]["content"]).reply
-    stream = first.stream()
-    streamed = stream.feed(sent[1]["content"]) + stream.close()
     later = conversation.exchange()
-    again = later.outgoing([{"role": "assistant", "content": reply}])
-    assert again == [{"role": "assistant", "content": sent[0]["content"]}]
-    assert later.incoming(sent[0]["content"]).reply == reply
-    assert later.incoming(sent[1]["content"]).reply == sent[1]["content"]
-    later.outgoing([{"role": "assistant", "content": streamed}])
-    assert later.incoming(sent[1]["content"]).reply == streamed
+    (again,) = later.outgoing([{"role": "assistant", "content": reply}])
+    assert again["content"] != sent[0]["content"]
+    assert not {"Anna", "Novak", "Peter", "Schulz"} & set(again["content"].split())
+    assert later.incoming(sent[0]["content"]).reply == sent[0]["content"]
+    assert later.incoming(again["content"]).reply == again["content"]
 
 
 def test_an_exchange_goes_on_with_another(sanitizer: Sanitizer) -> None:
@@ -97,3 +108,44 @@ def test_equal_texts_that_somebody_else_rewrites_are_drawn_apart(sanitizer: Sani
     assert more[:2] == went[:2]
     assert [message["content"] for message in more[2:]] == ["yes 5", "no 6"]  # what is before "no" changed
     assert conversation.exchange(exchange.went).outgoing([user("yes")])[0]["content"] == "yes 7"
+
+
+def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    """Eight threads, 120 requests each; one saves and packs meanwhile."""
+    conversation, wrong = Conversation(sanitizer), list[str]()
+    (tmp_path / "data").mkdir()
+
+    def ask(thread: int) -> None:
+        history: list[dict[str, str]] = []
+        for number in range(120):
+            text = f"Anna Novak{'abcdefgh'[thread]} called about {1_000 + number} chairs."
+            history = [*history[-4:], user(text)]
+            try:
+                exchange = conversation.exchange()
+                sent = exchange.outgoing(history)[-1]["content"]
+                if number % 2:
+                    stream = exchange.stream()
+                    reply = stream.feed(sent[:9]) + stream.feed(sent[9:]) + stream.close()
+                else:
+                    reply = exchange.incoming({"role": "assistant", "content": sent}).reply["content"]
+                if number % 40 == thread:
+                    conversation.save(tmp_path / "data" / str(thread), tmp_path / "key")
+                    conversation.packed()
+            except Exception as error:
+                wrong.append(repr(error))
+            else:
+                if reply != text:
+                    wrong.append(f"{reply} for {text}")
+                history.append({"role": "assistant", "content": reply})
+
+    threads = [threading.Thread(target=ask, args=(thread,)) for thread in range(8)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []

@@ -189,6 +189,7 @@ def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> N
     assert found.reply["content"][1]["input"] == {"n": 4711}
     assert found.reply["model"] == person
     item = {"type": "function_call", "call_id": "1", "name": "mail", "arguments": json.dumps({"to": person})}
+    conversation.outgoing([{"role": "user", "content": "And by mail?"}])
     assert conversation.incoming([item]).reply == [item]
     assert conversation.outgoing([item]) == [item]
 

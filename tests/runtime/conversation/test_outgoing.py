@@ -174,25 +174,30 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
     messages = [
         {"role": "user", "content": "hello"},
         {"type": "tool_use", "id": "t", "name": "f", "input": {"scores": {key: 1}}},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": json.dumps({"scores": {key: True}})},
         {"role": "tool", "tool_call_id": "c", "content": json.dumps({"text": json.dumps({key: True})})},
     ]
     out = conversation.outgoing(messages)
     assert key not in json.dumps(out)
     assert not any(word in json.dumps(out) for word in ("Zorblax", "Qwyx"))
-    (written,) = out[1]["input"]["scores"]
-    assert [*json.loads(out[2]["output"])["scores"]] == [written], "equal keys stay equal"
-    (inside,) = json.loads(json.loads(out[3]["content"])["text"])
-    assert inside == written
+    (written,) = json.loads(out[3]["output"])["scores"]
+    (inside,) = json.loads(json.loads(out[4]["content"])["text"])
+    assert inside == written, "equal keys stay equal"
     reply = {"type": "tool_use", "id": "u", "name": "f", "input": {"scores": {written: True}}}
     assert conversation.incoming(reply).reply["input"] == {"scores": {key: True}}
 
 
 def test_keys_that_would_become_one_are_refused(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(sanitizer)
-    monkeypatch.setattr(conversation, "_read", lambda text, reader: "same")
-    with pytest.raises(InputError, match="became one"):
-        conversation.outgoing([{"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": 1, "zorblax": 2}}])
+    monkeypatch.setattr(conversation, "_read", lambda *given: "same")
+    monkeypatch.setattr(conversation, "_write_unlinked", lambda text, reader: "same")
+    of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": 1, "zorblax": 2}}
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": 1, "zorblax": 2}'}
+    for messages in ([of_model], [call, result]):
+        with pytest.raises(InputError, match="became one"):
+            conversation.outgoing(messages)
 
 
 def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:
@@ -257,12 +262,54 @@ def test_a_message_goes_out_again_as_it_did(sanitizer: Sanitizer) -> None:
     assert conversation.outgoing([{"role": "user", "content": reply.reply}])[0]["content"] != "You paid 8123 in May."
 
 
+def test_calls_in_a_message_of_the_user_are_the_models(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    sent = conversation.outgoing_text(f"I am {SECRET}")
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {"who": f"I am {SECRET}"}}
+    out = conversation.outgoing([{"role": "user", "content": [{"type": "text", "text": f"I am {SECRET}"}, call]}])
+    assert out[0]["content"][0]["text"] == sent
+    assert out[0]["content"][1]["input"]["who"] != sent
+
+
+def test_a_result_has_the_surrogate_of_what_was_restored_into_its_call(sanitizer: Sanitizer) -> None:
+    """Also of names that are common words too, where a sentence starts."""
+    conversation = Conversation(sanitizer, restore_tools={"find"})
+    messages: list[Any] = [{"role": "user", "content": "I met Bill Hope yesterday."}]
+    exchange = conversation.exchange()
+    name = exchange.outgoing(messages)[0]["content"].removeprefix("I met ").removesuffix(" yesterday.")
+    call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": json.dumps({"who": name})}
+    messages += exchange.incoming([call]).reply
+    assert json.loads(messages[1]["arguments"]) == {"who": "Bill Hope"}
+    messages.append({"type": "function_call_output", "call_id": "c", "output": "Bill Hope pays. Did Bill Hope call?"})
+    later = conversation.exchange()
+    out = later.outgoing(messages)[2]["output"]
+    assert out == f"{name} pays. Did {name} call?"
+    assert later.incoming(out).reply == "Bill Hope pays. Did Bill Hope call?"
+
+
+def test_a_changed_reply_goes_out_again_as_it_did(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    conversation = Conversation(sanitizer)
+    first = {"role": "user", "content": f"I am {SECRET}"}
+    sent = conversation.outgoing([first])
+    reply = conversation.incoming(sent[0]["content"]).reply
+    changed = [first, {"role": "assistant", "content": f"So: {reply}"}, {"role": "user", "content": "Go on."}]
+    out = conversation.outgoing(changed)
+    assert sent[0]["content"].removeprefix("I am ") not in out[1]["content"]
+    conversation.save(tmp_path / "c", tmp_path.parent / f"{tmp_path.name}.key")
+    for one in (conversation, Conversation.load(tmp_path / "c", tmp_path.parent / f"{tmp_path.name}.key", sanitizer)):
+        assert one.outgoing(changed) == out
+        exact = [first, {"role": "assistant", "content": f" {reply}. \n"}, {"role": "user", "content": "Go on."}]
+        assert one.outgoing(exact)[1]["content"] == sent[0]["content"]
+
+
 def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     conversation.outgoing(MESSAGES)
     conversation.incoming(conversation.outgoing_text(SECRET))
-    stored = [*conversation._sent.items(), *conversation._said.items()]
-    assert "Zorblax" not in json.dumps([(tag, written) for tag, (written, _) in stored])
+    stored = [(tag, written) for tag, (written, _) in conversation._sent.items()]
+    stored += [(tag, record.fields) for tag, record in conversation._records._records.items()]
+    assert len(stored) > len(conversation._sent)
+    assert "Zorblax" not in json.dumps([stored, conversation._fresh, conversation._tests.state()["all"]])
     other = Conversation(sanitizer)
     other.outgoing(MESSAGES)
     assert not set(other._sent) & set(conversation._sent)  # tags are keyed
@@ -277,8 +324,9 @@ def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) ->
 
 
 WRONG: list[dict[str, Any]] = [
-    {"protect": "words"}, {"protect": "all"}, {"consistent": False}, {"key": b"x" * 16}, {"consistent": "corpus"},
+    {"protect": "words"}, {"protect": "all"}, {"key": b"x" * 16}, {"consistent": "corpus"},
     {"epsilon": 8}, {"style": "other"}, {"pass_through": "system"}, {"restore_tools": [5]}, {"unknown": 1},
+    {"tool_tests": (3,)}, {"tool_tests": (4, 3)}, {"tool_tests": 3}, {"tool_tests": (True, 3)},
 ]  # fmt: skip
 
 
@@ -324,7 +372,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     conversation, path, key = saved
     content = path.read_bytes()
     for wrong, error in (
-        (content.replace(b"conversation 2", b"conversation 1"), InputError), (b"", InputError), (b"{}", InputError),
+        (content.replace(b"conversation 3", b"conversation 2"), InputError), (b"", InputError), (b"{}", InputError),
         (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (kept.HEADER, KeyFileError),
     ):  # fmt: skip
         path.write_bytes(wrong)

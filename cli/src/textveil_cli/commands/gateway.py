@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
+from textveil.conversation import MOST_A_CALL, MOST_IN_ALL
 from textveil.errors import OptionError
 from textveil.ledger import read_key
 
@@ -59,6 +60,14 @@ class UpstreamOptions:
         list[str] | None,
         typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
     ] = None
+    tool_tests: Annotated[
+        tuple[int, int],
+        typer.Option(
+            metavar="CALL ALL",
+            help="How many strings of its own the model may write into one tool call, and into all of a conversation, "
+            "while tool results share the mapping: each is a guess that it can test.",
+        ),
+    ] = (MOST_A_CALL, MOST_IN_ALL)
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
         False
     )
@@ -194,7 +203,7 @@ def gateway(
     if options.get("protect", "names") == "names":
         if charges is not None:
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
-        made = {**given, **options}
+        made = {**given, **options, "tool_tests": upstream.tool_tests}
     else:
         given["rewrite"] = _by_each(sanitizer, options, charges, memo=ledger.memo)
         made = given
@@ -206,7 +215,7 @@ def gateway(
         lambda packed: Conversation.unpacked(packed, sanitizer, **given),
         kept,
         key=key,
-        options=options | {"pass_through": sorted(upstream.pass_through or ())},
+        options=options | {"tool_tests": upstream.tool_tests, "pass_through": sorted(upstream.pass_through or ())},
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
     report = partial(say_unless, quiet=False)

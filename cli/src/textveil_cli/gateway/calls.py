@@ -289,7 +289,7 @@ class Answer:
         def rewrite() -> tuple[Conversation, bytes]:
             conversation = self._gateway.conversations.opened(kept)
             before = conversation.went if asked.after and earlier is None else earlier
-            if asked.after and before == ((), None):
+            if asked.after and (before is None or not (before.tags or before.before)):
                 raise InputError(_UNKNOWN)
             exchange = conversation.exchange(before)
             sent = rewritten(asked, exchange, self._gateway.key)

@@ -24,6 +24,8 @@ from textveil_cli.gateway.marks import Marks
 Run = Callable[..., Awaitable[Any]]
 #: Beginnings that are remembered of one conversation.
 _MOST_MARKS = 2_000
+#: Identifiers that an upstream gave to several conversations; where there are more, no identifier names anything.
+_MOST_REUSED = 1 << 16
 #: Conversations that rest unpacked, and bytes of their last requests, together.
 _MOST_RESTED, _MOST_BYTES = 64, 1 << 20
 #: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
@@ -67,6 +69,7 @@ class Kept:
         size: Bytes that it takes: those of what tells it, and of it where it is packed.
         used: When the last request came.
         marks: What tells it in ``Conversations``.
+        names: Hashes of the names that the provider gave to its replies.
     """
 
     conversation: Conversation | None
@@ -78,6 +81,7 @@ class Kept:
     size: int = 0
     used: float = 0.0
     marks: dict[bytes, None] = field(default_factory=dict)
+    names: dict[bytes, None] = field(default_factory=dict)
 
 
 class Conversations:
@@ -111,6 +115,11 @@ class Conversations:
         self._keeping, self._clock = keeping, clock
         self.marks = Marks(key, options)
         self._known: dict[bytes, tuple[Kept, Went | None]] = {}
+        #: Of each identifier of a reply the conversation that it names, by a hash that is the same for all clients;
+        #: those that named several, and some of those whose conversation was forgotten.
+        self._owners: dict[bytes, Kept] = {}
+        self._reused: set[bytes] = set()
+        self._forgotten: OrderedDict[bytes, None] = OrderedDict()
         self._kept: OrderedDict[int, Kept] = OrderedDict()
         self._rested: dict[Kept, None] = {}
         self._size = 0
@@ -127,12 +136,12 @@ class Conversations:
             client: Who asks.
             named: The name of the conversation, if it has one.
             marks: Those of the messages of the request.
-            after: Names that the provider gave to earlier replies which the request goes on with.
+            after: Names that the provider gave to earlier replies which the request goes on with. One that it gave to
+                several conversations names none of them, and names of several conversations in one request neither.
             size: Bytes of the request.
         """
         self.expire()
-        replies = (self._known.get(self.marks.reply(client, name)) for name in after)
-        earlier = next((entry for entry in replies if entry is not None), None)
+        earlier = self._named_by(client, [*after])
         mark = None
         if named is not None:
             mark = self.marks.named(client, named)
@@ -187,6 +196,37 @@ class Conversations:
         for mark in ends:
             self._mark((kept, None), mark)
         for name in names:
+            self._name(kept, exchange, client, name)
+
+    def _named_by(self, client: bytes, names: Sequence[str]) -> tuple[Kept, Went | None] | None:
+        """The conversation that names of replies stand for; the first of them tells what went out before."""
+        if any(self.marks.of_any_client(name) in self._reused for name in names):
+            return None
+        replies = [self._known.get(self.marks.reply(client, name)) for name in names]
+        found = [entry for entry in replies if entry is not None]
+        return found[0] if len({id(entry[0]) for entry in found}) == 1 else None
+
+    def _forget_name(self, kept: Kept, mark: bytes) -> None:
+        """Take a name from a conversation; it names no other one, while it is among the last that were forgotten."""
+        del kept.names[mark]
+        if self._owners.pop(mark, None) is not None:
+            self._forgotten[mark] = None
+            if len(self._forgotten) > _MOST_REUSED:
+                self._forgotten.popitem(last=False)
+
+    def _name(self, kept: Kept, exchange: Conversation, client: bytes, name: str) -> None:
+        """Let a name that the provider chose stand for a conversation, unless it stood for another one."""
+        mark = self.marks.of_any_client(name)
+        owner = self._owners.get(mark)
+        if mark in self._forgotten or (owner is not None and owner is not kept):
+            self._owners.pop(mark, None)
+            self._reused.add(mark)
+        if mark not in self._reused and len(self._reused) < _MOST_REUSED:
+            self._owners[mark] = kept
+            kept.names.pop(mark, None)
+            kept.names[mark] = None
+            if len(kept.names) > _MOST_MARKS:
+                self._forget_name(kept, next(iter(kept.names)))
             self._mark((kept, exchange.went), self.marks.reply(client, name))
 
     @contextlib.asynccontextmanager
@@ -234,6 +274,8 @@ class Conversations:
         """Takes a conversation out of the memory."""
         for mark in kept.marks:
             self._unmark(kept, mark)
+        for mark in [*kept.names]:
+            self._forget_name(kept, mark)
         self._rested.pop(kept, None)
         if self._kept.pop(id(kept), None) is not None:
             self._size -= kept.size

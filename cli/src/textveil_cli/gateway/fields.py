@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textveil import Conversation
+from textveil.conversation import SETTINGS
 from textveil.errors import InputError
 
 from textveil_cli.gateway.settings import is_known_setting
@@ -156,14 +157,14 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
         if fields[name] == _BEFORE and value:
             items.append({"role": "system", "content": value})
         elif fields[name] == _VALUE and value:
-            items.append({"type": "tool_use", "input": value})
+            items.append({"type": SETTINGS, "value": value})
     sent = iter(exchange.outgoing([*items, *asked.messages]))
     for name, value in body.items():
         what = fields[name]
         if what == _BEFORE and value:
             body[name] = next(sent)["content"]
         elif what == _VALUE and value:
-            body[name] = next(sent)["input"]
+            body[name] = next(sent)["value"]
         elif what == _TEXTS and value:
             written = [
                 text if text in _MARKS else exchange.outgoing_text(text)

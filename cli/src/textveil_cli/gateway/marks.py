@@ -61,6 +61,10 @@ class Marks:
         """Returns what tells a conversation by the name that the provider gave to a reply of it."""
         return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
 
+    def of_any_client(self, name: str) -> bytes:
+        """Return a hash of the name of a reply that is the same for all clients."""
+        return self._hash(b"any", name.encode("utf-8", "surrogatepass"))
+
     def _hash(self, *parts: bytes) -> bytes:
         hashes = self._hashes.copy()  # short ones so keep the interpreter, which threads may wait for
         for part in parts:

@@ -28,7 +28,7 @@ class Restoring:
 
     Attributes:
         said: What the client got, as messages that it may send again; one list for each choice.
-        counts: How much was placed, and what stayed.
+        counts: How much was placed, and what stayed; ``unshared`` are results of tools that went out without mapping.
         names: Identifiers of the reply by which later requests go on with it.
     """
 
@@ -38,6 +38,8 @@ class Restoring:
         self._calls: dict[Any, dict[str, Any]] = {}
         self.said: list[list[Any]] = []
         self.counts: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
+        if exchange.unshared:
+            self.counts["unshared"] = exchange.unshared
         self.names: list[str] = []
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
@@ -52,9 +54,9 @@ class Restoring:
         """Yields what is held back where the upstream ends without saying so."""
         yield from ()
 
-    def _incoming(self, reply: Any, counted: bool = True) -> Any:
+    def _incoming(self, reply: Any, counted: bool = True, *, record: bool = False) -> Any:
         try:
-            found = self._exchange.incoming(reply)
+            found = self._exchange.incoming(reply, record=record)
         except InputError:
             return reply  # of a shape that is not known: surrogates alone
         if counted:
@@ -71,18 +73,18 @@ class Restoring:
 
     def _feed(self, place: Any, delta: str) -> str:
         if place not in self._streams:
-            self._streams[place] = self._exchange.stream()
+            self._streams[place] = self._exchange.stream(record=False)
         return self._streams[place].feed(delta)
 
-    def _close(self, place: Any) -> tuple[str, str]:
-        """Ends a text; returns the rest of it, and all of it."""
+    def _close(self, place: Any) -> tuple[str, str, str]:
+        """Ends a text; returns the rest of it, all of it, and all of it as the model wrote it."""
         stream = self._streams.pop(place, None)
         if stream is None:
-            return "", ""
+            return "", "", ""
         rest = stream.close()
         assert stream.incoming is not None
         self._count(stream.incoming)
-        return rest, stream.incoming.reply
+        return rest, stream.incoming.reply, stream.written
 
 
 class Chat(Restoring):
@@ -90,12 +92,17 @@ class Chat(Restoring):
 
     _last: Mapping[str, Any] = {}
 
+    def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
+        super().__init__(exchange, tools)
+        self._thoughts: dict[Any, tuple[str, str]] = {}
+
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a reply with the messages of its choices restored."""
         for choice in _objects(reply.get("choices")):
             message = choice.get("message")
             if isinstance(message, dict) and message.get("type", "message") == "message":
-                choice["message"] = self._incoming({"role": "assistant", **message})  # some leave it out
+                message = {"role": "assistant", **message}  # some leave it out
+                choice["message"] = self._incoming(message, record=True)
                 self.said.append([choice["message"]])
         return reply
 
@@ -125,7 +132,10 @@ class Chat(Restoring):
             if isinstance(delta.get(name), str):
                 delta[name] = self._feed((index, name), delta[name])
         for name in ended:
-            if rest := self._close((index, name))[0]:
+            rest, *whole = self._close((index, name))
+            if whole[0]:
+                self._thoughts[index, name] = whole[0], whole[1]
+            if rest:
                 delta[name] = _string(delta.get(name)) + rest
         for call in _objects(delta.get("tool_calls")):
             of, part = (index, "call", _index(call)), call.get("function")
@@ -138,8 +148,11 @@ class Chat(Restoring):
 
     def _finish(self, index: Any, delta: dict[str, Any]) -> None:
         message: dict[str, Any] = {"role": "assistant"}
+        written: dict[str, Any] = {"role": "assistant", "tool_calls": []}
         for name in _TEXTS:
-            rest, message[name] = self._close((index, name))
+            rest, message[name], written[name] = self._close((index, name))
+            if name in _THOUGHTS and not message[name]:
+                message[name], written[name] = self._thoughts.pop((index, name), ("", ""))
             if rest:
                 delta[name] = _string(delta.get(name)) + rest
         calls = []
@@ -147,12 +160,14 @@ class Chat(Restoring):
             known = self._calls.pop(place)
             call = {"type": "function", "id": known.pop("id"), "function": known}
             calls.append(self._incoming([call])[0])
+            written["tool_calls"].append(call)
             if known["name"] in self._tools:
                 function = {"arguments": calls[-1]["function"]["arguments"]}
                 begun = delta.get("tool_calls")
                 last = {"index": place[2], "function": function}
                 delta["tool_calls"] = [*begun, last] if isinstance(begun, list) else [last]
         self.said.append([{**message, "tool_calls": calls}])
+        self._exchange.record_reply(written, self.said[-1][0])
 
 
 class Anthropic(Restoring):
@@ -161,11 +176,12 @@ class Anthropic(Restoring):
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
         self._blocks: list[Any] = []
+        self._written: list[Any] = []
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a message with its content restored."""
         if isinstance(reply.get("content"), list):
-            reply["content"] = self._incoming(reply["content"])
+            reply["content"] = self._incoming(reply["content"], record=True)
             self.said.append([{"role": "assistant", "content": reply["content"]}])
         self._stopped(reply)
         return reply
@@ -207,17 +223,21 @@ class Anthropic(Restoring):
         for index in list(self._calls):
             yield from self._stop(index)
         self.said = [[{"role": "assistant", "content": self._blocks}]]
+        self._exchange.record_reply(self._written, self._blocks[len(self._blocks) - len(self._written) :])
+        self._written = []
 
     def _stop(self, index: Any) -> Iterator[Event]:
         block, held = self._calls.pop(index, {}), None
         partial = block.pop("partial", "")
-        rest, text = self._close(index)
+        rest, text, written = self._close(index)
+        self._written.append({**block, "text": written} if block.get("type") == "text" else block)
         if block.get("type") == "text":
             block["text"] = text
             held = {"type": "text_delta", "text": rest} if rest else None
         elif block.get("type") == "tool_use":
             given = _parsed(partial)
-            block = self._incoming([block if given is None else {**block, "input": given}])[0]
+            self._written[-1] = block if given is None else {**block, "input": given}
+            block = self._incoming([self._written[-1]])[0]
             if partial and self._restores(block):
                 whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
                 held = {"type": "input_json_delta", "partial_json": whole}
@@ -235,23 +255,26 @@ class Responses(Restoring):
         super().__init__(exchange, tools)
         self._deltas: dict[Any, dict[str, Any]] = {}
         self._inserted = 0
+        self._has_items = False
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a response with its output restored."""
-        return self._response(reply, True)
+        return self._response(reply, True, record=True)
 
-    def _response(self, reply: dict[str, Any], counted: bool) -> dict[str, Any]:
+    def _response(self, reply: dict[str, Any], counted: bool, *, record: bool) -> dict[str, Any]:
         if isinstance(reply.get("output"), list):
-            reply["output"] = [self._item(item, counted) for item in reply["output"]]
+            reply["output"] = [self._item(item, counted, record=record) for item in reply["output"]]
             self.said = [reply["output"]]
         named = (reply, *_objects(reply.get("output")))
         self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
         return reply
 
-    def _item(self, item: Any, counted: bool) -> Any:
+    def _item(self, item: Any, counted: bool, *, record: bool) -> Any:
         """Return an item of the output restored, if it has a type that items have."""
         kind = item.get("type") if isinstance(item, dict) else None
-        return self._incoming([item], counted)[0] if isinstance(kind, str) and kind in _ITEMS else item
+        if not isinstance(kind, str) or kind not in _ITEMS:
+            return item
+        return self._incoming([item], counted, record=record)[0]
 
     def event(self, event: Event) -> Iterator[Event]:
         """Yields an event with its text restored; what is held back of a text comes before its end."""
@@ -278,11 +301,13 @@ class Responses(Restoring):
         elif what == "output_item" and isinstance(data.get("item"), dict):
             self._calls[place[0]] = data["item"]
             counted = step == "done" and data["item"].get("type") == "function_call"
-            data["item"] = self._item(data["item"], counted)
+            data["item"] = self._item(data["item"], counted, record=step == "done")
+            self._has_items = self._has_items or step == "done"
         elif kind.startswith("response.") and isinstance(data.get("response"), dict):
-            if step in ("completed", "incomplete", "failed"):
+            ends = step in ("completed", "incomplete", "failed")
+            if ends:
                 yield from self.end()
-            self._response(data["response"], False)
+            self._response(data["response"], False, record=ends and not self._has_items)
         yield event
 
     def _ended(self, place: Any, data: dict[str, Any], field: str) -> Iterator[Event]:

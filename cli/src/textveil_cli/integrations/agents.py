@@ -87,7 +87,7 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         self._new = partial(Conversation, sanitizer, **sides, **options)
         self._new()  # options are checked before there is any text
         self._traced, self._most, self._lock = traced, most, Lock()
-        self._kept: OrderedDict[str, tuple[Conversation, Lock]] = OrderedDict()
+        self._kept: OrderedDict[str, Conversation] = OrderedDict()
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begins a conversation where a thread begins.
@@ -116,14 +116,12 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
     def _converses(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         name = request.state["textveil_conversation"]
         with self._lock:
-            conversation, lock = self._kept.pop(name, None) or (self._new(), Lock())
-            self._kept[name] = conversation, lock
+            conversation = self._kept.pop(name, None) or self._new()
+            self._kept[name] = conversation
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         profile = request.model.profile
-        return request.override(
-            model=_Model(inner=request.model, talk=conversation.exchange(), lock=lock, profile=profile)
-        )
+        return request.override(model=_Model(inner=request.model, talk=conversation.exchange(), profile=profile))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -137,7 +135,6 @@ class _Model(BaseChatModel):
 
     inner: Any
     talk: Any
-    lock: Any
     cache: Any = False
 
     @property
@@ -149,12 +146,10 @@ class _Model(BaseChatModel):
         return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
 
     def _sent(self, messages: list[BaseMessage]) -> list[BaseMessage]:
-        with self.lock:
-            return outgoing(self.talk, messages)
+        return outgoing(self.talk, messages)
 
     def _result(self, reply: Any) -> ChatResult:
-        with self.lock:
-            return ChatResult(generations=[ChatGeneration(message=restored(self.talk, reply))])
+        return ChatResult(generations=[ChatGeneration(message=restored(self.talk, reply))])
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         return self._result(self.inner.invoke(self._sent(messages), _quiet(), stop=stop, **kwargs))

@@ -6,16 +6,16 @@ A tool to which a model hands a text would come too late: the model has it. So t
 is read goes to the model under a mapping, and what the model writes becomes a file with the words of the user.
 """
 
+import os
 import sys
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from textveil import Conversation, Sanitizer
-from textveil.bundle import atomic_bytes
 from textveil.errors import ExtraMissing, OutputError
 
 from textveil_cli.integrations.rewriter import loaded
+from textveil_cli.integrations.written_files import WrittenFiles
 
 try:
     from mcp.server import MCPServer  # pyright: ignore[reportMissingImports] - not in requirements-dev.txt
@@ -36,9 +36,12 @@ def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any
         options: As for ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Names of files go as they are. No file that is there is changed.
+        See ``Conversation``. Names of files go as they are. No file that is there is changed. A file that the model
+        wrote is read as the model wrote it, or, where somebody changed it, under no mapping: its guesses show nothing.
+        A file of which somebody made a copy is taken for the user's own.
     """
-    root, lock = folder.resolve(), Lock()
+    root = folder.resolve()
+    written = WrittenFiles(root)
     conversation = Conversation(loaded(None) if sanitizer is None else sanitizer, **options)
     server = MCPServer("textveil")
 
@@ -47,41 +50,42 @@ def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any
             path = (root / name).resolve()
         except (OSError, ValueError):
             path = root.parent
-        if not path.is_relative_to(root):
+        if not path.is_relative_to(root) or written.is_list(path):
             raise ToolError("the file is not in the folder")
         return path
 
     @server.tool()
     def read_file(name: str) -> str:
         """Returns the text of a file, in which other names, places and numbers stand for the real ones."""
+        path = path_of(name)
         try:
-            with path_of(name).open("rb") as file:
+            with path.open("rb") as file:
+                inode = os.fstat(file.fileno()).st_ino
                 content = file.read(MOST_BYTES + 1)
             text = content.decode("utf-8")
         except (OSError, ValueError):
             raise ToolError("there is no readable text file of that name") from None
         if len(content) > MOST_BYTES:
             raise ToolError(f"the file has more than {MOST_BYTES:,} bytes")
-        with lock:
+        if not written.has(path, inode):
             return conversation.outgoing_text(text)
+        own = written.text_of(path, content)
+        return conversation.outgoing_unlinked(text) if own is None else own
 
     @server.tool()
     def write_file(name: str, text: str) -> str:
-        """Writes a new file, with the real names, places and numbers put back; tells what could not be."""
-        with lock:
-            found = conversation.incoming(text)
+        """Writes a new file, with the real names, places and numbers put back."""
         path = path_of(name)
+        found = conversation.incoming(text, record=False)
         try:
             if path.exists():
                 raise OutputError("it is there")
-            with atomic_bytes(path, private=True, replace=False) as file:
-                file.write(found.reply.encode("utf-8", "replace"))
+            written.write(path, found.reply.encode("utf-8", "replace"), text)
         except (OSError, OutputError):
             raise ToolError(
                 "the file cannot be written there: it must be a new one, in a folder that is there"
             ) from None
-        stayed = ", ".join((*found.unplaced, *found.ambiguous)) or "nothing"
-        return f"written: {len(found.placed)} put back, what may be words of your own and stayed: {stayed}"
+        return "written"  # what was put back, and what not, can tell which originals are equal
 
     return server
 

@@ -4,15 +4,30 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import Any, NamedTuple
 
 from textveil.conversation import file
 from textveil.conversation.field_names import FieldNames
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
+from textveil.conversation.masks import Masks
+from textveil.conversation.reply_records import (
+    Fields,
+    Place,
+    ReplyRecords,
+    calls_of,
+    is_item,
+    message_of,
+    own_fields,
+    units_of,
+)
 from textveil.conversation.sent import pairs, write
-from textveil.conversation.shapes import IN_ORDER, Messages, dumped
+from textveil.conversation.shapes import IN_ORDER, SIGNED, Messages, dumped, results_of, sender_of
+from textveil.conversation.tool_tests import MOST_A_CALL, MOST_IN_ALL, ToolTests
+from textveil.conversation.written_strings import hidden_strings
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
 from textveil.release import KeptWords
@@ -21,21 +36,38 @@ from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
 from textveil.text.names.read import Read, ReadStream, TextReader
-from textveil.text.names.running import Running
+from textveil.text.names.running import Piece, Running
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 
-#: What went out through an exchange: tags of messages, and what went before them.
-Went = tuple[tuple[str, ...], "Went | None"]
+#: Texts that go out as before though nothing of them is restored, such as changed replies; older ones are drawn anew.
+_MOST_FRESH = 4_096
+
+
+class Went(NamedTuple):
+    """What went out through an exchange.
+
+    Attributes:
+        tags: Tags of its messages.
+        before: What went out before these.
+        place: Where the next message stands.
+    """
+
+    tags: tuple[str, ...] = ()
+    before: "Went | None" = None
+    place: Place = Place()
+
+
 _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
 
 
 class Conversation:
     """A conversation with a model, on the rung ``names``: equal strings are equal in all of its messages.
 
-    It is for one thread at a time. Its ``repr`` shows nothing of it, and it cannot be pickled.
+    Several threads may use it, each with an ``exchange`` of its own. Its ``repr`` shows nothing of it, and it cannot
+    be pickled.
 
     Args:
         sanitizer: What rewrites; the built-in English bundle if left out.
@@ -49,8 +81,15 @@ class Conversation:
         rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
             nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
             before it in the call, or in the exchange, are the same: other equal texts are drawn each by itself.
+        tool_tests: How many strings of its own a model may write into the arguments of one call, and of all calls of
+            the conversation, while results of tools share the mapping. Each is a guess that it can test. The results
+            of calls above that, and of unknown calls, are read as changed replies are, and nothing is refused.
         options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
-            ``consistent_cap``, here of all strings of the conversation.
+            ``consistent_cap``, here of all strings of the conversation; with ``consistent=False`` each message has a
+            mapping of its own.
+
+    Attributes:
+        unshared: How many results of tools went out without the mapping, in an exchange.
 
     Raises:
         OptionError: Another rung or option is asked for.
@@ -58,6 +97,10 @@ class Conversation:
     Privacy:
         A conversation is one document whose texts come one after the other. It tells what its skeletons show, and which
         strings of all messages are equal (docs/proofs/names.md). It holds what undoes the protection.
+
+        A model that answers can ask, too: whoever brings a guess into a message of the user, or into a result of a
+        tool, learns whether it is one of the hidden strings. What stands under the model's own name shows no such
+        equality, and results of tools allow as many tests as ``tool_tests`` says.
     """
 
     def __init__(
@@ -69,15 +112,16 @@ class Conversation:
         restore_places: Collection[str] | str = (),
         restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
+        tool_tests: tuple[int, int] = (MOST_A_CALL, MOST_IN_ALL),
         **options: Any,
     ) -> None:
         for given, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
             if isinstance(given, str) or not all(isinstance(entry, str) for entry in given):
                 raise OptionError(f"{name} takes a collection of names")
-        one = options.setdefault("protect", "names") == "names" and options.get("consistent", True) is True
+        one = options.setdefault("protect", "names") == "names" and options.get("consistent", True) in (True, False)
         if not one or not set(options) <= _OPTIONS:
             raise OptionError(
-                f'a conversation has protect="names" and one mapping, and takes {", ".join(sorted(_OPTIONS))}; for the '
+                f'a conversation has protect="names", and takes {", ".join(sorted(_OPTIONS))}; for the '
                 "rungs words and all, and for other options, rewrite each message by itself with Sanitizer or Ledger"
             )
         self._sanitizer = Sanitizer.load() if sanitizer is None else sanitizer
@@ -95,12 +139,21 @@ class Conversation:
         self._restores, self._added = Restorer(), 0
         self._kept_words = KeptWords()
         self._found: list[Pair] = []
-        #: What messages went out as, and what a reply may mention of them; what a reply was, and what it did mention.
+        #: What messages went out as, and what a reply may mention of them; the same where nothing is restored.
         self._sent: dict[str, tuple[str, list[Pair]]] = {}
-        self._said: dict[str, tuple[str, list[Pair]]] = {}
+        self._fresh: dict[str, str] = {}
+        #: What a provider signed; messages that began the conversation.
+        self._signed: dict[str, str] = {}
+        self._begins: set[str] = set()
+        self._shared: dict[str, bool] = {}
+        self._records, self._tests = ReplyRecords(self._hashed), ToolTests(tool_tests)
+        self._lock = RLock()
+        self.unshared = 0
         #: Tags of the messages of an exchange; how many of them went before it, and as what.
         self._through: dict[str, None] | None = None
         self._after: tuple[int, Went | None] = 0, None
+        self._origin = Place()
+        self._expect_reply(self._origin)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -118,13 +171,16 @@ class Conversation:
             after: What ``went`` through the exchange that this one goes on with, where the provider remembers its
                 messages.
         """
-        part = object.__new__(type(self))
-        part.__dict__.update(self.__dict__)
-        part._through = dict.fromkeys(_tags(after))
-        part._after = len(part._through), after
-        part._restores, part._added = Restorer(), 0
-        part._kept_words = KeptWords()
-        return part
+        with self._lock:
+            part = object.__new__(type(self))
+            part.__dict__.update(self.__dict__)
+            part._through = dict.fromkeys(_tags(after))
+            part._after = len(part._through), after
+            part._restores, part._added, part.unshared = Restorer(), 0, 0
+            part._origin = Place() if after is None else after.place
+            part._expect_reply(part._origin)
+            part._kept_words = KeptWords()
+            return part
 
     @property
     def kept_words(self) -> KeptWords:
@@ -137,15 +193,19 @@ class Conversation:
     @property
     def went(self) -> "Went":
         """Tells what went out through an exchange, or the whole conversation, by tags alone, and what before it."""
-        known, after = self._after
-        return tuple(islice(self._sent if self._through is None else self._through, known, None)), after
+        with self._lock:
+            known, after = self._after
+            tags = tuple(islice(self._sent if self._through is None else self._through, known, None))
+            return Went(tags, after, self._next)
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
         """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
 
         Every text that a person or a tool wrote is rewritten. JSON in the arguments and results of tools is rewritten
         by value, numbers too, each to one of its type. Keys, roles, identifiers, names of tools, true, false and null
-        stay. What the model wrote goes out as it did, byte for byte; so does what went out before (see ``rewrite``).
+        stay. What the model wrote goes out as the model wrote it, byte for byte, where it stands at its place: behind
+        the same messages as when it came. Any other text under the model's name gets new surrogates, which are linked
+        to no others and are not restored. What went out before goes out as it did (see ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries; all of them so far, or the new ones alone.
@@ -156,22 +216,9 @@ class Conversation:
         """
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
-        is_field = self._field_names.is_field
-        looked_at = Messages(lambda text: text, self._written_by_the_model, is_field, self._pass_through)
-        tags: list[str] = []
-        before: Any = [*(self._through or ())]  # which texts are equal must not tell what is drawn
-        for number, message in enumerate(messages, 1):
-            try:
-                tags.append(before := self._tag("message", [before, message] if self._rewrite else message))
-                if before not in self._sent:  # else it was looked at
-                    looked_at.item(message)
-            except (InputError, RecursionError) as error:
-                why = error if isinstance(error, InputError) else "it is nested too deeply"
-                raise InputError(f"message {number} of {len(messages)}: {why}") from None
-        rewrites = Messages(self._rewriter(), self._written_by_the_model, is_field, self._pass_through)
-        return [
-            json.loads(self._once(known, message, rewrites.item)) for known, message in zip(tags, messages, strict=True)
-        ]
+        with self._lock:
+            tags = self._check(messages)
+            return self._send_all(messages, tags)
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
         """Returns a text as it may go out; one that went out before as it did, unless ``rewrite`` is given.
@@ -186,6 +233,10 @@ class Conversation:
             OptionError: The kind is none of these.
         """
         require_string(text)
+        with self._lock:
+            return self._outgoing_text(text, kind)
+
+    def _outgoing_text(self, text: str, kind: str | None) -> str:
         if self._rewrite and kind is None:
             return self._rewrite(text)
         if kind is None or not text.strip():
@@ -195,11 +246,26 @@ class Conversation:
         known = self._tag("message", [kind, text])
         return json.loads(self._once(known, text, lambda _: self._written(Read([called(kind, text)], 0))))
 
-    def incoming(self, reply: Any) -> Incoming:
+    def outgoing_unlinked(self, text: str) -> str:
+        """Return a text that a model wrote and somebody changed, such as a file, as it may go out.
+
+        Each hidden word gets a surrogate of its own, also where two are equal, and nothing of it is restored. Numbers
+        and words that are no common word in lower case are hidden, whatever stands beside them.
+
+        Raises:
+            InputError: It is not a string.
+        """
+        require_string(text)
+        with self._lock:
+            return self._rewrite(text) if self._rewrite else self._write_unlinked(text, self._plan.reader())
+
+    def incoming(self, reply: Any, *, record: bool = True) -> Incoming:
         """Returns a reply with the words of the user.
 
         Args:
             reply: A text; a message, or a list of parts or items, as dictionaries. Fields that are not known stay.
+            record: Whether this is the reply to the last messages, whole; else ``record_reply`` does that. What was
+                not recorded does not go out as the model wrote it. Of two replies to the same messages neither does.
 
         Raises:
             InputError: It is something else.
@@ -207,14 +273,65 @@ class Conversation:
         Privacy:
             Nothing goes out. The arguments of tools that are not among ``restore_tools`` stay surrogates.
         """
-        try:
-            return Reader(self._restorer, self._remember, self._restore_tools, self._policy).read(reply)
-        except RecursionError:
-            raise InputError("the reply is nested too deeply") from None
+        with self._lock:
+            try:
+                found = Reader(self._restorer, self._remember, self._restore_tools, self._policy).read(reply)
+            except RecursionError:
+                raise InputError("the reply is nested too deeply") from None
+            if record:
+                self.record_reply(reply, found.reply)
+            return found
 
-    def stream(self) -> ReplyStream:
-        """Returns what restores one reply as it comes in."""
-        return ReplyStream(self._restorer.index, self._remember, self._policy)
+    def stream(self, *, record: bool = True) -> ReplyStream:
+        """Returns what restores one text of a reply as it comes in.
+
+        Args:
+            record: Whether the text is a part of the reply to the last messages; see ``incoming``.
+        """
+
+        def remember(restored: Any, written: Any, used: list[Pair]) -> None:
+            with self._lock:
+                self._remember(restored, written, used)
+                if record:
+                    self._record(written, restored, is_part=True)
+
+        with self._lock:
+            return ReplyStream(self._restorer.index, remember, self._policy)
+
+    def record_reply(self, written: Any, restored: Any) -> None:
+        """Record a reply to the last messages so that it can go out again as the model wrote it.
+
+        Of several different ones none can, such as the choices of one request.
+
+        Args:
+            written: As the model wrote it.
+            restored: As the client gets it.
+        """
+        self._record(written, restored, is_part=False)
+
+    def _record(self, written: Any, restored: Any, *, is_part: bool) -> None:
+        with self._lock:
+            pieces, self._pieces = self._pieces, []
+            self._used += [pair for _, used in pieces for pair in used]
+            for one, other in zip(units_of(written), units_of(restored), strict=True):
+                if is_item(one) and self._fields:
+                    self._unit, self._fields, self._used = self._next, {}, [pair for _, used in pieces for pair in used]
+                before, after = [*own_fields(one)], [*own_fields(other)]
+                if len(before) != len(after):  # only where a text is restored to nothing
+                    continue
+                fields: Fields = {}
+                for (kind, text), (_, value) in zip(before, after, strict=True):
+                    fields.setdefault(kind, []).append((self._records.fold(kind, value), dumped(text)))
+                again = not is_part and not fields.keys().isdisjoint(self._fields)
+                self._count_calls(one, pieces)
+                if again and any(fields[kind] != self._fields.get(kind) for kind in fields):
+                    self._records.close(self._unit)
+                if again or not fields:
+                    continue
+                for kind, found in fields.items():
+                    self._fields.setdefault(kind, []).extend(found)
+                self._records.add(self._unit, {**self._fields}, [*self._used], begin=self._end, owner=self._owner)
+                self._next = self._records.place_after(self._unit, message_of(self._fields), by_model=True)
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
         """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.
@@ -230,8 +347,9 @@ class Conversation:
             ConversationChanged: The file has another conversation, or another process went on with this one and saved
                 it: nothing is written, and no mapping is lost.
         """
-        place = os.path.realpath(path)
-        self._stamps[place] = file.write(Path(path), key_file, self._content(), self._stamps.get(place))
+        with self._lock:
+            place = os.path.realpath(path)
+            self._stamps[place] = file.write(Path(path), key_file, self._content(), self._stamps.get(place))
 
     def _content(self, **more: Any) -> bytes:
         content = {
@@ -239,8 +357,14 @@ class Conversation:
             "options": self._options,
             "key": self._key.hex(),
             "draws": self._running.state(),
-            "sent": dict(self._sent),
-            "said": dict(self._said),
+            "sent": self._sent,
+            "fresh": self._fresh,
+            "signed": self._signed,
+            "begins": sorted(self._begins),
+            "shared": self._shared,
+            "records": self._records.state(),
+            "tests": self._tests.state(),
+            "places": [self._end, self._next],
             **more,
         }
         return file.encode(content)
@@ -280,8 +404,9 @@ class Conversation:
 
     def packed(self) -> bytes:
         """Returns the conversation in a tenth of its memory, for ``unpacked``. It is not encrypted."""
-        stamps = {place: stamp.hex() for place, stamp in self._stamps.items()}
-        return zlib.compress(self._content(stamps=stamps), 1)
+        with self._lock:
+            stamps = {place: stamp.hex() for place, stamp in self._stamps.items()}
+            return zlib.compress(self._content(stamps=stamps), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes, sanitizer: Sanitizer | None = None, **given: Any) -> "Conversation":
@@ -304,54 +429,239 @@ class Conversation:
         found._key = bytes.fromhex(content["key"])
         found._stamps.update((place, bytes.fromhex(stamp)) for place, stamp in content.get("stamps", {}).items())
         found._running.go_on(content["draws"])
-        for kept, name in ((found._sent, "sent"), (found._said, "said")):
-            kept.update(
-                (tag, (written, [Pair(*pair) for pair in used])) for tag, (written, used) in content[name].items()
-            )
+        for known, (written, used) in content["sent"].items():
+            found._sent[known] = written, [Pair(*pair) for pair in used]
+        found._fresh, found._signed = content["fresh"], content["signed"]
+        found._begins, found._shared = set(content["begins"]), content["shared"]
+        found._records.restore_state(content["records"])
+        found._tests = ToolTests.of_state(content["tests"])
+        end, after = (Place(chain, tuple(recent), turn) for chain, recent, turn in content["places"])
+        found._expect_reply(end)
+        found._next = after
         return found
+
+    def _expect_reply(self, place: Place) -> None:
+        """Note where a reply to the last messages would stand; none has come yet."""
+        self._end = self._unit = self._next = place
+        self._owner: object = object()
+        self._fields: Fields = {}
+        self._used: list[Pair] = []
+        self._pieces: list[tuple[str, list[Pair]]] = []
+
+    def _check(self, messages: list[Any]) -> list[str]:
+        """Return a tag for each message; nothing is drawn.
+
+        Raises:
+            InputError: One of them cannot go out.
+        """
+        if not isinstance(messages, list):
+            raise InputError("messages come in a list")
+        checks = self._messages(lambda text: text, own=self._as_restored)
+        tags: list[str] = []
+        before: Any = [*(self._through or ())]  # which texts are equal must not tell what is drawn
+        for number, message in enumerate(messages, 1):
+            try:
+                tags.append(before := self._tag("message", [before, message] if self._rewrite else message))
+                if before not in self._sent:  # else it was looked at
+                    checks.item(message)
+            except (InputError, RecursionError) as error:
+                why = error if isinstance(error, InputError) else "it is nested too deeply"
+                raise InputError(f"message {number} of {len(messages)}: {why}") from None
+        return tags
+
+    def _send_all(self, messages: list[Any], tags: list[str]) -> list[Any]:
+        reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
+        senders = [sender_of(message, self._pass_through) for message in messages]
+        place, found, is_run = self._start(messages, senders, tags, reader), [], False
+        runs = _runs(messages, senders)
+        for message, sender, known, run in zip(messages, senders, tags, runs, strict=True):
+            if sender == "model":
+                is_run = self._records.is_whole_run(place, run) if run else is_run
+                sent = self._send_own(message, place, known, reader, is_compared=is_run)
+            elif sender == "tool" and not self._rewrite:
+                sent = self._send_results(message, place, known, reader)
+            else:
+                sent = self._send_other(message, known, reader)
+            found.append(sent)
+            if sender != "other":
+                place = self._records.place_after(place, sent, by_model=sender == "model")
+        self._expect_reply(place)
+        return found
+
+    def _start(self, messages: list[Any], senders: list[str], tags: list[str], reader: TextReader) -> Place:
+        """The place of the first message: the root, if the conversation began with it, or behind the last one."""
+        if self._through is not None:
+            return self._origin
+        first = next((number for number, sender in enumerate(senders) if sender in ("user", "tool")), None)
+        begin = None
+        if first is not None and senders[first] == "user":
+            sent = self._send_other(messages[first], tags[first], reader)
+            begin = self._hashed("begin", dumped([senders[:first].count("model"), sent], IN_ORDER))
+        is_first, own = not self._begins, next((sender for sender in senders if sender != "other"), "") == "model"
+        if is_first:
+            self._begins.add(begin or "")
+        if is_first or begin in self._begins:
+            return Place()
+        return self._end if own else self._next
+
+    def _send_other(self, message: Any, known: str, reader: TextReader) -> Any:
+        return json.loads(self._once(known, message, self._messages(self._rewriter(reader), reader).item))
+
+    def _send_own(self, message: Any, place: Place, known: str, reader: TextReader, *, is_compared: bool) -> Any:
+        """A message under the model's name: as the model wrote it at this place, or with surrogates linked to none."""
+        for number, (name, value) in enumerate(() if self._rewrite else calls_of(message)):
+            call = self._hashed("call", name)
+            if not self._tests.is_known(call):  # nobody here restored it
+                count = len(self._hidden_strings(value, reader))
+                self._tests.add(call, (self._hashed("own", call, f"{number} {text}") for text in range(count)))
+        found = self._records.find(place, message, is_compared=is_compared)
+        queues = {kind: iter(values) for kind, values in found.written.items()}
+
+        def own(kind: str, value: Any) -> Any:
+            if isinstance(value, str) and kind != "call" and not value.strip():
+                return value
+            return next(queues.get(kind, iter(())), None)
+
+        unlinked = self._rewrite or partial(self._write_unlinked, reader=reader)
+        of_model = self._messages(unlinked, own=own)
+        if self._through is not None and found.written:
+            self._through[found.key] = None
+        if found.is_whole and not (isinstance(message, Mapping) and message.get("name")):
+            return json.loads(dumped(of_model.item(message)))
+        if self._rewrite:
+            return json.loads(self._once(known, message, of_model.item))
+        again = self._tag("own", [found.key, sorted(found.written), message])
+        if not found.is_open or again not in self._fresh:
+            written = dumped(of_model.item(message))
+            if not found.is_open:
+                return json.loads(written)
+            self._keep_fresh(again, written)
+        return json.loads(self._fresh[again])
+
+    def _send_results(self, message: Any, place: Place, known: str, reader: TextReader) -> Any:
+        """A message with results of tools: each under the mapping, while its call has few strings of the model's."""
+        calls = [self._hashed("call", call) for call in results_of(message)]
+        here = self._hashed("result", place.chain, known)
+        if here not in self._shared:
+            self._shared[here] = self._tests.are_shared(calls)
+        shared = self._shared[here]
+        if not shared:
+            self.unshared += 1
+            if here in self._fresh:
+                return json.loads(self._fresh[here])
+        unlinked = self._messages(partial(self._write_unlinked, reader=reader))
+
+        def of_result(call: str) -> Messages:
+            call = self._hashed("call", call)
+            if not (shared or self._tests.are_shared([call])):
+                return unlinked
+            return self._messages(self._rewriter(reader, Masks(self._tests.restored_into([call]), self._plan)))
+
+        rewrites = self._messages(self._rewriter(reader), reader, of_result=of_result)
+        if shared:
+            restored = Masks(self._tests.restored_into(calls), self._plan).originals
+            known = self._hashed("masked", known, *restored) if restored else known
+            return json.loads(self._once(known, message, rewrites.item))
+        if here not in self._sent:
+            self._begin_message()
+            written = dumped(rewrites.item(message))
+            if not self._found:
+                self._keep_fresh(here, written)
+                return json.loads(written)
+            self._sent[here] = written, self._found
+        return json.loads(self._once(here, message, rewrites.item))
+
+    def _keep_fresh(self, known: str, written: str) -> None:
+        self._fresh[known] = written
+        if len(self._fresh) > _MOST_FRESH:
+            del self._fresh[next(iter(self._fresh))]
+
+    def _count_calls(self, written: Any, pieces: list[tuple[str, list[Pair]]]) -> None:
+        """Count what a model wrote into calls of tools beside surrogates of ours."""
+        if self._rewrite:
+            return
+        reader = self._plan.reader()
+        for call, value in calls_of(written):
+            strings = (self._hashed("string", text) for text in self._hidden_strings(value, reader))
+            text = dumped(value)
+            used = [pair for known, of_piece in pieces if known == text for pair in of_piece]
+            self._tests.add(self._hashed("call", call), strings, used)
+
+    def _hidden_strings(self, value: Any, reader: TextReader) -> list[str]:
+        """Strings of arguments that would be hidden and whose equality would be shown, less surrogates of ours."""
+        most = self._tests.limits[1] + 1
+        return hidden_strings(value, reader, self._plan, self._running, self._field_names.is_field, most)
 
     def _once(self, known: str, message: Any, rewrite: Any) -> str:
         """What a message with a tag goes out as; drawn at its first time."""
         if known not in self._sent:
-            self._found = []
+            self._begin_message()
             self._sent[known] = dumped(rewrite(message)), self._found
         if self._through is not None:
             self._through[known] = None
         return self._sent[known][0]
+
+    def _begin_message(self) -> None:
+        self._found = []
+        if not self._plan.style.consistent:
+            self._running.forget_strings()
 
     @property
     def _restorer(self) -> Restorer:
         """What restores replies to all messages so far, or to those of an exchange; made when a reply comes."""
         went = self._sent if self._through is None else self._through
         if self._added < len(went):
-            self._restores.add(pair for tag in islice(went, self._added, None) for pair in self._sent[tag][1])
+            self._restores.add(pair for tag in islice(went, self._added, None) for pair in self._pairs_of(tag))
             self._added = len(went)
         return self._restores
 
-    def _rewriter(self) -> Callable[[str], str]:
-        reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
-        return self._rewrite or (lambda text: self._read(text, reader))
+    def _pairs_of(self, tag: str) -> list[Pair]:
+        return self._sent[tag][1] if tag in self._sent else self._records.used_at(tag)
 
-    def _read(self, text: str, reader: TextReader) -> str:
+    def _messages(self, text: Callable[[str], str], reader: TextReader | None = None, **ways: Any) -> Messages:
+        """What rewrites messages; with a reader, parts that a model wrote are linked to nothing."""
+        if reader is not None and not self._rewrite:
+            ways["of_model"] = self._messages(partial(self._write_unlinked, reader=reader))
+        return Messages(text, self._as_signed, self._field_names.is_field, self._pass_through, **ways)
+
+    def _rewriter(self, reader: TextReader | None = None, masks: Masks | None = None) -> Callable[[str], str]:
+        reader = self._plan.reader() if reader is None else reader
+        return self._rewrite or (lambda text: self._read(text, reader, masks))
+
+    def _read(self, text: str, reader: TextReader, masks: Masks | None = None) -> str:
         swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
+        text = swap.there(text)
+        if masks is not None and masks.originals:
+            read, used = masks.read(text, reader)
+            self._found += used
+            return self._written(read, swap, masks)
         if self._plan.also is not None:
-            return self._written(reader.read([swap.there(text)])[0], swap)
-        read = reader.stream(swap.there(text))
-        written, found = write(self._running.stream(read))
-        self._count_words(read)
+            return self._written(reader.read([text])[0], swap)
+        stream = reader.stream(text)
+        written, found = write(self._running.stream(stream))
+        self._count_words(stream)
         if swap is not NO_SWAP:
             found = [pair._replace(original=swap.back(pair.original)) for pair in found]
         self._found += found
         return swap.back(written)
 
+    def _write_unlinked(self, text: str, reader: TextReader) -> str:
+        swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
+        read = self._plan.read_strictly(reader.read([swap.there(text)])[0])
+        return self._joined(self._running.rewrite_unlinked(read), swap)
+
     def _count_words(self, read: Read | ReadStream) -> None:
         kept, replaced = self._kept_words
         self._kept_words = KeptWords(kept + read.shown, replaced + read.replaced_words)
 
-    def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
+    def _written(self, read: Read, swap: Swap = NO_SWAP, masks: Masks | None = None) -> str:
         self._count_words(read)
         pieces = self._running.rewrite(read)
+        pieces = pieces if masks is None else masks.put_surrogates(pieces)
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
+        return self._joined(pieces, swap)
+
+    def _joined(self, pieces: list[Piece], swap: Swap) -> str:
         written = swap.back("".join(piece.output for piece in pieces))
         if self._plan.also is None:
             return written
@@ -359,20 +669,42 @@ class Conversation:
         kept = [(end - len(piece.output), end) for piece, end in zip(pieces, ends, strict=True) if piece.mention]
         return hide(written, self._plan.also, kept)
 
-    def _remember(self, restored: Any, reply: Any, used: list[Pair]) -> None:
-        self._said[self._tag("reply", restored)] = dumped(reply), used
+    def _remember(self, restored: Any, written: Any, used: list[Pair]) -> None:
+        """Note by which pairs a text or value of a reply was restored, and what a provider signed."""
+        if isinstance(written, Mapping) and written.get("type") in SIGNED:
+            self._signed[self._tag("signed", restored)] = dumped(written)
+        else:
+            self._pieces.append((dumped(written), [*used]))
 
-    def _written_by_the_model(self, value: Any) -> Any:
-        written, used = self._said.get(self._tag("reply", value), (None, []))
-        self._found += used
+    def _as_signed(self, item: Any) -> Any:
+        written = self._signed.get(self._tag("signed", item))
         return None if written is None else json.loads(written)
+
+    def _as_restored(self, kind: str, value: Any) -> Any:
+        """Arguments of a model are not checked where some call was restored to them: only their place tells more."""
+        return value if kind == "call" and self._records.has_call(value) else None
+
+    def _hashed(self, use: str, *parts: str) -> str:
+        return tag(self._key, use, *(part.encode("utf-8", "surrogatepass") for part in parts)).hex()
 
     def _tag(self, use: str, value: Any) -> str:
         said, passes = dumped(value, IN_ORDER).encode(), dumped(sorted(self._pass_through)).encode()
         return tag(self._key, use, said, passes).hex()
 
 
+def _runs(messages: list[Any], senders: list[str]) -> list[int]:
+    """For the first of some messages of the model in a row how many they are; 0 for all others."""
+    runs, first = [0] * len(messages), None
+    for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):
+        if sender == "model" and next(own_fields(message), None) is not None:
+            first = number if first is None else first
+            runs[first] += 1
+        elif sender in ("user", "tool"):
+            first = None
+    return runs
+
+
 def _tags(went: Went | None) -> Iterator[str]:
     while went is not None:
-        tags, went = went
-        yield from tags
+        yield from went.tags
+        went = went.before

@@ -21,7 +21,8 @@ except ImportError:  # Windows
     fcntl = None
 
 #: The first line of a file, and what its content belongs to.
-HEADER = b"textveil-conversation 2\n"
+HEADER = b"textveil-conversation 3\n"
+_OLDER = (b"textveil-conversation 1\n", b"textveil-conversation 2\n")
 #: A file has no more.
 _MOST_BYTES = 1 << 28
 #: Entries of a list that are encoded at a time.
@@ -120,6 +121,10 @@ def read(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
             sealed = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise InputError("the conversation: no readable file there") from error
+    if sealed.startswith(_OLDER):
+        raise InputError(
+            "the conversation: saved by an earlier version, which did not store where replies stood; begin a new one"
+        )
     if not sealed.startswith(HEADER) or len(sealed) > _MOST_BYTES:
         raise InputError("the conversation: not one of this version that textveil has written")
     key = _key_of(path, key_file, make=False)

@@ -180,6 +180,7 @@ class ReplyStream(Stream):
 
     Attributes:
         incoming: What ``Conversation.incoming`` would say, once it is closed.
+        written: The text as the model wrote it, once it is closed.
     """
 
     def __init__(self, index: Index, remember: Remember, policy: RestorePolicy = PROSE_ONLY) -> None:
@@ -188,6 +189,7 @@ class ReplyStream(Stream):
         self._came: list[str] = []
         self._went: list[str] = []
         self.incoming: Incoming | None = None
+        self.written = ""
 
     def feed(self, delta: str) -> str:
         """Takes the next part; returns what is decided: all but a form, a character and an open chunk at most.
@@ -207,7 +209,8 @@ class ReplyStream(Stream):
             return ""
         rest = super().close()
         restored = "".join(self._went) + rest
-        self._remember(restored, "".join(self._came), self.used)
+        self.written = "".join(self._came)
+        self._remember(restored, self.written, self.used)
         self.incoming = Incoming(
             reply=restored,
             placed=tuple(self.placed),

@@ -17,6 +17,10 @@ from textveil.work_limits import check_work
 #: gave; calls of tools; the name of a person; nothing; what the fields of a call have.
 SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
 _OWN_WORDS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
+#: Of a field with words of the model, what kind of words a reply has in it.
+_KINDS = {"content": "text", "text": "text", "arguments": "call", "input": "call"}
+#: The settings of a request that are a value of JSON, as an item.
+SETTINGS = "textveil_settings"
 _CALL = {"name": SAME, "arguments": ARGUMENTS}
 _MESSAGE = {
     **dict.fromkeys(("role", "type", "id", "status", "phase", "tool_call_id"), SAME),
@@ -35,6 +39,7 @@ TYPES: Mapping[str, Mapping[str, int]] = {
     "function": {"type": SAME, "id": SAME, "index": SAME, "function": CALL},
     "function_call": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), **_CALL},
     "item_reference": {"type": SAME, "id": SAME},
+    SETTINGS: {"type": SAME, "value": VALUE},
     "function_call_output": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), "output": RESULT},
 }
 #: Types that hold what is not text, or what the provider has signed.
@@ -47,6 +52,7 @@ SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
 _TOOLS, _OWN = frozenset(("tool", "function")), frozenset(("assistant",))
 _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
+_CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -61,19 +67,27 @@ class Messages:
 
     Args:
         text: Rewrites a text.
-        said: Gives what the model itself wrote for a text or value that it was restored to; else ``None``.
+        signed: Gives what a provider signed as it came; ``None`` for what did not come from it.
         is_field: Tells whether a key of JSON is the name of a field, which stays. Any other is rewritten as a value.
         pass_through: Types of parts, and roles, that stay as they are; ``keys`` lets any key of JSON stay.
+        own: Gives what the model wrote for the next field of a kind; ``None`` where that is not known.
+        of_model: Rewrites what is under the model's name, in place of this.
+        of_result: Gives what rewrites the result of a call, in place of this.
     """
 
     def __init__(
         self,
         text: Callable[[str], str],
-        said: Callable[[Any], Any],
+        signed: Callable[[Any], Any],
         is_field: Callable[[str], bool],
         pass_through: Collection[str] = (),
+        *,
+        own: Callable[[str, Any], Any] = lambda kind, value: None,
+        of_model: "Messages | None" = None,
+        of_result: "Callable[[str], Messages] | None" = None,
     ) -> None:
-        self._text, self._said, self._is_field, self._passes = text, said, is_field, frozenset(pass_through)
+        self._text, self._signed, self._is_field, self._passes = text, signed, is_field, frozenset(pass_through)
+        self._own, self._of_model, self._of_result = own, of_model, of_result
 
     def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
         """Returns a message, or a part of one, rewritten.
@@ -94,27 +108,39 @@ class Messages:
         kind = kind if isinstance(kind, str) else ""
         if kind in self._passes or role in self._passes:
             return json.loads(dumped(item))
-        if kind in SIGNED and (written := self._said(as_signed(item))) is not None:
+        if kind in SIGNED and (written := self._signed(as_signed(item))) is not None:
             return written
         if kind in _NOT_TEXT:
             where = f"what has the type {kind} cannot be rewritten: leave it out, or name it in pass_through"
             raise InputError(f"{where} (gateway: --pass-through {kind})")
         if kind not in TYPES:
             raise InputError("it has a type that is not known: leave it out, or name its type in pass_through")
-        return self._fields(item, TYPES[kind], own or kind in _OF_THE_MODEL, role or around)
+        own = own or kind in _OF_THE_MODEL
+        by = self
+        if own:
+            by = self._of_model or self
+        elif self._of_result is not None and is_result(item):
+            by = self._of_result(call_id(item))
+        return by._fields(item, TYPES[kind], own, role or around)
 
     def _fields(self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None) -> Any:
         item = {name: value for name, value in item.items() if name in fields or value is not None}
         if not set(item) <= set(fields):
             raise InputError("it has a field that is not known")
-        return {name: self._field(value, fields[name], own, role) for name, value in item.items()}
+        return {name: self._field(name, value, fields[name], own, role) for name, value in item.items()}
 
-    def _field(self, value: Any, what: int, own: bool, role: Any) -> Any:
+    def _field(self, name: str, value: Any, what: int, own: bool, role: Any) -> Any:
         if value is None or (what == EMPTY and not value):
             return value
         if what == SAME or (what == NAME and role in _TOOLS):
             return _same(value)
-        if own and what in _OWN_WORDS and (written := self._said(value)) is not None:
+        parts = what == PARTS and isinstance(value, list)
+        if (
+            own
+            and what in _OWN_WORDS
+            and not parts
+            and (written := self._own(_KINDS.get(name, name), value)) is not None
+        ):
             return written
         if what == VALUE:
             return self._value(value)
@@ -168,6 +194,39 @@ class Messages:
             return type(value)(f"-{digits}" if value < 0 else digits)
         except ValueError:
             return type(value)(0)
+
+
+def sender_of(message: Any, pass_through: Collection[str] = ()) -> str:
+    """Return who wrote a message: ``model``, ``tool``, ``user``, or ``other`` for what no reply follows."""
+    if not isinstance(message, Mapping):
+        return "other"
+    kind, role, content = message.get("type", "message"), message.get("role"), message.get("content")
+    if not isinstance(kind, str) or kind in pass_through or role in pass_through or kind in SIGNED:
+        return "other"
+    if role in _OWN or kind in _OF_THE_MODEL:
+        return "model"
+    if is_result(message) or (isinstance(content, list) and any(map(is_result, content))):
+        return "tool"
+    return "user" if role == "user" else "other"
+
+
+def results_of(message: Mapping[str, Any]) -> list[str]:
+    """Return the identifiers of the calls whose results a message has."""
+    content = message.get("content")
+    entries = [message, *content] if isinstance(content, list) else [message]
+    return [call_id(entry) for entry in entries if is_result(entry)]
+
+
+def is_result(item: Any) -> bool:
+    """Return whether a message or a part of one is what a tool gave."""
+    return isinstance(item, Mapping) and (
+        item.get("role") in ("tool", "function") or item.get("type") in ("tool_result", "function_call_output")
+    )
+
+
+def call_id(item: Mapping[str, Any]) -> str:
+    """Return the identifier of the call that a result belongs to."""
+    return next((str(item[name]) for name in _CALL_IDS if item.get(name) is not None), "")
 
 
 def as_signed(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class Running(_Document):
         self._left: dict[_Pool, array[int]] = {}
         #: Per pool: draws to come, each uniform below the number beside them. They end with the text that they are for.
         self._ready: dict[_Pool, tuple[int, list[int]]] = {}
+        self._linked = True
 
     def rewrite(self, read: Read) -> list[Piece]:
         """Returns the parts of the next text.
@@ -95,6 +96,35 @@ class Running(_Document):
         if held is not None:
             yield _without_tag(held, "")
 
+    def rewrite_unlinked(self, read: Read) -> list[Piece]:
+        """Return the parts of a text in which each mention has a surrogate of its own, also if strings are equal.
+
+        Privacy:
+            No string of an earlier text is compared, and none is stored: the upstream learns no equality.
+        """
+        self._linked = False
+        try:
+            return self.rewrite(read)
+        finally:
+            self._linked = True
+
+    def forget_strings(self) -> None:
+        """Begin a new mapping: strings of later texts are linked to none of earlier ones. No surrogate comes again."""
+        self._numbers.clear()
+        self._tags.clear()
+
+    def has_written(self, text: str) -> bool:
+        """Return whether every word of this text came out as a surrogate, or the whole of it."""
+        return key(text) in self._out or all(key(word) in self._out for word in text.split())
+
+    @property
+    def tags(self) -> Collection[str]:
+        """The tags of the current mapping."""
+        return self._tags.values()
+
+    def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
+        return super()._tag(called, equal) if self._linked else f"[{called}]"
+
     def _piece(self, mention: Mention) -> Piece:
         drawn, original = self._mention(mention), mention.slot.text
         assert drawn is not None  # a conversation has no list that is drawn
@@ -111,6 +141,8 @@ class Running(_Document):
 
     def _draw(self, part: Part) -> int | None:
         """The member for a part; ``None`` if none is left, or the conversation has too many strings."""
+        if not self._linked:
+            return self._draw_unlinked(part)
         kind, layout = part.kind, part.layout
         size, consistent = self._surrogates.of(kind, layout)
         equal = kind, layout, part.folded
@@ -123,6 +155,18 @@ class Running(_Document):
             return None if consistent else self._below((kind, layout), size)
         if consistent:
             self._numbers[equal] = member
+        return member
+
+    def _draw_unlinked(self, part: Part) -> int:
+        """A member for one mention alone; the pool stays as full as it was."""
+        pool = part.kind, part.layout
+        size, _ = self._surrogates.of(*pool)
+        member = self._below(pool, size)
+        for _ in range(_TRIES):  # it should not be a word that a reply is restored by
+            word = key(self._surrogates.spelled(part.kind, part.layout, member, LOWER))
+            if word not in self._out and word not in self._common:
+                break
+            member = self._below(pool, size)
         return member
 
     def _unused(self, kind: str, layout: str, size: int, skips: Collection[str]) -> int | None:
@@ -190,6 +234,7 @@ class Running(_Document):
         return {
             "members": [[*equal, member] for equal, member in self._numbers.items()],
             "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
+            "counts": self._counts,
             "out": sorted(self._out),
         }
 
@@ -197,8 +242,7 @@ class Running(_Document):
         """Goes on where a state was taken."""
         self._numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["members"]}
         self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
-        for called, _ in self._tags:
-            self._counts[called] = self._counts.get(called, 0) + 1
+        self._counts = dict(state["counts"])
         self._out = set(state["out"])
         self._left.clear()
 

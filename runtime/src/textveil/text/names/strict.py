@@ -1,0 +1,61 @@
+"""Hides what only the context keeps: for texts that a model wrote and somebody changed.
+
+The rules of context keep ``<3``, ``&#79;`` or a common word where a sentence starts. Whoever writes a surrogate into
+such a context learns from the result which kind of string the original is. Here a string decides for itself.
+"""
+
+import regex
+
+from textveil.text.names.kinds import Mention, Part
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.read import Read
+from textveil.text.names.slots import Slot
+from textveil.text.names.strings import number_kind
+from textveil.text.names.tokens import CAPITAL, SHOWN
+from textveil.text.segmentation import LOWER, case_pattern, key
+
+_WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019]*+|\p{N}++")
+_APOSTROPHES = "'\u2019"
+
+
+def read_strictly(read: Read, lexicon: Lexicon) -> Read:
+    """Hide every number and every word that is not kept in all contexts, beside what is hidden already.
+
+    Privacy:
+        The result is a function of the text and of public lists. Nothing that ``read`` hides is kept.
+    """
+    entries: list[str | Mention] = []
+    for entry in read.entries:
+        if not isinstance(entry, str):
+            entries.append(entry)
+            continue
+        kept = 0
+        for match in _WORDS.finditer(entry):
+            word = match[0].rstrip(_APOSTROPHES)
+            if not _is_always_kept(word, lexicon):
+                entries += [entry[kept : match.start()], _make_mention(word)]
+                kept = match.start() + len(word)
+        entries.append(entry[kept:])
+    return Read(entries, read.shown)
+
+
+def may_be_kept(text: str, lexicon: Lexicon) -> bool:
+    """Return whether the rules keep this string in some context: all strings but names on no list of common words."""
+    words = text.replace("-", " ").split()
+    return not all(
+        word.isalpha() and token.cls == CAPITAL and not token.bits for word in words for token in lexicon.word(word)
+    )
+
+
+def _is_always_kept(word: str, lexicon: Lexicon) -> bool:
+    return not word[0].isnumeric() and all(token.cls == SHOWN for token in lexicon.word(word))
+
+
+def _make_mention(word: str) -> Mention:
+    kind, layout, case = "word", "", case_pattern(word)
+    if word[0].isnumeric():
+        kind, layout = number_kind(word) if word.isascii() else ("symbol", "")
+    elif len(word) == 1:
+        kind = "letter" if case == LOWER else "initial"
+    part = Part(kind, layout, key(word), word)
+    return Mention(kind, case, (part,), Slot(kind, case, layout, (), word), word)

@@ -1,0 +1,465 @@
+"""An upstream that answers on purpose: what it sees is the same whether its guess is a hidden string or not.
+
+docs/proofs/names.md has the rules. Two users have one secret each, of one skeleton. The upstream guesses the first.
+Under one stream of entropy it gets the same bytes from both, whatever it answers and whatever their clients send again.
+"""
+
+import json
+import os
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planted import planted
+from textveil import Conversation, Sanitizer
+from textveil.conversation.reply_records import ReplyRecords
+from textveil.conversation.tool_tests import ToolTests
+
+#: Words on no list: each is replaced, and none is a surrogate.
+GUESSED, OTHER = "Zqxwgrad", "Qvorbley"
+GUESSES = [GUESSED, *(f"Zqxw{first}{second}burg" for first in "abcdefgh" for second in "abcdefgh")]
+Message = dict[str, Any]
+Reply = Callable[[int, str], Any]
+Client = Callable[[list[Message]], list[Message]]
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def blocks(turn: int, surrogate: str) -> Any:
+    """A message of many texts: the surrogate first or last, and guesses."""
+    texts = [surrogate, *GUESSES] if turn % 2 else [*GUESSES, surrogate]
+    return {"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]}
+
+
+def chat(turn: int, surrogate: str) -> Any:
+    """One guess a reply."""
+    return {"role": "assistant", "content": f"The town is {[surrogate, *GUESSES][turn]}."}
+
+
+def items(turn: int, surrogate: str) -> Any:
+    part = {"type": "output_text", "annotations": []}
+    texts = [f"The town is {town}." for town in [surrogate, *GUESSES[:9], surrogate]]
+    item = {"type": "message", "role": "assistant", "status": "completed"}
+    return [{**item, "id": f"m{n}", "content": [{**part, "text": text}]} for n, text in enumerate(texts)]
+
+
+def prose(turn: int, surrogate: str) -> Any:
+    questions = f"Is it {surrogate}, or {', '.join(GUESSES[:20])}? &#{surrogate}; <{surrogate} {surrogate}. {surrogate}"
+    return {"role": "assistant", "content": questions, "refusal": None}
+
+
+def calls(turn: int, surrogate: str) -> Any:
+    arguments = json.dumps({"towns": [surrogate, *GUESSES]})
+    return [{"type": "function_call", "call_id": f"c{turn}", "name": "note", "arguments": arguments}]
+
+
+def changed(change: Callable[[str], str]) -> Client:
+    """A client that changes each text under the model's name."""
+
+    def text(value: Any) -> Any:
+        return change(value) if isinstance(value, str) else [{**p, "text": change(p["text"])} for p in value]
+
+    return lambda messages: [
+        {**message, "content": text(message["content"])}
+        if message.get("role") == "assistant" and message.get("content")
+        else message
+        for message in messages
+    ]
+
+
+def merged(messages: list[Message]) -> list[Message]:
+    """A client that makes one message of all replies."""
+    said = [json.dumps(message.get("content")) for message in messages if message.get("role") == "assistant"]
+    return [messages[0], {"role": "assistant", "content": " ".join(said)}, messages[-1]]
+
+
+def repeated(messages: list[Message]) -> list[Message]:
+    return [copy for message in messages for copy in [message] * (1 + (message.get("role") == "assistant"))]
+
+
+CLIENTS: dict[str, Client] = {
+    "exact": lambda messages: messages,
+    "stripped": changed(lambda text: f" {text.strip(' .')}\n"),
+    "edited": changed(lambda text: text.replace("is", "was").replace(",", ";")),
+    "cut": changed(lambda text: text.partition(" ")[2] or text),
+    "quoted": changed(lambda text: f"Earlier I said: {text}"),
+    "repeated in a text": changed(lambda text: f"{text} {text}"),
+    "merged": merged,
+    "repeated": repeated,
+    "drops the oldest": lambda messages: messages[-3:],
+    "drops messages of the user": lambda messages: [messages[0], *messages[1::2], messages[-1]],
+    "named": lambda messages: [
+        {**message, "name": "Zqxwgrad"} if message.get("role") == "assistant" else message for message in messages
+    ],
+}
+REPLIES: dict[str, Reply] = {"blocks": blocks, "chat": chat, "items": items, "prose": prose, "calls": calls}
+
+
+def view(
+    sanitizer: Sanitizer,
+    secret: str,
+    reply: Reply,
+    client: Client,
+    *,
+    turns: int = 4,
+    stream: bool = False,
+    **options: Any,
+) -> str:
+    """What the upstream gets, under one stream of entropy."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(os, "urandom", random.Random(5).randbytes)
+    try:
+        conversation = Conversation(sanitizer, restore_places="all")  # the more is restored, the more can be asked
+        messages, seen = [user(f"We met in {secret}")], list[Any]()
+        for turn in range(turns):
+            exchange = conversation.exchange()
+            seen.append(sent := exchange.outgoing(client(messages) if turn else messages))
+            surrogate = seen[0][0]["content"].removeprefix("We met in ")
+            written = reply(turn, surrogate)
+            if stream:
+                texts = [part["text"] for part in written["content"]]
+                restored = {"role": "assistant", "content": [streamed(exchange, text, 1 + turn) for text in texts]}
+            else:
+                restored = exchange.incoming(written).reply
+            messages += [*(restored if isinstance(restored, list) else [restored]), user(f"Go on, part {turn}.")]
+            assert OTHER not in json.dumps(sent)
+        return json.dumps(seen)
+    finally:
+        patch.undo()
+
+
+def streamed(exchange: Conversation, text: str, size: int) -> Message:
+    stream = exchange.stream()
+    parts = [stream.feed(text[place : place + size]) for place in range(0, len(text), size)]
+    return {"type": "text", "text": "".join([*parts, stream.close()])}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("reply", REPLIES)
+def test_a_guess_shows_nothing(sanitizer: Sanitizer, reply: str, client: str) -> None:
+    first, second = (view(sanitizer, secret, REPLIES[reply], CLIENTS[client]) for secret in (GUESSED, OTHER))
+    assert first == second
+
+
+@pytest.mark.parametrize("client", ["exact", "edited"])
+def test_a_guess_in_a_stream_shows_nothing(sanitizer: Sanitizer, client: str) -> None:
+    first, second = (view(sanitizer, secret, blocks, CLIENTS[client], stream=True) for secret in (GUESSED, OTHER))
+    assert first == second
+
+
+@pytest.mark.parametrize("surrogate_first", [True, False])
+def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, surrogate_first: bool) -> None:
+    conversation = Conversation(sanitizer)
+    messages = [user("We met in Zqxwgrad")]
+    exchange = conversation.exchange()
+    surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("We met in ")
+    guesses = [f"Zqxw{number:04d}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(6_000)]
+    guesses[4_711] = "Zqxwgrad"
+    texts = [surrogate, *guesses] if surrogate_first else [*guesses, surrogate]
+    written = {"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]}
+    restored = exchange.incoming(written).reply
+    assert [part["text"] for part in restored["content"]].count("Zqxwgrad") == 2
+    again = conversation.exchange().outgoing([*messages, restored, user("Go on.")])
+    assert again[1] == written
+
+
+def test_two_replies_at_one_place_show_nothing(sanitizer: Sanitizer) -> None:
+    """The client asks again, and sends either of them."""
+
+    def seen(secret: str) -> str:
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "urandom", random.Random(5).randbytes)
+        try:
+            conversation, view = Conversation(sanitizer), list[Any]()
+            messages = [user(f"We met in {secret}")]
+            replies = []
+            for turn in range(3):
+                exchange = conversation.exchange()
+                sent = exchange.outgoing(messages)
+                surrogate = sent[0]["content"].removeprefix("We met in ")
+                replies.append(exchange.incoming(chat(turn, surrogate)).reply)
+            for number in (0, 1, 2, 1, 0):
+                view.append(conversation.exchange().outgoing([*messages, replies[number], user("Go on.")]))
+            return json.dumps(view)
+        finally:
+            patch.undo()
+
+    assert seen(GUESSED) == seen(OTHER)
+    assert GUESSED not in seen(GUESSED)
+
+
+@pytest.mark.parametrize("choices", [2, 65])
+def test_several_replies_to_one_request_show_nothing(sanitizer: Sanitizer, choices: int) -> None:
+    """The client sends one of them again, which need not be the first."""
+
+    def seen(secret: str) -> str:
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "urandom", random.Random(5).randbytes)
+        try:
+            conversation, view = Conversation(sanitizer), list[Any]()
+            messages = [user(f"We met in {secret}")]
+            exchange = conversation.exchange()
+            surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("We met in ")
+            replies = [exchange.incoming(chat(number, surrogate)).reply for number in range(choices)]
+            for number in (1, 0, choices - 1, 1):
+                view.append(conversation.exchange().outgoing([*messages, replies[number], user("Go on.")]))
+            return json.dumps(view)
+        finally:
+            patch.undo()
+
+    assert seen(GUESSED) == seen(OTHER)
+
+
+def test_each_message_with_a_mapping_of_its_own_shows_no_equality(sanitizer: Sanitizer) -> None:
+    def said(secret: str) -> str:
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "urandom", random.Random(5).randbytes)
+        try:
+            conversation = Conversation(sanitizer, consistent=False)
+            texts = [f"We met in {secret}", *(f"Is it {guess}?" for guess in GUESSES)]
+            return json.dumps(conversation.outgoing([user(text) for text in texts]))
+        finally:
+            patch.undo()
+
+    assert said(GUESSED) == said(OTHER)
+    conversation = Conversation(sanitizer, consistent=False)
+    sent = conversation.outgoing([user("Anna Novak called."), user("Then Anna Novak wrote to Anna Novak.")])
+    assert sent[0]["content"].split()[0] not in sent[1]["content"]
+    names = sent[1]["content"].removesuffix(".").removeprefix("Then ").split(" wrote to ")
+    assert names[0] == names[1]
+    for message, text in zip(sent, ("Anna Novak called.", "Then Anna Novak wrote to Anna Novak."), strict=True):
+        assert conversation.incoming(message["content"]).reply == text
+
+
+def tries(
+    sanitizer: Sanitizer,
+    guesses: list[list[str]],
+    answer: Callable[[list[str]], str],
+    *,
+    other: str = "",
+    **options: Any,
+) -> list[int]:
+    """Which of several calls of a tool have a result in which the surrogate of a hidden string stands again."""
+    conversation = Conversation(sanitizer, **options)
+    messages: list[Message] = [user("We met in Zqxwgrad")]
+    surrogate = conversation.exchange().outgoing(messages)[0]["content"].removeprefix("We met in ")
+    hits = []
+    for number, of_call in enumerate(guesses):
+        exchange = conversation.exchange()
+        exchange.outgoing(messages)
+        arguments = json.dumps({"towns": of_call})
+        call = {"type": "function_call", "call_id": f"c{number}", "name": "find", "arguments": arguments}
+        decoys = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": other}]}
+        messages += exchange.incoming([*([decoys] if other else []), call]).reply
+        messages.append({"type": "function_call_output", "call_id": f"c{number}", "output": answer(of_call)})
+        sent = conversation.exchange().outgoing(messages)
+        hits += [number] if surrogate in towns_in(sent[-1]["output"]) else []
+    return hits
+
+
+def towns_in(output: str) -> set[str]:
+    return {town.strip() for town in re.split(r'[",.;:\[\]{}]+|found in|met in', output)}
+
+
+def no_results(towns: list[str]) -> str:
+    return json.dumps({"message": [f"Nothing was found in {town}" for town in towns]})
+
+
+def test_a_tool_that_echoes_ten_thousand_guesses_tells_nothing(sanitizer: Sanitizer) -> None:
+    guesses = [f"Zqxw{number:04d}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(10_000)]
+    guesses[7_071] = GUESSED
+    assert tries(sanitizer, [guesses], no_results) == []
+
+
+def test_calls_with_few_guesses_are_tests_and_only_so_many(sanitizer: Sanitizer) -> None:
+    wrong = [f"Zqxw{first}{second}burg" for first in "abcdefgh" for second in "abcdefgh"]
+    assert tries(sanitizer, [["Vlombeck", GUESSED]], no_results) == [0]
+    assert tries(sanitizer, [[*wrong[:3], GUESSED]], no_results) == []
+    first = [wrong[place : place + 3] for place in range(0, 30, 3)]
+    assert tries(sanitizer, [*first, [GUESSED]], no_results) == [10]
+    assert tries(sanitizer, [*first, wrong[30:33], [GUESSED]], no_results) == []  # 33 with it
+    assert tries(sanitizer, [[GUESSED]], no_results, tool_tests=(0, 0)) == []
+    assert tries(sanitizer, [[*wrong[:9], GUESSED]], no_results, tool_tests=(10, 10)) == [0]
+
+
+def test_what_a_model_wrote_outside_of_calls_does_not_count(sanitizer: Sanitizer) -> None:
+    """Else the count would test ten thousand strings at once: whether one of them is in the result."""
+    assert tries(sanitizer, [["Vlombeck"]], lambda towns: "We met in Zqxwgrad", other=" ".join(GUESSES)) == [0]
+
+
+def test_a_tool_that_reads_what_another_wrote_tells_nothing(sanitizer: Sanitizer) -> None:
+    assert tries(sanitizer, [GUESSES, []], lambda towns: ", ".join(GUESSES)) == []
+
+
+def test_a_call_whose_identifier_comes_again_has_the_guesses_of_both(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    messages: list[Message] = [user("We met in Zqxwgrad")]
+    for towns in (["Vlombeck"], GUESSES):
+        exchange = conversation.exchange()
+        sent = exchange.outgoing(messages)
+        call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": json.dumps({"towns": towns})}
+        messages += exchange.incoming([call]).reply
+        messages.append({"type": "function_call_output", "call_id": "c", "output": ", ".join(towns)})
+    surrogate = sent[0]["content"].removeprefix("We met in ")
+    again = conversation.exchange()
+    assert surrogate not in {town for sent in again.outgoing(messages)[1:] for town in towns_in(json.dumps(sent))}
+    assert again.unshared == 1
+
+
+def test_the_result_of_a_call_that_nobody_knows_tells_nothing(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    surrogate = conversation.outgoing([user("We met in Zqxwgrad")])[0]["content"].removeprefix("We met in ")
+    result = {"role": "tool", "tool_call_id": "never", "content": "We met in Zqxwgrad"}
+    (out,) = conversation.outgoing([result])
+    assert surrogate not in towns_in(out["content"])
+    assert "Zqxwgrad" not in out["content"]
+
+
+@pytest.mark.parametrize("secrets", [("79", "65"), ("3", "4"), ("9", "3")])
+def test_what_was_restored_into_a_call_is_hidden_in_every_context(
+    sanitizer: Sanitizer, secrets: tuple[str, str]
+) -> None:
+    """``&#79;`` and ``<3`` are shown anywhere else, and other numbers there are not."""
+
+    def seen(secret: str) -> str:
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "urandom", random.Random(5).randbytes)
+        try:
+            conversation = Conversation(sanitizer, restore_tools={"find"})
+            messages: list[Message] = [user(f"I weigh {secret} stones")]
+            exchange = conversation.exchange()
+            sent = exchange.outgoing(messages)
+            surrogate = sent[0]["content"].split()[2]
+            arguments = json.dumps({"text": f"{surrogate} stones"})
+            call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": arguments}
+            messages += exchange.incoming([call]).reply
+            assert secret in messages[-1]["arguments"]
+            output = f"&#{secret}; <{secret} and &amp;#{secret}; {secret}. or {secret}: {secret}"
+            messages.append({"type": "function_call_output", "call_id": "c", "output": output})
+            return json.dumps(conversation.exchange().outgoing(messages))
+        finally:
+            patch.undo()
+
+    first, second = map(seen, secrets)
+    assert first == second
+
+
+def test_a_client_that_keeps_the_first_message_and_drops_the_next_tests_three_texts(sanitizer: Sanitizer) -> None:
+    """At the place of the first reply other replies stand by and by: after three texts nothing is compared there."""
+    conversation = Conversation(sanitizer)
+    first = user("We met in Zqxwgrad")
+    history: list[Message] = []
+    guesses = ["Vlombeck", "Wrexgau", "Xanbridge", "Ystrop", GUESSED]
+    seen = []
+    for turn in range(7):
+        exchange = conversation.exchange()
+        sent = exchange.outgoing([first, *history[-2:]])
+        surrogate = sent[0]["content"].removeprefix("We met in ")
+        seen.append(sent[1]["content"] if turn else "")
+        text = f"The town is {[surrogate, *guesses, 'Vlombeck'][turn]}."
+        reply = exchange.incoming({"role": "assistant", "content": text}).reply
+        history += [reply, user("Go on.")]
+    assert seen[1] == f"The town is {surrogate}."
+    assert seen[6] != seen[1]
+
+
+def by_content(records: ReplyRecords, place: Any, message: Any, **ways: Any) -> Any:
+    """Plants a fault: a record is found by what its text was restored to."""
+    found = real_find(records, place, message, **ways)
+    texts = [records.fold("text", message["content"])] if isinstance(message.get("content"), str) else []
+    for record in records._records.values():
+        if texts and [tag for tag, _ in record.fields.get("text", ())] == texts:
+            return replace(found, written={"text": [json.loads(record.fields["text"][0][1])]}, is_whole=True)
+    return found
+
+
+real_find = ReplyRecords.find
+FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...], str, str]] = {
+    "a place without what went out before": (
+        ReplyRecords, "_keys", (('"place", place.chain', '"place", ""'),), "chat", "exact"),
+    "items that are found though others are missing": (
+        ReplyRecords, "is_whole_run",
+        (("after is None or after.reply != reply", "True"), ("return False", "return True")),
+        "items", "repeated"),
+    "a second reply at a place replaces the first": (
+        ReplyRecords, "add", (("known.owner is not owner", "False"),), "chat", "retries"),
+    "one surrogate for equal strings of changed text": (
+        Conversation, "_write_unlinked", (("rewrite_unlinked(read)", "rewrite(read)"),), "prose", "edited"),
+    "changed text is read as the user's": (
+        Conversation, "_write_unlinked",
+        (("self._plan.read_strictly(reader.read([swap.there(text)])[0])", "reader.read([swap.there(text)])[0]"),),
+        "numbers", "edited"),
+}  # fmt: skip
+
+
+def numbers(turn: int, surrogate: str) -> Any:
+    return {"role": "assistant", "content": f"It is <{surrogate}, and &#{surrogate}; too."}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, name, changes, reply, client = FAULTS[fault]
+    monkeypatch.setattr(where, name, planted(getattr(where, name), *changes))
+    if name == "_keys":  # else the second reply at the one place closes it
+        monkeypatch.setattr(ReplyRecords, "add", planted(ReplyRecords.add, ("known.owner is not owner", "False")))
+    if client == "retries":
+        with pytest.raises(AssertionError):
+            test_two_replies_at_one_place_show_nothing(sanitizer)
+        return
+    if reply == "numbers":
+        seen = [view_of_number(sanitizer, secret) for secret in ("3", "4")]
+    else:
+        seen = [view(sanitizer, secret, REPLIES[reply], CLIENTS[client]) for secret in (GUESSED, OTHER)]
+    assert seen[0] != seen[1]
+
+
+def test_a_planted_lookup_by_content(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReplyRecords, "find", by_content)
+    first, second = (view(sanitizer, secret, chat, CLIENTS["exact"]) for secret in (GUESSED, OTHER))
+    assert first != second
+
+
+def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result that has more than three of all strings that the model ever wrote is read without the mapping."""
+    real, allowed = Conversation._send_results, [True]
+
+    def by_result(self: Any, message: Any, *others: Any) -> Any:
+        allowed[:] = [sum(guess in message["output"] for guess in GUESSES) <= 3]
+        return real(self, message, *others)
+
+    decoys = GUESSES[1:4]
+
+    def answer(towns: list[str]) -> str:
+        return f"{', '.join(towns)}. We met in {GUESSED}"
+
+    assert tries(sanitizer, [decoys], answer, other=" ".join(GUESSES)) == [0]
+    monkeypatch.setattr(Conversation, "_send_results", by_result)
+    monkeypatch.setattr(ToolTests, "are_shared", lambda tests, calls: allowed[0])
+    assert tries(sanitizer, [decoys], answer, other=" ".join(GUESSES)) == []  # a row with OTHER would still be shared
+
+
+def view_of_number(sanitizer: Sanitizer, secret: str) -> str:
+    patch = pytest.MonkeyPatch()
+    patch.setattr(os, "urandom", random.Random(5).randbytes)
+    try:
+        conversation = Conversation(sanitizer, restore_places="all")
+        messages = [user(f"I weigh {secret} stones")]
+        exchange = conversation.exchange()
+        surrogate = exchange.outgoing(messages)[0]["content"].split()[2]
+        written = f"It is <{surrogate} stones and &#{surrogate} stones; too."
+        restored = exchange.incoming({"role": "assistant", "content": written}).reply
+        restored["content"] = restored["content"].replace("It is", "Is it").replace(" stones", "")
+        return json.dumps(conversation.exchange().outgoing([*messages, restored, user("Go on.")]))
+    finally:
+        patch.undo()
+
+
+@pytest.mark.parametrize("secrets", [("3", "4"), ("9", "3")])
+def test_numbers_in_changed_text_are_hidden_in_every_context(sanitizer: Sanitizer, secrets: tuple[str, str]) -> None:
+    first, second = (view_of_number(sanitizer, secret) for secret in secrets)
+    assert first == second
