@@ -169,8 +169,7 @@ def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None
         assert stream.skipped == []
     else:
         assert "Novak" not in restored
-        assert {reason for _, reason in stream.skipped} == {reply["reason"]}
-        assert ("Gomez", reply["reason"]) in stream.skipped
+        assert {reason for written, reason in stream.skipped if written == "Gomez"} == {reply["reason"]}
     everywhere = HIDDEN.restore(put_in(reply), EVERY_PLACE)
     assert everywhere == put_in(reply, "Novak").replace("[person 1]", "Hale")
 
@@ -241,6 +240,8 @@ OPTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"restore_places": ["json"]}, '{"a": "<img src= SURROGATE >"}', '{"a": "<img src= Gomez >"}'),
     ({"restore_places": ["json"]}, '{"a": "{\\"b\\": \\" SURROGATE \\"}"}', '{"a": "{\\"b\\": \\" Gomez \\"}"}'),
     ({"restore_places": ["json"]}, '{"a": "\\u0041SURROGATE k=SURROGATE"}', '{"a": "\\u0041Gomez k=Gomez"}'),
+    ({"restore_places": ["math"]}, "$\\def\\a#1;{\\url{#1}}\\a SURROGATE ;$", "$\\def\\a#1;{\\url{#1}}\\a Gomez ;$"),
+    ({"restore_places": ["json"]}, '{"a": "[person 1]:\\u0020< SURROGATE >"}', '{"a": "[person 1]:\\u0020< Gomez >"}'),
     ({"restore_places": "all"}, "![x](https://e/?SURROGATE) `SURROGATE`", "![x](https://e/?Novak) `Novak`"),
     ({"restore_places": ["all"]}, "<script>SURROGATE", "<script>Novak"),
     ({"restore_hosts": ["ok.example"]}, "[x](https://ok.example/?q=SURROGATE)", "[x](https://ok.example/?q=Novak)"),
