@@ -15,7 +15,7 @@ _NAMED = {"tab": "", "newline": "", "colon": ":", "lt": "<", "equals": "="}
 _ACTIVE = re.compile(r"<(?:script|style|iframe)|(?:java|vb)script:|data:(?:[a-z]+/|[,;])")
 _HANDLER = re.compile(r"(?<![a-z0-9])on[a-z]{3,40} ?=")
 _BLANKS = re.compile(r"\s+")
-_TAIL, _LONGEST = 64, 0x10FFFF
+_TAIL, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10FFFF
 
 
 class ActiveContentDetector:
@@ -57,4 +57,4 @@ def _decode(match: re.Match[str]) -> str:
     if match[3]:
         return _NAMED[match[3]]
     code = int(match[1], 16) if match[1] else int(match[2])
-    return chr(code).lower() if code <= _LONGEST else ""
+    return chr(code).lower() if code < _SURROGATES or _SURROGATES_END <= code <= _LAST else ""
