@@ -566,6 +566,10 @@ export class Scanner {
       }
     }
     if (frame.angle) {
+      if (character === '"' || character === "'") {
+        this.#giveUp("link"); // without a link it may be a tag, which goes on to the other quotation mark
+        return true;
+      }
       if (character === ">" || character === "\n") frame.angle = false;
       return character !== "\n";
     }

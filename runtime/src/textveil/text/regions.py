@@ -500,6 +500,9 @@ class Scanner:
                 frame.angle = True
                 return True
         if frame.angle:
+            if character in "\"'":  # without a link it may be a tag, which goes on to the other quotation mark
+                self._give_up(Region.LINK)
+                return True
             if character in ">\n":
                 frame.angle = False
             return character != "\n"
