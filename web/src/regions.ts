@@ -132,6 +132,8 @@ export class Scanner {
   #slash = NONE;
   #name = "";
   #doubled = false;
+  /** Whether the number of backslashes right before is odd. */
+  #odd = false;
   #opener = "";
   #dollar = false;
   #tildes = 0;
@@ -165,6 +167,7 @@ export class Scanner {
       if (pattern?.test(text)) {
         at = pattern.lastIndex;
         this.#last = text.charAt(at - 1);
+        this.#odd = false;
         this.role = "text";
         this.region = this.#top?.region ?? "prose";
         continue;
@@ -225,6 +228,7 @@ export class Scanner {
     if (character === "\n") this.#endLine();
     if (this.#tainted && this.#frames.length === 0) this.region = "markup";
     this.#last = character;
+    this.#odd = character === "\\" && !this.#odd;
     return this.region;
   }
 
@@ -323,16 +327,20 @@ export class Scanner {
     if (frame.shifted || (frame.uncertain && frame.hazard)) this.#giveUp("code");
   }
 
-  /** Whether a character opens markup, a command or a link for a reader who sees no code. */
-  #isHazard(character: string): boolean {
+  /** Notes what opens markup, a command or a link for a reader who sees no code: behind it no code is certain. */
+  #noteHazard(frame: Frame, character: string): void {
     const last = this.#last;
-    if (last === "<") return opensMarkup(character);
-    if (last === "\\") return LETTER.test(character);
-    return last === "]" && (character === "(" || character === ":");
+    let region: Region;
+    if (last === "<" && opensMarkup(character)) region = "markup";
+    else if (last === "\\" && LETTER.test(character)) region = "link";
+    else if (last === "]" && (character === "(" || character === ":")) region = "link";
+    else return;
+    frame.hazard = true;
+    if (frame.kind === "inline" || frame.uncertain) frame.region = region; // a run may close it, or none
   }
 
   #readFence(frame: Frame, character: string, atStart: boolean): Region {
-    frame.hazard ||= this.#isHazard(character);
+    this.#noteHazard(frame, character);
     if (!frame.started) {
       if (character === "\n") {
         frame.started = true;
@@ -341,7 +349,7 @@ export class Scanner {
         frame.closing = 1;
         frame.runAtStart = frame.opening = false;
       }
-      return "code";
+      return frame.region;
     }
     if (atStart) {
       const column = this.#column - 1;
@@ -361,7 +369,7 @@ export class Scanner {
       if (frame.closing >= frame.count) this.#closeCode(frame);
       frame.closing = 0;
     }
-    return "code";
+    return frame.region;
   }
 
   #readInline(frame: Frame, character: string, atStart: boolean): Region {
@@ -379,10 +387,10 @@ export class Scanner {
       this.#countTilde();
     } else {
       frame.tainted ||= this.#last === "<" && opensMarkup(character);
-      frame.hazard ||= this.#isHazard(character);
+      this.#noteHazard(frame, character);
       frame.uncertain ||= character === "\n" || character === "|"; // another block or cell may begin there
     }
-    return "code";
+    return frame.region;
   }
 
   #countTilde(): void {
@@ -429,7 +437,7 @@ export class Scanner {
     }
     let escaped = false;
     if (frame?.kind === "json") this.#readJson(frame, character);
-    else escaped = this.#slash === SLASH && !this.#doubled;
+    else escaped = this.#odd;
     if (this.#dollar && this.#openMath(character)) return "math";
     frame ??= this.#top;
     if (this.#readCommand(frame, character)) return this.#regionOf(frame);
@@ -450,6 +458,8 @@ export class Scanner {
   #readCommand(frame: Frame | undefined, character: string): boolean {
     const kind = frame?.kind;
     const slash = this.#slash;
+    const opensMath =
+      (character === "(" || character === "[") && !(MATH.has(kind ?? "") || isLink(kind) || kind === "json");
     if (slash === NONE) {
       if (character !== "\\") return false;
       this.#slash = SLASH;
@@ -466,12 +476,8 @@ export class Scanner {
         this.#name = character;
       } else if ((kind === "paren" && character === ")") || (kind === "bracket" && character === "]")) {
         if (frame?.count === 1) this.#pop();
-      } else if (
-        (character === "(" || character === "[") &&
-        !(MATH.has(kind ?? "") || isLink(kind) || kind === "json")
-      ) {
-        if (character === "(") this.#push("paren", "math");
-        else this.#push("bracket", "math");
+      } else if (opensMath) {
+        this.#push(character === "(" ? "paren" : "bracket", "math");
       } else {
         return "{}$`".includes(character) && !this.#doubled && !isLink(kind);
       }
@@ -483,6 +489,15 @@ export class Scanner {
     }
     if (slash === NAME && this.#name.endsWith("def")) {
       this.#giveUp("link"); // its macros may take what stands without braces
+      return true;
+    }
+    if (character === "\\" && slash !== COMMENT) {
+      this.#slash = SLASH;
+      this.#doubled = false;
+      return !isLink(kind);
+    }
+    if (slash === COMMENT && this.#odd && opensMath) {
+      this.#push(character === "(" ? "paren" : "bracket", "math"); // text has no comments
       return true;
     }
     if (slash === NAME && character === "*") return false;
@@ -549,7 +564,8 @@ export class Scanner {
       frame.destination += character;
       frame.length++;
     }
-    if ((this.#last === "]" && character === "(") || (this.#last === "\\" && LETTER.test(character))) {
+    const last = this.#last;
+    if ((last === "]" && (character === "(" || character === ":")) || (last === "\\" && LETTER.test(character))) {
       this.#giveUp("link"); // no link has this, so a reader may see another one begin
       return true;
     }
@@ -596,7 +612,8 @@ export class Scanner {
         opened.length = 1;
         return;
       }
-      this.#tainted = true; // all that follows the open regions is markup
+      this.#giveUp("markup"); // a reader may see no such region, but the tag
+      return;
     }
     if (character === "`" && !escaped) {
       if (atStart || !NO_FENCE.has(kind ?? "")) {

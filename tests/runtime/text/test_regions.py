@@ -41,7 +41,7 @@ def regions(text: str) -> str:
         ("a $x$ $5 $ d $$ e $$ f", "...MM.........MMMMMM.."),
         ("\\(a\\) \\[ c \\] d", ".MMMM..MMMMMM.."),
         ("\\begin{x} a \\end{x} b", "......MMMMMMMMMMMMM.."),
-        ("\\href{x} \\text{y} b", ".....LLL..........."),
+        ("\\href{x} \\text{y} b", ".....LLL......MMM.."),
         ('a {"x": "}"} [1] ["a"] e', "...JJJJJJJJJ......JJJJ.."),
         ('[a](b "c)" d) e', "...LLLLLLLLLL.."),
         ("](<a b) c>) d", ".LLLLLLLLLL.."),
@@ -51,7 +51,7 @@ def regions(text: str) -> str:
         ("a <b>b</b> <br /> c", "...XX..XXX..XXXXX.."),
         ("<https://a.b/?c=d> e", ".XXXXXLLLLLLLLLLLL.."),
         ("<img src=x> g\n\nh", ".XXXXXXXXXXXXXXX"),
-        ("$a <img$ b", ".MMMMMMXXX"),
+        ("$a <img$ b", ".MMMMXXXXX"),
         ("a `b\n~~~\nc` d\n~~~\ne", "..CCCCCCCCCCCCCCCC."),
     ],
 )

@@ -102,7 +102,7 @@ class Scanner:
         self._tag, self._after_tag, self._tag_colon = False, False, False
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
         self._last, self._line_label = "", False
-        self._slash, self._name, self._doubled = _NONE, "", False
+        self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
         self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
 
     @property
@@ -129,7 +129,7 @@ class Scanner:
                 at += 1
                 continue
             at = match.end()
-            self._last = text[at - 1]
+            self._last, self._odd = text[at - 1], False
             self.role = Role.TEXT
             self.region = self._frames[-1].region if self._frames else Region.PROSE
 
@@ -179,7 +179,7 @@ class Scanner:
             self._end_line()
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
-        self._last = character
+        self._last, self._odd = character, character == "\\" and not self._odd
         return self.region
 
     # Lines and paragraphs
@@ -273,23 +273,27 @@ class Scanner:
         if frame.shifted or (frame.uncertain and frame.hazard):
             self._give_up(Region.CODE)
 
-    def _is_hazard(self, character: str) -> bool:
-        """Return whether a character opens markup, a command or a link for a reader who sees no code."""
+    def _note_hazard(self, frame: _Frame, character: str) -> None:
+        """Note what opens markup, a command or a link for a reader who sees no code: behind it no code is certain."""
         last = self._last
-        return (
-            (last == "<" and character in _OPENS_MARKUP)
-            or (last == "\\" and character in _LETTERS)
-            or (last == "]" and character in "(:")
-        )
+        if last == "<" and character in _OPENS_MARKUP:
+            region = Region.MARKUP
+        elif (last == "\\" and character in _LETTERS) or (last == "]" and character in "(:"):
+            region = Region.LINK
+        else:
+            return
+        frame.hazard = True
+        if frame.kind == _INLINE or frame.uncertain:  # a run may close it, or none
+            frame.region = region
 
     def _read_fence(self, frame: _Frame, character: str, at_start: bool) -> Region:
-        frame.hazard = frame.hazard or self._is_hazard(character)
+        self._note_hazard(frame, character)
         if not frame.started:  # the line that opens it
             if character == "\n":
                 frame.started = True
             elif character == "`" == frame.mark:  # then it is code in a line
                 frame.kind, frame.closing, frame.run_at_start, frame.opening = _INLINE, 1, False, False
-            return Region.CODE
+            return frame.region
         if at_start:
             column = self._column - 1
             left_list = frame.nested and self._quotes == frame.quotes and column < frame.column
@@ -307,7 +311,7 @@ class Scanner:
             if frame.closing >= frame.count:
                 self._close_code(frame)
             frame.closing = 0
-        return Region.CODE
+        return frame.region
 
     def _read_inline(self, frame: _Frame, character: str, at_start: bool) -> Region:
         if character == "`":
@@ -322,9 +326,9 @@ class Scanner:
             self._count_tilde()
         else:
             frame.tainted = frame.tainted or (self._last == "<" and character in _OPENS_MARKUP)
-            frame.hazard = frame.hazard or self._is_hazard(character)
+            self._note_hazard(frame, character)
             frame.uncertain = frame.uncertain or character in "\n|"  # another block or cell may begin there
-        return Region.CODE
+        return frame.region
 
     def _count_tilde(self) -> None:
         if not self._tildes:
@@ -371,7 +375,7 @@ class Scanner:
             self._read_json(frame, character)
             escaped = False
         else:
-            escaped = self._slash == _SLASH and not self._doubled
+            escaped = self._odd
         if self._dollar and self._open_math(character):
             return Region.MATH
         if frame is None and self._frames:
@@ -423,6 +427,12 @@ class Scanner:
             return False
         if slash == _NAME and self._name.endswith("def"):  # its macros may take what stands without braces
             self._give_up(Region.LINK)
+            return True
+        if character == "\\" and slash != _COMMENT:
+            self._slash, self._doubled = _SLASH, False
+            return kind not in (_LINK, _DEFINITION)
+        if slash == _COMMENT and self._odd and character in "([" and kind not in _MATH | {_LINK, _DEFINITION, _JSON}:
+            self._push(*(_PAREN, Region.MATH) if character == "(" else (_BRACKET, Region.MATH))  # text has no comments
             return True
         if slash == _NAME and character == "*":
             return False
@@ -486,7 +496,7 @@ class Scanner:
             if (len(frame.destination) <= _LONGEST_DESTINATION and (frame.destination or character not in _BLANK + "<"))
             else frame.destination
         )
-        if (self._last == "]" and character == "(") or (self._last == "\\" and character in _LETTERS):
+        if (self._last == "]" and character in "(:") or (self._last == "\\" and character in _LETTERS):
             self._give_up(Region.LINK)  # no link has this, so a reader may see another one begin
             return True
         if escaped or character == "\\":
@@ -563,9 +573,9 @@ class Scanner:
         return False
 
     def _opened_by_less(self, frame: _Frame | None, character: str) -> bool:
-        if frame is not None:
-            self._taint()
-            return False
+        if frame is not None:  # a reader may see no such region, but the tag
+            self._give_up(Region.MARKUP)
+            return True
         opened = self._push(_ANGLE, Region.MARKUP)
         opened.destination = character
         return True
