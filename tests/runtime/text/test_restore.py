@@ -332,12 +332,16 @@ def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ActiveContentDetector, "feed", lambda self, text: False)
 
 
+def _all_code_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Scanner, "_note_hazard", lambda self, frame, character: None)
+
+
 def _every_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placing, "PROSE_ONLY", EVERY_PLACE)
     monkeypatch.setattr(Restorer, "stream", lambda self, policy=EVERY_PLACE: placing.Stream(self.index, policy))
 
 
-@pytest.mark.parametrize("fault", [_no_chunk_rule, _no_regions, _no_active_content, _every_place])
+@pytest.mark.parametrize("fault", [_no_chunk_rule, _no_regions, _no_active_content, _all_code_is_certain, _every_place])
 def test_the_attacks_see_planted_faults(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)
     attacks = [put_in(reply) for reply in REPLIES if not reply["restored"]]
