@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from textveil import IndexEncoder, Result, Sanitizer
 from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
+from textveil.text.restore_policy import RestorePolicy
 from textveil.text.stand_ins import NO_SWAP, swap_of
 
 from inputs import ROOT, characters, odd, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
+from replies import OPTION_SETS, make_reply  # isort: skip
 import damaged  # pyright: ignore[reportMissingImports]
 import written_replies  # pyright: ignore[reportMissingImports]
 
@@ -96,14 +98,6 @@ def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any])
     return found
 
 
-def reply(text: str, number: int) -> str:
-    """Returns what somebody may answer."""
-    plural = text.replace(" ", "s ").replace("-", "/")
-    as_json = json.dumps({"text": f"{text}\n{text}"}, ensure_ascii=False)
-    fenced = f'Here:\n```json\n["{text}\\t{text}"]\n```\n{text}'
-    return (text, text.lower(), f"{text.upper()}\n> {text.title()}", plural, as_json, fenced)[number % 6]
-
-
 def in_camel(options: dict[str, Any]) -> dict[str, Any]:
     """Returns options by their names in JavaScript."""
 
@@ -132,6 +126,18 @@ def written(line: dict[str, Any], result: Result) -> str:
     return written_replies.PLACE.sub(form, line["reply"])
 
 
+def restored(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
+    """Returns what becomes of replies under each set of options for restoring: texts, and what stays and why."""
+    made: dict[str, Any] = {"restored": [], "skipped": [], "stayed": []}
+    for result, reply in zip(results, replies, strict=True):
+        assert result.mapping is not None
+        streams = [result.mapping.stream(RestorePolicy.parse(**options)) for options in OPTION_SETS]
+        made["restored"].append([stream.feed(reply) + stream.close() for stream in streams])
+        made["skipped"].append([stream.skipped for stream in streams])
+        made["stayed"].append([[stream.placed, stream.unplaced, stream.ambiguous] for stream in streams])
+    return made
+
+
 def record(
     number: int, options: dict[str, Any], documents: list[list[str]], sanitizer: Sanitizer, lines: Sequence[Any] = ()
 ) -> dict[str, Any]:
@@ -148,11 +154,12 @@ def record(
             asked = (
                 [written(*pair) for pair in zip(lines, results, strict=True)]
                 if lines
-                else [reply(result.text, place) for place, result in enumerate(results)]
+                else [make_reply(result, 1000 * number + place) for place, result in enumerate(results)]
             )
             made["replies"] = asked
             made["mappings"] = [json.loads(mapping(result)) for result in results]
-            made["restored"] = [result.restore(reply) for result, reply in zip(results, asked, strict=True)]
+            made["restore_options"] = [in_camel(restoring) for restoring in OPTION_SETS]
+            made |= restored(results, asked)
     else:
         found = sanitizer.sanitize_documents(documents, **options)
         made["outputs"], made["tokens"] = [one.texts for one in found], [one.tokens for one in found]
@@ -240,7 +247,7 @@ def main() -> None:
     sanitizer, mixed = Sanitizer.load(folder), [*damaged.MOVED, *damaged.MOVED.values(), *"Aa1. "]
     for number, options in enumerate(every[::13], len(every) * 1000):
         made = record(number, options, [[odd(chance, mixed)] for _ in range(each)], sanitizer)
-        made.pop("restored", None)  # by the platform's Unicode
+        made.pop("restored", None)  # what a form is depends on the platform's Unicode
         print(json.dumps(made))
 
 

@@ -38,6 +38,15 @@ function digest(pieces) {
   return createHash("sha256").update(Buffer.from(said, "utf16le")).digest("hex").slice(0, 16);
 }
 
+/** What a stream makes of a reply that comes in pieces of so many code units. */
+function inPieces(stream, reply, length) {
+  let text = "";
+  for (let at = 0; at < reply.length; at += length) text += stream.feed(reply.slice(at, at + length));
+  text += stream.close();
+  const { restored, skipped, unplaced, ambiguous } = stream;
+  return { text, restored, skipped, unplaced, ambiguous };
+}
+
 /** What this reader makes of a record. */
 export function answer(bundle, record) {
   const { options, documents } = record;
@@ -56,7 +65,20 @@ export function answer(bundle, record) {
   };
   if (record.restored !== undefined) {
     answered.mappings = record.replies.map((_, place) => JSON.parse(found[place].mapping.toText()));
-    answered.restored = record.replies.map((reply, place) => found[place].mapping.restore(reply));
+    const reports = record.replies.map((reply, place) =>
+      record.restore_options.map((restoring) => found[place].mapping.restoreWithReport(reply, restoring)),
+    );
+    const each = (part) => reports.map((one) => one.map(part));
+    answered.restored = each(({ text }) => text);
+    answered.skipped = each(({ skipped }) => skipped.map(({ written, reason }) => [written, reason]));
+    answered.stayed = each(({ restored, unplaced, ambiguous }) => [restored, unplaced, ambiguous]);
+    for (const [at, reply] of record.replies.entries()) {
+      const options = record.restore_options[at % record.restore_options.length];
+      const streamed = inPieces(found[at].mapping.stream(options), reply, 1 + (at % 7));
+      const { text, ...whole } = reports[at][at % record.restore_options.length];
+      const active = whole.skipped.some(({ reason }) => reason === "active");
+      if (!active && !isDeepStrictEqual(streamed, { text, ...whole })) answered.restored[at] = streamed;
+    }
   }
   if (record.skeletons !== undefined) {
     const plan = new NamesPlan(bundle, options);
@@ -126,7 +148,7 @@ function plantEach(record, answered) {
 
 async function main() {
   let [bundle, encoder] = [];
-  const counts = { refused: 0, records: 0, encoded: 0, texts: 0, restored: 0, statements: 0, planted: 0 };
+  const counts = { refused: 0, records: 0, encoded: 0, texts: 0, restored: 0, skipped: 0, statements: 0, planted: 0 };
   let wrong = 0;
   for await (const line of createInterface({ input: process.stdin })) {
     const record = JSON.parse(line);
@@ -162,12 +184,13 @@ async function main() {
     }
     counts.records++;
     counts.texts += record.documents.flat().length;
-    counts.restored += record.restored?.length ?? 0;
+    counts.restored += record.restored?.flat().length ?? 0;
+    counts.skipped += record.skipped?.flat(2).length ?? 0;
     counts.statements += record.statements.length;
   }
   console.log(
     `${counts.texts} texts under ${counts.records} sets of options: outputs, skeletons and charges; ` +
-      `${counts.restored} replies restored; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.refused} options refused; ${counts.planted} planted differences seen; ` +
+      `${counts.restored} replies restored, ${counts.skipped} surrogates skipped; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.refused} options refused; ${counts.planted} planted differences seen; ` +
       `${wrong} differences`,
   );
   if (wrong > 0 || counts.texts === 0) process.exitCode = 1;

@@ -4,6 +4,7 @@ python web/scripts/generate.py            writes the file
 python web/scripts/generate.py --check    fails if it differs
 """
 
+import itertools
 import json
 import re
 import sys
@@ -18,7 +19,7 @@ from textveil.lazy import LatePattern
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.index import MAX_CODES
-from textveil.text import forms, options, placing
+from textveil.text import forms, options, placing, word_characters
 from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, spelled, surrogates, words
 from textveil.text.names import strings as names_strings
 from textveil.text.rewrite import rewriter
@@ -50,6 +51,12 @@ def ranges(numbers: Iterable[int]) -> list[int]:
         else:
             found += [number, number]
     return found
+
+
+def base_36(number: int) -> str:
+    """Returns a number as JavaScript reads it with the radix 36."""
+    head = base_36(number // 36) if number >= 36 else ""
+    return head + "0123456789abcdefghijklmnopqrstuvwxyz"[number % 36]
 
 
 def every_character() -> Iterable[str]:
@@ -184,6 +191,7 @@ def constants() -> dict[str, object]:
         "MONTHS": forms._MONTHS,
         "MOST_BLANKS": placing._MOST_BLANKS,
         "NUMERIC_DIGITS": digits_that_are_no_decimals(),
+        "WORD_CHARACTERS": " ".join(base_36(b - a) for a, b in itertools.pairwise([0, *word_characters.BOUNDARIES])),
         "REFUSALS": refusals(),
         "STATEMENT": sentences(),
         "NAMES_STATEMENT": sentences_of_names(),

@@ -23,6 +23,8 @@ export {
   WrongBundle,
 } from "./errors.js";
 export type { Options } from "./options.js";
-export type { Restorer } from "./restore.js";
+export type { RestoreOptions, RestorePlace, SkipReason } from "./policy.js";
+export type { RestoreReport, RestoreStream, SkippedSurrogate } from "./replies.js";
+export type { RestoredReply, Restorer } from "./restore.js";
 export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";
 export type { Facts, Statement } from "./statement.js";

@@ -8,6 +8,7 @@ import { InputError, OptionError, UnknownLevel } from "./errors.js";
 import { REFUSALS } from "./generated.js";
 import { NamesPlan } from "./names/plan.js";
 import { capOf, epsilonOf, type Given, givenOf, isMany, type Options } from "./options.js";
+import type { RestoreOptions } from "./policy.js";
 import { Restorer } from "./restore.js";
 import { type Plan, Rewriter, Slots } from "./rewrite.js";
 import { Rule } from "./skeleton.js";
@@ -20,8 +21,8 @@ export interface Result {
   readonly statement: Statement;
   /** What restores words after consistent draws; undefined otherwise. It undoes the protection. */
   readonly mapping: Restorer | undefined;
-  /** Returns a reply about the sanitized text with its original words, on this device. */
-  restore(reply: string): string;
+  /** Returns a reply about the sanitized text with its original words in running text, on this device. */
+  restore(reply: string, options?: RestoreOptions): string;
 }
 
 /** The texts of a document after the draw, with one statement for all of them together. */
@@ -47,11 +48,11 @@ class Drawn implements Result {
     return this.#mapping;
   }
 
-  restore(reply: string): string {
+  restore(reply: string, options?: RestoreOptions): string {
     if (this.#mapping === undefined) {
       throw new OptionError("there is no mapping: words are restored after consistent draws, in the same process");
     }
-    return this.#mapping.restore(reply);
+    return this.#mapping.restore(reply, options);
   }
 }
 

@@ -169,8 +169,7 @@ def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None
         assert stream.skipped == []
     else:
         assert "Novak" not in restored
-        assert {reason for _, reason in stream.skipped} == {reply["reason"]}
-        assert ("Gomez", reply["reason"]) in stream.skipped
+        assert {reason for written, reason in stream.skipped if written == "Gomez"} == {reply["reason"]}
     everywhere = HIDDEN.restore(put_in(reply), EVERY_PLACE)
     assert everywhere == put_in(reply, "Novak").replace("[person 1]", "Hale")
 
@@ -241,6 +240,14 @@ OPTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"restore_places": ["json"]}, '{"a": "<img src= SURROGATE >"}', '{"a": "<img src= Gomez >"}'),
     ({"restore_places": ["json"]}, '{"a": "{\\"b\\": \\" SURROGATE \\"}"}', '{"a": "{\\"b\\": \\" Gomez \\"}"}'),
     ({"restore_places": ["json"]}, '{"a": "\\u0041SURROGATE k=SURROGATE"}', '{"a": "\\u0041Gomez k=Gomez"}'),
+    ({"restore_places": ["math"]}, "$\\def\\a#1;{\\url{#1}}\\a SURROGATE ;$", "$\\def\\a#1;{\\url{#1}}\\a Gomez ;$"),
+    ({"restore_places": ["json"]}, '{"a": "[person 1]:\\u0020< SURROGATE >"}', '{"a": "[person 1]:\\u0020< Gomez >"}'),
+    ({"restore_places": ["math"]}, "$\\a\\href{//e/ SURROGATE }{x}$", "$\\a\\href{//e/ Gomez }{x}$"),
+    ({"restore_places": ["math"]}, "$a <img src='//e/ SURROGATE '>", "$a <img src='//e/ Gomez '>"),
+    ({"restore_places": ["code"]}, "`<img src='//e/ SURROGATE '>", "`<img src='//e/ Gomez '>"),
+    ({"restore_places": ["code"]}, "`![y](<\\//e/ SURROGATE >)", "`![y](<\\//e/ Gomez >)"),
+    ({"restore_places": ["code"]}, "a\n    ~~~ <img src='//e/ SURROGATE '>", "a\n    ~~~ <img src='//e/ Gomez '>"),
+    ({"restore_places": ["json"]}, '{"": <img src="//e/ SURROGATE ">', '{"": <img src="//e/ Gomez ">'),
     ({"restore_places": "all"}, "![x](https://e/?SURROGATE) `SURROGATE`", "![x](https://e/?Novak) `Novak`"),
     ({"restore_places": ["all"]}, "<script>SURROGATE", "<script>Novak"),
     ({"restore_hosts": ["ok.example"]}, "[x](https://ok.example/?q=SURROGATE)", "[x](https://ok.example/?q=Novak)"),
@@ -325,12 +332,16 @@ def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ActiveContentDetector, "feed", lambda self, text: False)
 
 
+def _all_code_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Scanner, "_note_hazard", lambda self, frame, character: None)
+
+
 def _every_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placing, "PROSE_ONLY", EVERY_PLACE)
     monkeypatch.setattr(Restorer, "stream", lambda self, policy=EVERY_PLACE: placing.Stream(self.index, policy))
 
 
-@pytest.mark.parametrize("fault", [_no_chunk_rule, _no_regions, _no_active_content, _every_place])
+@pytest.mark.parametrize("fault", [_no_chunk_rule, _no_regions, _no_active_content, _all_code_is_certain, _every_place])
 def test_the_attacks_see_planted_faults(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)
     attacks = [put_in(reply) for reply in REPLIES if not reply["restored"]]

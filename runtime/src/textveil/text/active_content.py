@@ -7,16 +7,15 @@ _DROPPED = re.compile(
     "[\x00-\x1f\x7f-\x9f\\\\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
-_ZEROS = re.compile(r"(&#x?)0+", re.IGNORECASE)
+_ZEROS = re.compile(r"(&#x?)0+")
 _ENTITY = re.compile(
-    r"&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);",
-    re.IGNORECASE,
+    r"&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);"
 )
 _NAMED = {"tab": "", "newline": "", "colon": ":", "lt": "<", "equals": "="}
 _ACTIVE = re.compile(r"<(?:script|style|iframe)|(?:java|vb)script:|data:(?:[a-z]+/|[,;])")
-_HANDLER = re.compile(r"(?<![^\W_])on[a-z]{3,40}\s*=")
+_HANDLER = re.compile(r"(?<![a-z0-9])on[a-z]{3,40} ?=")
 _BLANKS = re.compile(r"\s+")
-_TAIL, _LONGEST = 64, 0x10FFFF
+_TAIL, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10FFFF
 
 
 class ActiveContentDetector:
@@ -56,6 +55,6 @@ class ActiveContentDetector:
 
 def _decode(match: re.Match[str]) -> str:
     if match[3]:
-        return _NAMED[match[3].lower()]
+        return _NAMED[match[3]]
     code = int(match[1], 16) if match[1] else int(match[2])
-    return chr(code).lower() if code <= _LONGEST else ""
+    return chr(code).lower() if code < _SURROGATES or _SURROGATES_END <= code <= _LAST else ""

@@ -1,12 +1,13 @@
 """Check a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks."""
 
 import re
-import unicodedata
+
+from textveil.text.word_characters import is_word_character
 
 #: Marks that may stand anywhere in a chunk, and signs of numbers.
 _MARKS = frozenset(",;!?()\"'*_-|$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2013\u2014\u2026·،؛؟")
 #: Most chunks: nothing but ASCII that may stand anywhere.
-_PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|$%#&+-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|$%#+-]*")
 #: Marks that end a sentence or a number, and behind which only marks follow.
 _DOTS = frozenset(".:。")
 #: Marks behind a dot.
@@ -15,6 +16,8 @@ _HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5
 #: A longer chunk is no word of a sentence.
 MOST_CHARACTERS = 1024
 _LONGEST_TAG = 8
+#: Spaces other than those that end a chunk: the category Zs.
+SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
 class Chunk:
@@ -26,11 +29,11 @@ class Chunk:
         text: The chunk as it is written, if somebody remembers it.
     """
 
-    __slots__ = ("_dotted", "_tag", "length", "spoiled", "text")
+    __slots__ = ("_ampersand", "_dotted", "_tag", "length", "spoiled", "text")
 
     def __init__(self) -> None:
         self.length, self.spoiled, self.text = 0, False, []
-        self._dotted = False
+        self._ampersand, self._dotted = False, False
         self._tag: str | None = None
 
     @property
@@ -52,7 +55,8 @@ class Chunk:
         self.length += len(text)
         if self.too_long:
             self.spoiled = True
-        if self.spoiled or (not self._dotted and self._tag is None and _PLAIN.fullmatch(text) is not None):
+        busy = self._dotted or self._ampersand or self._tag is not None
+        if self.spoiled or (not busy and _PLAIN.fullmatch(text) is not None):
             return
         for character in text:
             self._add_character(character)
@@ -75,17 +79,15 @@ class Chunk:
             else:
                 self._tag += character
                 self.spoiled = self.spoiled or len(self._tag) > _LONGEST_TAG
+        elif self._ampersand and character in "#;":  # an entity, which may stand for any character
+            self.spoiled = True
         elif character == "<":
             self._tag = ""
         elif character in _DOTS:
             self._dotted = True
         elif self._dotted:
-            self.spoiled = self.spoiled or not (character in _CLOSING or _is_space(character))
-        elif character not in _MARKS and not (character.isascii() and character.isalnum()):
-            category = unicodedata.category(character)
-            self.spoiled = self.spoiled or not (category[0] in "LM" or category == "Nd" or _is_space(character))
-
-
-def _is_space(character: str) -> bool:
-    """Return whether it is a space other than that of ASCII, which ends no chunk."""
-    return unicodedata.category(character) == "Zs"
+            self.spoiled = self.spoiled or not (character in _CLOSING or character in SPACES)
+        elif character == "&":
+            self._ampersand = True
+        elif character not in _MARKS:
+            self.spoiled = self.spoiled or not (is_word_character(character) or character in SPACES)

@@ -106,7 +106,7 @@ class Stream:
 
     def __init__(self, index: Index, policy: RestorePolicy = PROSE_ONLY) -> None:
         self._index, self._held, self._behind, self._block = index, "", "", ""
-        self._policy, self._scanner = policy, Scanner(self._is_tag)
+        self._policy, self._scanner = policy, Scanner()
         self._active, self._chunk = ActiveContentDetector(), Chunk()
         self._pending: list[str | _Candidate] = []
         self._out: list[str] = []
@@ -153,10 +153,6 @@ class Stream:
         self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
         out, self._out = "".join(self._out), []
         return out
-
-    def _is_tag(self, label: str) -> bool:
-        """Return whether brackets around a label are a surrogate that stands for one original."""
-        return self._index.forms.get(" ".join(folded(f"[{label}]").split())) is not None
 
     def _read_text(self, text: str) -> None:
         """Read text that is no surrogate."""
@@ -286,6 +282,8 @@ class Stream:
             self._chunk.spoil()
         if self._chunk.spoiled:
             self._give_up_chunk()
+        elif reason is None and first is Region.PROSE and written[-1] == "]":
+            scanner.mark_tag()
 
     def _longest(self, text: str, place: int, final: bool) -> _Found | None:
         """The longest form that begins at a place and ends where a word does; ``_MORE`` where it is not known yet."""

@@ -6,7 +6,6 @@ by the depth of nesting. ``docs/restoring.md`` describes every state.
 """
 
 import re
-from collections.abc import Callable
 from enum import StrEnum
 
 
@@ -40,11 +39,11 @@ _SHOWN = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
 )
-_LONGEST_NAME, _LONGEST_LABEL, _LONGEST_DESTINATION = 64, 64, 2048
+_LONGEST_NAME, _LONGEST_DESTINATION = 64, 2048
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
 #: Stretches in which nothing begins or ends.
 _PLAIN = re.compile(r"[^\n`$\\\[\]{<]+")
-_PLAIN_CODE = re.compile(r"[^\n`<]+")
+_PLAIN_CODE = re.compile(r"[^\n`<|\\\]]+")
 _PLAIN_LINE = re.compile(r"[^\n]+")
 _BLANK = " \t\r\n"
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -70,14 +69,17 @@ class _Frame:
     """Open region, and what has been read of it."""
 
     __slots__ = (
-        "angle", "closing", "column", "count", "destination", "escaped", "inner", "kind", "mark", "nested", "opening",
-        "quote", "quotes", "region", "run_at_start", "started", "string", "tainted", "unicode",
+        "angle", "closing", "column", "count", "destination", "escaped", "hazard", "inner", "kind", "mark", "nested",
+        "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started", "string", "tainted", "uncertain",
+        "unicode",
     )  # fmt: skip
 
     def __init__(self, kind: int, region: Region) -> None:
         self.kind, self.region = kind, region
         self.count = 1  # depth of brackets, or length of a fence
         self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
+        #: Code that some readers take for text, something in it that would open a region there, an odd last line.
+        self.uncertain, self.hazard, self.shifted = False, False, False
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
@@ -87,23 +89,20 @@ class _Frame:
 class Scanner:
     """Assign a region to each character of a text that comes in parts.
 
-    Args:
-        is_tag: Return whether the text between brackets is a tag of textveil, so that ``[person 1]:`` at the start of a
-            line defines no link.
-
     Attributes:
         region: Region of the last character.
         role: Role of the last character in JSON; ``Role.TEXT`` elsewhere.
     """
 
-    def __init__(self, is_tag: Callable[[str], bool] | None = None, *, _inside_string: bool = False) -> None:
-        self._is_tag, self._inside_string = is_tag, _inside_string
+    def __init__(self, *, _inside_string: bool = False) -> None:
+        self._inside_string = _inside_string
         self.region, self.role = Region.PROSE, Role.TEXT
         self._frames: list[_Frame] = []
-        self._tainted = False
+        self._tainted, self._html = False, False
+        self._tag, self._after_tag, self._tag_colon = False, False, False
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
-        self._last, self._label, self._labeled, self._line_label = "", "", False, False
-        self._slash, self._name, self._doubled = _NONE, "", False
+        self._last, self._line_label = "", False
+        self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
         self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
 
     @property
@@ -130,11 +129,13 @@ class Scanner:
                 at += 1
                 continue
             at = match.end()
-            self._last = text[at - 1]
+            self._last, self._odd = text[at - 1], False
             self.role = Role.TEXT
             self.region = self._frames[-1].region if self._frames else Region.PROSE
-            if self._labeled and not self._frames:
-                self._label = (self._label + match[0])[: _LONGEST_LABEL + 1]
+
+    def mark_tag(self) -> None:
+        """Note that the text so far ends with a tag that is replaced, so that ``[person 1]: `` defines no link."""
+        self._tag = True
 
     def read_prose(self, text: str) -> bool:
         """Read a text if all of it is prose in the present state and changes none; return whether it was read."""
@@ -147,13 +148,14 @@ class Scanner:
     def _skippable(self) -> re.Pattern[str] | None:
         """Pattern of the characters that change nothing in the present state."""
         if not self._frames:
-            busy = self._slash or self._opener or self._dollar or self._tildes or self._last in "]<"
+            busy = self._slash or self._opener or self._dollar or self._tildes or self._tag_colon
+            busy = busy or self._last in "]<"
             return None if busy else _PLAIN
         frame = self._frames[-1]
         if frame.opening or frame.closing or self._tildes:
             return None
-        if frame.kind == _INLINE:
-            return None if self._last == "<" else _PLAIN_CODE
+        if frame.kind == _INLINE or (frame.kind == _FENCE and frame.started and frame.uncertain):
+            return None if self._last in "<]\\" else _PLAIN_CODE
         if frame.kind == _UNKNOWN or (frame.kind == _FENCE and frame.started):
             return _PLAIN_LINE
         return None
@@ -164,6 +166,11 @@ class Scanner:
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
             return self.region
+        self._after_tag, self._tag = self._tag, False
+        if self._tag_colon:
+            self._tag_colon = False
+            if character not in _BLANK:  # then its chunk may keep the tag, which does define a link
+                self._push(_DEFINITION, Region.LINK)
         at_start = self._phase == _START and character not in _BLANK and character != ">"
         self._resolve_runs(character)
         self._advance_line(character)
@@ -172,7 +179,7 @@ class Scanner:
             self._end_line()
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
-        self._last = character
+        self._last, self._odd = character, character == "\\" and not self._odd
         return self.region
 
     # Lines and paragraphs
@@ -211,7 +218,7 @@ class Scanner:
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
     def _end_paragraph(self) -> None:
-        self._line_label, self._labeled = False, False
+        self._line_label = False
         kinds = {frame.kind for frame in self._frames}
         if kinds & _BLOCK_MATH or _FENCE in kinds:
             return
@@ -220,7 +227,7 @@ class Scanner:
                 frame.kind in (_INLINE, _ANGLE) and (frame.tainted or frame.kind == _ANGLE)
             )
         self._frames = [frame for frame in self._frames if frame.kind in _BLOCKS]
-        self._slash, self._dollar = _NONE, False
+        self._slash, self._dollar, self._html = _NONE, False, False
 
     # Code
 
@@ -249,22 +256,44 @@ class Scanner:
                 self._tainted = self._tainted or frame.tainted
                 self._open_fence("`", count)
             elif count == frame.count:
-                self._pop()
+                self._close_code(frame)
 
     def _open_fence(self, mark: str, count: int) -> None:
         frame = _Frame(_FENCE, Region.CODE)
         frame.mark, frame.count, frame.quotes = mark, count, self._quotes
         frame.column = self._run_column
         frame.nested = self._marked or frame.column >= _NESTED_INDENT
+        apart = self._marked or self._quotes > 0 or frame.column >= _CODE_INDENT
+        frame.uncertain = apart or self._html or bool(self._frames)
         self._frames.append(frame)
 
+    def _close_code(self, frame: _Frame) -> None:
+        """Close code; if a reader may take it for text that opens something, nothing behind it is prose."""
+        self._pop()
+        if frame.shifted or (frame.uncertain and frame.hazard):
+            self._give_up(Region.CODE)
+
+    def _note_hazard(self, frame: _Frame, character: str) -> None:
+        """Note what opens markup, a command or a link for a reader who sees no code: behind it no code is certain."""
+        last = self._last
+        if last == "<" and character in _OPENS_MARKUP:
+            region = Region.MARKUP
+        elif (last == "\\" and character in _LETTERS) or (last == "]" and character in "(:"):
+            region = Region.LINK
+        else:
+            return
+        frame.hazard = True
+        if frame.kind == _INLINE or frame.uncertain:  # a run may close it, or none
+            frame.region = region
+
     def _read_fence(self, frame: _Frame, character: str, at_start: bool) -> Region:
+        self._note_hazard(frame, character)
         if not frame.started:  # the line that opens it
             if character == "\n":
                 frame.started = True
             elif character == "`" == frame.mark:  # then it is code in a line
                 frame.kind, frame.closing, frame.run_at_start, frame.opening = _INLINE, 1, False, False
-            return Region.CODE
+            return frame.region
         if at_start:
             column = self._column - 1
             left_list = frame.nested and self._quotes == frame.quotes and column < frame.column
@@ -273,15 +302,16 @@ class Scanner:
                 return Region.CODE
             deep = column >= frame.column + _CODE_INDENT or self._quotes != frame.quotes or self._marked
             frame.closing = 0 if deep or character != frame.mark else 1
+            frame.shifted = column != frame.column and max(column, frame.column) >= _CODE_INDENT
         elif frame.closing and character == frame.mark and self._last == frame.mark:
             frame.closing += 1
         elif frame.closing and character not in _BLANK:
             frame.closing = 0
         elif character == "\n" and frame.closing:
             if frame.closing >= frame.count:
-                self._pop()
+                self._close_code(frame)
             frame.closing = 0
-        return Region.CODE
+        return frame.region
 
     def _read_inline(self, frame: _Frame, character: str, at_start: bool) -> Region:
         if character == "`":
@@ -294,9 +324,11 @@ class Scanner:
                 frame.closing += 1
         elif character == "~" and (at_start or self._tildes):
             self._count_tilde()
-        elif self._last == "<" and character in _OPENS_MARKUP:
-            frame.tainted = True
-        return Region.CODE
+        else:
+            frame.tainted = frame.tainted or (self._last == "<" and character in _OPENS_MARKUP)
+            self._note_hazard(frame, character)
+            frame.uncertain = frame.uncertain or character in "\n|"  # another block or cell may begin there
+        return frame.region
 
     def _count_tilde(self) -> None:
         if not self._tildes:
@@ -316,6 +348,11 @@ class Scanner:
 
     def _pop(self) -> None:
         self._frames.pop()
+        self._slash, self._opener, self._dollar = _NONE, "", False
+
+    def _give_up(self, region: Region) -> None:
+        """Take all that follows for one region."""
+        self._frames = [_Frame(_UNKNOWN, region)]
         self._slash, self._opener, self._dollar = _NONE, "", False
 
     def _taint(self) -> None:
@@ -338,7 +375,7 @@ class Scanner:
             self._read_json(frame, character)
             escaped = False
         else:
-            escaped = self._slash == _SLASH and not self._doubled
+            escaped = self._odd
         if self._dollar and self._open_math(character):
             return Region.MATH
         if frame is None and self._frames:
@@ -388,6 +425,15 @@ class Scanner:
         if slash == _NAME and character in _LETTERS:
             self._name = (self._name + character)[:_LONGEST_NAME]
             return False
+        if slash == _NAME and self._name.endswith("def"):  # its macros may take what stands without braces
+            self._give_up(Region.LINK)
+            return True
+        if character == "\\" and slash != _COMMENT:
+            self._slash, self._doubled = _SLASH, False
+            return kind not in (_LINK, _DEFINITION)
+        if slash == _COMMENT and self._odd and character in "([" and kind not in _MATH | {_LINK, _DEFINITION, _JSON}:
+            self._push(*(_PAREN, Region.MATH) if character == "(" else (_BRACKET, Region.MATH))  # text has no comments
+            return True
         if slash == _NAME and character == "*":
             return False
         if slash == _COMMENT or character in _BLANK + "%":
@@ -450,6 +496,9 @@ class Scanner:
             if (len(frame.destination) <= _LONGEST_DESTINATION and (frame.destination or character not in _BLANK + "<"))
             else frame.destination
         )
+        if (self._last == "]" and character in "(:") or (self._last == "\\" and character in _LETTERS):
+            self._give_up(Region.LINK)  # no link has this, so a reader may see another one begin
+            return True
         if escaped or character == "\\":
             frame.started = True
             return False
@@ -461,6 +510,9 @@ class Scanner:
                 frame.angle = True
                 return True
         if frame.angle:
+            if character in "\"'":  # without a link it may be a tag, which goes on to the other quotation mark
+                self._give_up(Region.LINK)
+                return True
             if character in ">\n":
                 frame.angle = False
             return character != "\n"
@@ -486,20 +538,19 @@ class Scanner:
             if at_start or kind not in _BLOCK_MATH | {_JSON}:
                 opened = self._push(_INLINE, Region.CODE)
                 opened.opening, opened.run_at_start = True, at_start
+                opened.uncertain = self._html
                 self._run_column = self._column - 1
             return
         if last == "]" and character == "(" and kind not in (_LINK, _DEFINITION):
             self._push(_LINK, Region.LINK)
             return
         in_link = kind in (_LINK, _DEFINITION)
-        if last == "]" and character == ":" and self._line_label and not in_link and not self._closes_tag():
-            self._push(_DEFINITION, Region.LINK)
+        if last == "]" and character == ":" and self._line_label and not in_link:
+            self._tag_colon = self._after_tag
+            if not self._after_tag:
+                self._push(_DEFINITION, Region.LINK)
             return
-        if character == "[":
-            self._labeled, self._label = True, ""
-            self._line_label = self._line_label or at_start
-        elif self._labeled:
-            self._label = (self._label + character)[: _LONGEST_LABEL + 1]
+        self._line_label = self._line_label or (character == "[" and at_start)
         if kind != -1:
             return
         if self._opener and character not in _BLANK:
@@ -510,9 +561,6 @@ class Scanner:
         if character in "{[":
             self._opener = character
         self._dollar = character == "$" and not escaped
-
-    def _closes_tag(self) -> bool:
-        return self._is_tag is not None and self._labeled and self._is_tag(self._label[:-1])
 
     def _open_math(self, character: str) -> bool:
         """Open math behind a dollar sign; return whether the character is done with."""
@@ -525,9 +573,9 @@ class Scanner:
         return False
 
     def _opened_by_less(self, frame: _Frame | None, character: str) -> bool:
-        if frame is not None:
-            self._taint()
-            return False
+        if frame is not None:  # a reader may see no such region, but the tag
+            self._give_up(Region.MARKUP)
+            return True
         opened = self._push(_ANGLE, Region.MARKUP)
         opened.destination = character
         return True
@@ -539,8 +587,10 @@ class Scanner:
         if character == ">":
             self._frames.pop()
             bare = name.removeprefix("/").removesuffix("/").lower()
-            if not (frame.started or bare in _HARMLESS):
-                self._taint()
+            if not frame.started:
+                self._html = True
+                if bare not in _HARMLESS:
+                    self._taint()
             return frame.region
         if character in _BLANK:
             frame.angle = True  # nothing but a slash may follow
@@ -575,7 +625,7 @@ class Scanner:
             self.role = Role.SEPARATOR if character in '{}[],:"' else Role.TEXT
             if character == '"':
                 frame.string = True
-                frame.inner = None if self._inside_string else Scanner(self._is_tag, _inside_string=True)
+                frame.inner = None if self._inside_string else Scanner(_inside_string=True)
             elif character in "{[":
                 frame.count += 1
             elif character in "}]":

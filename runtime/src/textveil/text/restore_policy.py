@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from textveil.errors import OptionError
+from textveil.text.word_characters import is_word_character
 
 #: Places that an option opens one by one, and the one entry that opens every place.
 PLACES, EVERYWHERE = ("code", "json", "math"), "all"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
 #: Address with a plain authority: no user, no escape, no backslash, and one place alone where ``//`` stands.
-_ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE | re.ASCII)
 _TRICKS = re.compile(r"//|[\\<>\[\]`{}|^]")
 _LEADING_MARKS = "(\"'*_"
 
@@ -77,7 +78,9 @@ class RestorePolicy:
         lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
         address = chunk[lead:]
         begin = _ADDRESS.match(address)
-        if begin is None or not self.allows_link(begin[0]) or not address.isprintable():
+        if begin is None or not self.allows_link(begin[0]):
+            return None
+        if not all(" " <= character <= "~" or is_word_character(character) for character in address):
             return None
         return lead + begin.end(1) + 1 if _TRICKS.search(address[begin.start(2) :]) is None else None
 

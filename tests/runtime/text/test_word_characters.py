@@ -1,0 +1,31 @@
+"""The table of letters, marks and digits is that of Unicode 14, whatever the Unicode of this Python."""
+
+import itertools
+import unicodedata
+
+import pytest
+from textveil.text.word_characters import BOUNDARIES, is_word_character
+
+#: Characters of the categories L and M that are not seen.
+INVISIBLE = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0}
+INVISIBLE |= {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+
+
+def test_the_ranges_are_in_order() -> None:
+    assert all(first < second for first, second in itertools.pairwise(BOUNDARIES))
+
+
+def test_each_is_a_letter_a_mark_or_a_digit() -> None:
+    for first, end in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True):
+        for place in range(first, end):
+            category = unicodedata.category(chr(place))
+            assert category[0] in "LM" or category == "Nd", hex(place)
+            assert place not in INVISIBLE
+
+
+@pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="another Unicode")
+def test_the_table_has_all_of_unicode_14() -> None:
+    for place in range(0x110000):
+        category = unicodedata.category(chr(place))
+        expected = (category[0] in "LM" or category == "Nd") and place not in INVISIBLE
+        assert is_word_character(chr(place)) == expected, hex(place)

@@ -1,0 +1,84 @@
+/** The options of restoring: in which places of a reply originals are put, and the reasons for which surrogates stay. */
+
+import { isWordCharacter } from "./chunks.js";
+import { OptionError } from "./errors.js";
+import { isMany } from "./options.js";
+
+/** A place that an option opens; `all` opens every place, links and markup too. */
+export type RestorePlace = "code" | "json" | "math" | "all";
+
+/** The options of restoring. Without any, originals are put into running text alone. */
+export interface RestoreOptions {
+  /** Places that are opened; `all` only for a reply that nothing displays or fetches. */
+  readonly restorePlaces?: Iterable<RestorePlace> | "all" | undefined;
+  /** Hosts whose links are restored, each with its port if it has one, such as `docs.example.com`. */
+  readonly restoreHosts?: Iterable<string> | undefined;
+}
+
+/** Why a surrogate stays in a reply. */
+export type SkipReason = "link" | "code" | "math" | "json" | "markup" | "active" | "chunk";
+
+const PLACES: readonly string[] = ["code", "json", "math", "all"];
+const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/;
+/** An address with a plain authority: no user, no escape, no backslash, and one place alone where `//` stands. */
+const ADDRESS = /^(https?:\/\/)([A-Za-z0-9.:-]+)([/?#][!-~]*)/i;
+const TRICKS = /\/\/|[\\<>[\]`{}|^]/;
+const LEADING_MARKS = /^[("'*_]*/;
+
+/** @internal Places and hosts, checked. */
+export class RestorePolicy {
+  readonly everywhere: boolean;
+  readonly places: ReadonlySet<string>;
+  readonly hosts: ReadonlySet<string>;
+
+  constructor(options: RestoreOptions = {}) {
+    const known = ["restorePlaces", "restoreHosts"];
+    if (
+      typeof options !== "object" ||
+      options === null ||
+      !Object.keys(options).every((name) => known.includes(name))
+    ) {
+      throw new OptionError(`unknown option; there are ${known.join(", ")}`);
+    }
+    const { restorePlaces, restoreHosts } = options;
+    const places = restorePlaces === "all" ? ["all"] : listOf(restorePlaces);
+    if (places === undefined || !places.every((place) => PLACES.includes(place))) {
+      throw new OptionError(`restorePlaces takes a collection of ${PLACES.join(", ")}`);
+    }
+    const hosts = listOf(restoreHosts)?.map((host) => host.toLowerCase());
+    if (hosts === undefined || !hosts.every((host) => HOST.test(host))) {
+      throw new OptionError("restoreHosts takes a collection of host names, such as docs.example.com");
+    }
+    this.places = new Set(places);
+    this.hosts = new Set(hosts);
+    this.everywhere = this.places.has("all");
+  }
+
+  /** Whether a destination, as far as it is read, leads to one of the hosts whatever follows. */
+  allowsLink(destination: string | undefined): boolean {
+    if (destination === undefined || this.hosts.size === 0) return false;
+    const match = ADDRESS.exec(destination);
+    if (match === null || match[0].length < destination.length) return false;
+    return this.hosts.has((match[2] ?? "").toLowerCase()) && !TRICKS.test(match[3] ?? "");
+  }
+
+  /** Where the path of a chunk that is an address of one of the hosts begins, in code points; undefined of any other. */
+  findBarePath(chunk: string): number | undefined {
+    const lead = LEADING_MARKS.exec(chunk)?.[0].length ?? 0;
+    const address = chunk.slice(lead);
+    const begin = ADDRESS.exec(address);
+    if (begin === null || !this.allowsLink(begin[0])) return undefined;
+    for (const character of address) {
+      if (!((character >= " " && character <= "~") || isWordCharacter(character))) return undefined;
+    }
+    const start = (begin[1] ?? "").length + (begin[2] ?? "").length;
+    return TRICKS.test(address.slice(start)) ? undefined : lead + start + 1;
+  }
+}
+
+/** The strings of a collection; none of nothing, and undefined of what is no collection of strings. */
+function listOf(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return [];
+  const list = isMany(value) ? [...value] : [undefined];
+  return list.every((entry) => typeof entry === "string") ? (list as string[]) : undefined;
+}

@@ -1,0 +1,749 @@
+/**
+ * Tells running text apart from code, math, JSON, links and markup, one character at a time (docs/restoring.md).
+ *
+ * Where readers of Markdown disagree, a character is not prose. Each character gets its region when it is read, so the
+ * result does not depend on how a stream is cut.
+ */
+
+export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
+/**
+ * The part that a character of JSON plays in the text of a string: a separator ends a chunk, what is ignored counts as
+ * nothing, and a spoiler spoils its chunk.
+ */
+export type Role = "text" | "separator" | "ignored" | "spoiler";
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+/** Markup without attributes that changes nothing but how text looks. */
+export const HARMLESS = words("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup");
+/** Commands of math whose arguments are shown and never fetched. */
+const SHOWN = words(
+  "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
+    "sqrt boxed overline underline hat bar vec tilde begin end",
+);
+const LONGEST_NAME = 64;
+const LONGEST_DESTINATION = 2048;
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
+/** Stretches in which nothing begins or ends. */
+const PLAIN = /[^\n`$\\[\]{<]+/y;
+const PLAIN_CODE = /[^\n`<|\\\]]+/y;
+const PLAIN_LINE = /[^\n]+/y;
+const LETTER = /^[A-Za-z]$/;
+const HEX = /^[0-9a-fA-F]$/;
+const ESCAPED_BLANKS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+const DEEPEST = 64;
+const FENCE_LENGTH = 3;
+const NESTED_INDENT = 2;
+const CODE_INDENT = 4;
+const TAB = 4;
+
+/** Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text. */
+const START = 0;
+const DIGITS = 1;
+const MARK = 2;
+const BODY = 3;
+/** Progress of a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment. */
+const NONE = 0;
+const SLASH = 1;
+const NAME = 2;
+const ARGUMENTS = 3;
+const COMMENT = 4;
+
+type Kind =
+  | "fence"
+  | "inline"
+  | "dollar"
+  | "dollars"
+  | "paren"
+  | "bracket"
+  | "begin"
+  | "command"
+  | "option"
+  | "json"
+  | "link"
+  | "definition"
+  | "angle"
+  | "unknown";
+const BLOCK_MATH: ReadonlySet<string> = words("dollars bracket begin");
+const BLOCKS: ReadonlySet<string> = words("fence dollars bracket begin json unknown");
+const MATH: ReadonlySet<string> = words("dollars bracket begin dollar paren command option");
+const NO_FENCE: ReadonlySet<string> = words("dollars bracket begin json");
+
+const isBlank = (character: string): boolean =>
+  character === " " || character === "\t" || character === "\r" || character === "\n";
+const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
+const opensMarkup = (character: string): boolean =>
+  LETTER.test(character) || character === "/" || character === "!" || character === "?";
+const isLink = (kind: Kind | undefined): boolean => kind === "link" || kind === "definition";
+
+/** Returns the name of a tag without the slashes at its ends, in lower case. */
+export const bareName = (tag: string): string => tag.replace(/^\//, "").replace(/\/$/, "").toLowerCase();
+
+/** Open region, and what has been read of it. */
+class Frame {
+  /** Depth of brackets, or length of a fence. */
+  count = 1;
+  opening = false;
+  closing = 0;
+  runAtStart = false;
+  tainted = false;
+  /** Code that some readers take for text, something in it that would open a region there, an odd last line. */
+  uncertain = false;
+  hazard = false;
+  shifted = false;
+  mark = "`";
+  quotes = 0;
+  column = 0;
+  nested = false;
+  started = false;
+  angle = false;
+  quote = "";
+  escaped = false;
+  destination = "";
+  length = 0;
+  string = false;
+  unicode = "";
+  inner: Scanner | undefined;
+
+  constructor(
+    public kind: Kind,
+    public region: Region,
+  ) {}
+}
+
+/** Assigns a region to each character of a text that comes in parts. */
+export class Scanner {
+  /** The region of the last character. */
+  region: Region = "prose";
+  /** The role of the last character in JSON; `text` elsewhere. */
+  role: Role = "text";
+  #frames: Frame[] = [];
+  #tainted = false;
+  #html = false;
+  #tag = false;
+  #afterTag = false;
+  #tagColon = false;
+  #phase = START;
+  #quotes = 0;
+  #column = 0;
+  #marked = false;
+  #empty = true;
+  #last = "";
+  #lineLabel = false;
+  #slash = NONE;
+  #name = "";
+  #doubled = false;
+  /** Whether the number of backslashes right before is odd. */
+  #odd = false;
+  #opener = "";
+  #dollar = false;
+  #tildes = 0;
+  #runColumn = 0;
+
+  constructor(private readonly insideString = false) {}
+
+  get #top(): Frame | undefined {
+    return this.#frames[this.#frames.length - 1];
+  }
+
+  /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
+  get destination(): string | undefined {
+    const frame = this.#top;
+    if (frame?.inner !== undefined) return frame.inner.destination;
+    if (frame === undefined || !(isLink(frame.kind) || frame.kind === "angle")) return undefined;
+    return frame.length <= LONGEST_DESTINATION ? frame.destination : undefined;
+  }
+
+  /** Reads more text. */
+  feed(text: string): void {
+    let at = 0;
+    while (at < text.length) {
+      if (this.#tainted && this.#frames.length === 0) {
+        this.region = "markup";
+        this.role = "text";
+        return;
+      }
+      const pattern = this.#phase === BODY ? this.#skippable() : undefined;
+      if (pattern !== undefined) pattern.lastIndex = at;
+      if (pattern?.test(text)) {
+        at = pattern.lastIndex;
+        this.#last = text.charAt(at - 1);
+        this.#odd = false;
+        this.role = "text";
+        this.region = this.#top?.region ?? "prose";
+        continue;
+      }
+      const character = (text.codePointAt(at) ?? 0) > 0xffff ? text.slice(at, at + 2) : text.charAt(at);
+      this.step(character);
+      at += character.length;
+    }
+  }
+
+  /** Reads a text if all of it is prose in the present state and changes none; returns whether it was read. */
+  readProse(text: string): boolean {
+    if (this.#phase !== BODY || this.#frames.length > 0 || this.#tainted || this.#skippable() === undefined)
+      return false;
+    PLAIN.lastIndex = 0;
+    if (!PLAIN.test(text) || PLAIN.lastIndex < text.length) return false;
+    this.feed(text);
+    return true;
+  }
+
+  /** Notes that the text so far ends with a tag that is replaced, so that `[person 1]: ` defines no link. */
+  markTag(): void {
+    this.#tag = true;
+  }
+
+  /** The pattern of the characters that change nothing in the present state. */
+  #skippable(): RegExp | undefined {
+    const frame = this.#top;
+    const last = this.#last;
+    if (frame === undefined) {
+      const busy = this.#slash || this.#opener || this.#dollar || this.#tildes || this.#tagColon;
+      return busy || last === "]" || last === "<" || last === "" ? undefined : PLAIN;
+    }
+    if (frame.opening || frame.closing || this.#tildes) return undefined;
+    if (frame.kind === "inline" || (frame.kind === "fence" && frame.started && frame.uncertain)) {
+      return last === "<" || last === "]" || last === "\\" || last === "" ? undefined : PLAIN_CODE;
+    }
+    return frame.kind === "unknown" || (frame.kind === "fence" && frame.started) ? PLAIN_LINE : undefined;
+  }
+
+  /** Reads one character; returns its region. */
+  step(character: string): Region {
+    this.role = "text";
+    if (this.#tainted && this.#frames.length === 0) {
+      this.region = "markup";
+      return this.region;
+    }
+    this.#afterTag = this.#tag;
+    this.#tag = false;
+    if (this.#tagColon) {
+      this.#tagColon = false;
+      if (!isBlank(character)) this.#push("definition", "link"); // its chunk may keep the tag, which defines a link
+    }
+    const atStart = this.#phase === START && !isBlank(character) && character !== ">";
+    this.#resolveRuns(character);
+    this.#advanceLine(character);
+    this.region = this.#read(character, atStart);
+    if (character === "\n") this.#endLine();
+    if (this.#tainted && this.#frames.length === 0) this.region = "markup";
+    this.#last = character;
+    this.#odd = character === "\\" && !this.#odd;
+    return this.region;
+  }
+
+  // Lines and paragraphs
+
+  #advanceLine(character: string): void {
+    const phase = this.#phase;
+    if (phase === BODY || character === "\n") return;
+    this.#column += character === "\t" ? TAB - (this.#column % TAB) : 1;
+    if (phase === START) {
+      if (character === ">") {
+        this.#quotes++;
+        this.#column = 0;
+      } else if (character === "-" || character === "+" || character === "*") this.#phase = MARK;
+      else if (isNumeral(character)) this.#phase = DIGITS;
+      else if (!isBlank(character)) this.#phase = BODY;
+    } else if (phase === DIGITS) {
+      this.#phase = isNumeral(character) ? DIGITS : character === "." || character === ")" ? MARK : BODY;
+    } else {
+      this.#phase = isBlank(character) ? START : BODY;
+      this.#marked ||= this.#phase === START;
+    }
+    if (!isBlank(character) && character !== ">") this.#empty = false;
+  }
+
+  #endLine(): void {
+    const frame = this.#top;
+    if (this.#empty) this.#endParagraph();
+    else if (frame?.kind === "definition" && frame.started) this.#pop();
+    this.#phase = START;
+    this.#quotes = this.#column = 0;
+    this.#marked = false;
+    this.#empty = true;
+  }
+
+  #endParagraph(): void {
+    this.#lineLabel = false;
+    if (this.#frames.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
+    // Code that no mark closes is text for a reader of Markdown.
+    this.#tainted ||= this.#frames.some(({ kind, tainted }) => kind === "angle" || (kind === "inline" && tainted));
+    this.#frames = this.#frames.filter(({ kind }) => BLOCKS.has(kind));
+    this.#slash = NONE;
+    this.#dollar = this.#html = false;
+  }
+
+  // Code
+
+  /** Ends a run of backticks or tildes before the first other character. */
+  #resolveRuns(character: string): void {
+    if (this.#tildes > 0 && character !== "~") {
+      const count = this.#tildes;
+      this.#tildes = 0;
+      if (count >= FENCE_LENGTH) {
+        if (this.#top?.kind === "inline") this.#tainted = this.#frames.pop()?.tainted || this.#tainted;
+        this.#openFence("~", count);
+      }
+    }
+    const frame = this.#top;
+    if (frame?.kind !== "inline" || character === "`") return;
+    if (frame.opening) {
+      frame.opening = false;
+      if (frame.runAtStart && frame.count >= FENCE_LENGTH) {
+        this.#frames.pop();
+        this.#openFence("`", frame.count);
+      } else if (NO_FENCE.has(this.#frames.at(-2)?.kind ?? "")) {
+        this.#frames.pop();
+      }
+    } else if (frame.closing > 0) {
+      const count = frame.closing;
+      frame.closing = 0;
+      if (frame.runAtStart && count >= FENCE_LENGTH) {
+        this.#frames.pop();
+        this.#tainted ||= frame.tainted;
+        this.#openFence("`", count);
+      } else if (count === frame.count) {
+        this.#closeCode(frame);
+      }
+    }
+  }
+
+  #openFence(mark: string, count: number): void {
+    const frame = new Frame("fence", "code");
+    frame.mark = mark;
+    frame.count = count;
+    frame.quotes = this.#quotes;
+    frame.column = this.#runColumn;
+    frame.nested = this.#marked || frame.column >= NESTED_INDENT;
+    const apart = this.#marked || this.#quotes > 0 || frame.column >= CODE_INDENT;
+    frame.uncertain = apart || this.#html || this.#frames.length > 0;
+    this.#frames.push(frame);
+  }
+
+  /** Closes code; if a reader may take it for text that opens something, nothing behind it is prose. */
+  #closeCode(frame: Frame): void {
+    this.#pop();
+    if (frame.shifted || (frame.uncertain && frame.hazard)) this.#giveUp("code");
+  }
+
+  /** Notes what opens markup, a command or a link for a reader who sees no code: behind it no code is certain. */
+  #noteHazard(frame: Frame, character: string): void {
+    const last = this.#last;
+    let region: Region;
+    if (last === "<" && opensMarkup(character)) region = "markup";
+    else if (last === "\\" && LETTER.test(character)) region = "link";
+    else if (last === "]" && (character === "(" || character === ":")) region = "link";
+    else return;
+    frame.hazard = true;
+    if (frame.kind === "inline" || frame.uncertain) frame.region = region; // a run may close it, or none
+  }
+
+  #readFence(frame: Frame, character: string, atStart: boolean): Region {
+    this.#noteHazard(frame, character);
+    if (!frame.started) {
+      if (character === "\n") {
+        frame.started = true;
+      } else if (character === "`" && frame.mark === "`") {
+        frame.kind = "inline"; // code in a line
+        frame.closing = 1;
+        frame.runAtStart = frame.opening = false;
+      }
+      return frame.region;
+    }
+    if (atStart) {
+      const column = this.#column - 1;
+      const leftList = frame.nested && this.#quotes === frame.quotes && column < frame.column;
+      if (this.#quotes < frame.quotes || leftList) {
+        this.#frames = [new Frame("unknown", "code")]; // readers disagree on where it ends
+        return "code";
+      }
+      const deep = column >= frame.column + CODE_INDENT || this.#quotes !== frame.quotes || this.#marked;
+      frame.closing = deep || character !== frame.mark ? 0 : 1;
+      frame.shifted = column !== frame.column && Math.max(column, frame.column) >= CODE_INDENT;
+    } else if (frame.closing > 0 && character === frame.mark && this.#last === frame.mark) {
+      frame.closing++;
+    } else if (frame.closing > 0 && !isBlank(character)) {
+      frame.closing = 0;
+    } else if (character === "\n" && frame.closing > 0) {
+      if (frame.closing >= frame.count) this.#closeCode(frame);
+      frame.closing = 0;
+    }
+    return frame.region;
+  }
+
+  #readInline(frame: Frame, character: string, atStart: boolean): Region {
+    if (character === "`") {
+      if (frame.opening) {
+        frame.count++;
+      } else {
+        if (frame.closing === 0) {
+          frame.runAtStart = atStart;
+          this.#runColumn = this.#column - 1;
+        }
+        frame.closing++;
+      }
+    } else if (character === "~" && (atStart || this.#tildes > 0)) {
+      this.#countTilde();
+    } else {
+      frame.tainted ||= this.#last === "<" && opensMarkup(character);
+      this.#noteHazard(frame, character);
+      frame.uncertain ||= character === "\n" || character === "|"; // another block or cell may begin there
+    }
+    return frame.region;
+  }
+
+  #countTilde(): void {
+    if (this.#tildes === 0) this.#runColumn = this.#column - 1;
+    this.#tildes++;
+  }
+
+  // Everything else
+
+  #push(kind: Kind, region: Region): Frame {
+    const frame = new Frame(kind, region);
+    if (this.#frames.length < DEEPEST) this.#frames.push(frame);
+    else this.#frames = [new Frame("unknown", "markup")]; // the cost of a blank line grows with the depth
+    this.#forget();
+    return frame;
+  }
+
+  #pop(): void {
+    this.#frames.pop();
+    this.#forget();
+  }
+
+  /** Takes all that follows for one region. */
+  #giveUp(region: Region): void {
+    this.#frames = [new Frame("unknown", region)];
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#slash = NONE;
+    this.#opener = "";
+    this.#dollar = false;
+  }
+
+  #read(character: string, atStart: boolean): Region {
+    let frame = this.#top;
+    if (frame?.kind === "unknown") return frame.region;
+    if (frame?.kind === "angle") return this.#readAngle(frame, character);
+    if (frame?.kind === "fence") return this.#readFence(frame, character, atStart);
+    if (frame?.kind === "inline") return this.#readInline(frame, character, atStart);
+    if (character === "~" && (atStart || this.#tildes > 0)) {
+      this.#countTilde();
+      return frame?.region ?? "prose";
+    }
+    let escaped = false;
+    if (frame?.kind === "json") this.#readJson(frame, character);
+    else escaped = this.#odd;
+    if (this.#dollar && this.#openMath(character)) return "math";
+    frame ??= this.#top;
+    if (this.#readCommand(frame, character)) return this.#regionOf(frame);
+    if (frame !== undefined && this.#readEnd(frame, character, escaped)) return frame.region;
+    this.#readOpenings(frame, character, atStart, escaped);
+    return this.#regionOf(frame);
+  }
+
+  #regionOf(frame: Frame | undefined): Region {
+    if (frame === undefined) return this.#top?.region ?? "prose";
+    const inner = frame.kind === "json" ? (frame.inner?.region ?? "prose") : "prose";
+    if (inner === "json") this.role = "spoiler";
+    else if (inner !== "prose") return inner;
+    return frame.region;
+  }
+
+  /** Follows a TeX command; returns whether the character is done with. */
+  #readCommand(frame: Frame | undefined, character: string): boolean {
+    const kind = frame?.kind;
+    const slash = this.#slash;
+    const opensMath =
+      (character === "(" || character === "[") && !(MATH.has(kind ?? "") || isLink(kind) || kind === "json");
+    if (slash === NONE) {
+      if (character !== "\\") return false;
+      this.#slash = SLASH;
+      this.#doubled = false;
+      return !isLink(kind);
+    }
+    if (slash === SLASH) {
+      this.#slash = NONE;
+      if (character === "\\") {
+        this.#slash = SLASH; // a reader may take it for an escape, another for the same as one
+        this.#doubled = !this.#doubled;
+      } else if (LETTER.test(character)) {
+        this.#slash = NAME;
+        this.#name = character;
+      } else if ((kind === "paren" && character === ")") || (kind === "bracket" && character === "]")) {
+        if (frame?.count === 1) this.#pop();
+      } else if (opensMath) {
+        this.#push(character === "(" ? "paren" : "bracket", "math");
+      } else {
+        return "{}$`".includes(character) && !this.#doubled && !isLink(kind);
+      }
+      return !isLink(kind);
+    }
+    if (slash === NAME && LETTER.test(character)) {
+      if (this.#name.length < LONGEST_NAME) this.#name += character;
+      return false;
+    }
+    if (slash === NAME && this.#name.endsWith("def")) {
+      this.#giveUp("link"); // its macros may take what stands without braces
+      return true;
+    }
+    if (character === "\\" && slash !== COMMENT) {
+      this.#slash = SLASH;
+      this.#doubled = false;
+      return !isLink(kind);
+    }
+    if (slash === COMMENT && this.#odd && opensMath) {
+      this.#push(character === "(" ? "paren" : "bracket", "math"); // text has no comments
+      return true;
+    }
+    if (slash === NAME && character === "*") return false;
+    if (slash === COMMENT || isBlank(character) || character === "%") {
+      this.#slash = character === "%" || (slash === COMMENT && character !== "\n") ? COMMENT : ARGUMENTS;
+      return false;
+    }
+    this.#slash = NONE;
+    if (character === "{" && !isLink(kind)) {
+      const name = this.#name;
+      const inherited = frame?.region === "link";
+      if (name === "begin" && !inherited) this.#push("begin", "math");
+      this.#push("command", SHOWN.has(name) && !inherited ? "math" : "link");
+      this.#name = name;
+      return true;
+    }
+    if (character === "[" && slash === NAME && !isLink(kind) && kind !== "json") {
+      this.#push("option", "link");
+      return true;
+    }
+    return false;
+  }
+
+  /** Follows what closes a region; returns whether the character is done with. */
+  #readEnd(frame: Frame, character: string, escaped: boolean): boolean {
+    const { kind } = frame;
+    if (isLink(kind)) return this.#readLink(frame, character, escaped);
+    if (escaped || this.#slash === SLASH) return false;
+    if (BLOCK_MATH.has(kind) || kind === "dollar" || kind === "paren") {
+      if (character === "{") frame.count++;
+      else if (character === "}" && frame.count > 1) frame.count--;
+    }
+    if (kind === "dollar" && character === "$" && frame.count === 1) {
+      this.#pop();
+      return true;
+    }
+    if (kind === "dollars" && character === "$" && frame.count === 1) {
+      if (++frame.closing === 2) this.#pop();
+      return true;
+    }
+    if (kind === "command" && (character === "{" || character === "}")) {
+      frame.count += character === "{" ? 1 : -1;
+      if (frame.count === 0) this.#closeCommand();
+      return true;
+    }
+    if (kind === "option" && character === "]") {
+      this.#pop();
+      this.#slash = ARGUMENTS;
+      return true;
+    }
+    if (kind === "dollars") frame.closing = 0;
+    return false;
+  }
+
+  #closeCommand(): void {
+    this.#pop();
+    if (this.#name === "end" && this.#top?.kind === "begin") this.#pop();
+    this.#slash = ARGUMENTS;
+    if (this.#name === "begin" || this.#name === "end") this.#name = "";
+  }
+
+  #readLink(frame: Frame, character: string, escaped: boolean): boolean {
+    if (frame.length <= LONGEST_DESTINATION && (frame.length > 0 || !(isBlank(character) || character === "<"))) {
+      frame.destination += character;
+      frame.length++;
+    }
+    const last = this.#last;
+    if ((last === "]" && (character === "(" || character === ":")) || (last === "\\" && LETTER.test(character))) {
+      this.#giveUp("link"); // no link has this, so a reader may see another one begin
+      return true;
+    }
+    if (escaped || character === "\\") {
+      frame.started = true;
+      return false;
+    }
+    if (!frame.started) {
+      if (isBlank(character)) return false;
+      frame.started = true;
+      if (character === "<") {
+        frame.angle = true;
+        return true;
+      }
+    }
+    if (frame.angle) {
+      if (character === '"' || character === "'") {
+        this.#giveUp("link"); // without a link it may be a tag, which goes on to the other quotation mark
+        return true;
+      }
+      if (character === ">" || character === "\n") frame.angle = false;
+      return character !== "\n";
+    }
+    if (frame.kind === "definition") return false;
+    if (frame.quote !== "") {
+      if (character === frame.quote) frame.quote = "";
+    } else if ((character === '"' || character === "'") && (isBlank(this.#last) || this.#last === "(")) {
+      frame.quote = character;
+    } else if (character === "(" || character === ")") {
+      frame.count += character === "(" ? 1 : -1;
+      if (frame.count === 0) this.#pop();
+      return true;
+    }
+    return false;
+  }
+
+  #readOpenings(frame: Frame | undefined, character: string, atStart: boolean, escaped: boolean): void {
+    const kind = frame?.kind;
+    const last = this.#last;
+    if (last === "<" && opensMarkup(character)) {
+      if (frame === undefined) {
+        const opened = this.#push("angle", "markup");
+        opened.destination = character;
+        opened.length = 1;
+        return;
+      }
+      this.#giveUp("markup"); // a reader may see no such region, but the tag
+      return;
+    }
+    if (character === "`" && !escaped) {
+      if (atStart || !NO_FENCE.has(kind ?? "")) {
+        const opened = this.#push("inline", "code");
+        opened.opening = true;
+        opened.runAtStart = atStart;
+        opened.uncertain = this.#html;
+        this.#runColumn = this.#column - 1;
+      }
+      return;
+    }
+    if (last === "]" && character === "(" && !isLink(kind)) {
+      this.#push("link", "link");
+      return;
+    }
+    if (last === "]" && character === ":" && this.#lineLabel && !isLink(kind)) {
+      this.#tagColon = this.#afterTag;
+      if (!this.#afterTag) this.#push("definition", "link");
+      return;
+    }
+    this.#lineLabel ||= character === "[" && atStart;
+    if (frame !== undefined) return;
+    if (this.#opener !== "" && !isBlank(character)) {
+      const opener = this.#opener;
+      this.#opener = "";
+      if ((opener === "{" ? '"}' : '[{"').includes(character)) {
+        this.#readJson(this.#push("json", "json"), character);
+        return;
+      }
+    }
+    if (character === "{" || character === "[") this.#opener = character;
+    this.#dollar = character === "$" && !escaped;
+  }
+
+  /** Opens math behind a dollar sign; returns whether the character is done with. */
+  #openMath(character: string): boolean {
+    this.#dollar = false;
+    if (character === "$") {
+      this.#push("dollars", "math");
+      return true;
+    }
+    // $[number 1] is an amount.
+    if (!isBlank(character) && !isNumeral(character) && character !== "[") this.#push("dollar", "math");
+    return false;
+  }
+
+  // Markup
+
+  #readAngle(frame: Frame, character: string): Region {
+    const name = frame.destination;
+    if (character === ">") {
+      this.#frames.pop();
+      if (!frame.started) {
+        this.#html = true;
+        this.#tainted ||= !HARMLESS.has(bareName(name));
+      }
+      return frame.region;
+    }
+    if (isBlank(character)) {
+      frame.angle = true; // nothing but a slash may follow
+      if (frame.started) this.#spoilAngle();
+      return "markup";
+    }
+    const unlike = "<\"'=`".includes(character) && (character !== "=" || frame.region !== "link");
+    if (unlike || (frame.angle && character !== "/") || (!frame.started && frame.length > LONGEST_NAME)) {
+      this.#spoilAngle();
+      return "markup";
+    }
+    if (character === ":" && !frame.started && SCHEME.test(name)) {
+      frame.started = true;
+      frame.region = "link";
+    } else if (character === "@" && !"/!?".includes(name.charAt(0))) {
+      frame.started = true;
+    }
+    if (frame.length <= LONGEST_DESTINATION) {
+      frame.destination += character;
+      frame.length++;
+    }
+    return frame.region;
+  }
+
+  #spoilAngle(): void {
+    this.#frames = [];
+    this.#tainted = true;
+  }
+
+  // JSON
+
+  #readJson(frame: Frame, character: string): void {
+    if (!frame.string) {
+      this.role = '{}[],:"'.includes(character) ? "separator" : "text";
+      if (character === '"') {
+        frame.string = true;
+        frame.inner = this.insideString ? undefined : new Scanner(true);
+      } else if (character === "{" || character === "[") {
+        frame.count++;
+      } else if ((character === "}" || character === "]") && --frame.count === 0) {
+        this.#frames = this.#frames.filter((other) => other !== frame);
+      }
+      return;
+    }
+    let decoded = character;
+    if (frame.unicode !== "") {
+      this.role = "spoiler";
+      frame.unicode = HEX.test(character) ? frame.unicode + character : "";
+      if (frame.unicode.length <= 4) return;
+      decoded = String.fromCharCode(Number.parseInt(frame.unicode.slice(1), 16));
+      frame.unicode = "";
+    } else if (frame.escaped) {
+      frame.escaped = false;
+      decoded = ESCAPED_BLANKS[character] ?? character;
+      if (decoded !== character) {
+        this.role = "separator";
+      } else {
+        this.role = character === '"' ? "ignored" : "spoiler";
+        if (character === "u") {
+          frame.unicode = "u";
+          return;
+        }
+      }
+    } else if (character === "\\") {
+      frame.escaped = true;
+      this.role = "ignored";
+      return;
+    } else if (character === '"') {
+      this.role = "separator";
+      frame.string = false;
+      frame.inner = undefined;
+      return;
+    }
+    frame.inner?.step(decoded);
+  }
+}

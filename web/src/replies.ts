@@ -1,0 +1,378 @@
+/** Finds forms of what came out in a reply, as it comes in, and puts originals there: one engine for all replies. */
+
+import { ActiveContentDetector } from "./active.js";
+import { Chunk } from "./chunks.js";
+import { InputError } from "./errors.js";
+import { type Form, folded, originalOf } from "./forms.js";
+import { MOST_BLANKS } from "./generated.js";
+import type { RestorePolicy, SkipReason } from "./policy.js";
+import { type Region, type Role, Scanner } from "./regions.js";
+import type { Cutter } from "./segments.js";
+import { isDigit, isLower, WHITE } from "./words.js";
+
+/** What became of the surrogates of a reply, each as the reply has it. */
+export interface RestoreReport {
+  /** Surrogates that were replaced by their originals. */
+  readonly restored: readonly string[];
+  /** Surrogates that stayed because of their place. */
+  readonly skipped: readonly SkippedSurrogate[];
+  /** What may be a word of the reply's own, and stayed. */
+  readonly unplaced: readonly string[];
+  /** What stands for several originals, and stayed. */
+  readonly ambiguous: readonly string[];
+}
+
+/** A surrogate that stayed because of its place. */
+export interface SkippedSurrogate {
+  readonly written: string;
+  readonly reason: SkipReason;
+}
+
+/** Where a form may begin: at a word, or at a mark. */
+const START = new RegExp(
+  `(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[nrt])(?<!\\\\\\\\[nrt]))[\\p{L}\\p{N}]|[^\\p{L}\\p{N}_${WHITE}]`,
+  "gu",
+);
+/** The end of a line, or a tab, as JSON and code write it: a word may begin behind it. */
+const ESCAPE = /(?:^|[^\\])\\[nrt]$/u;
+/** What begins as JSON does: a reply, or a block of code of it; so much of it tells. */
+const JSON_BEGINS = new RegExp(`^[${WHITE}]*(?:json[${WHITE}]+)?(?:\\{[${WHITE}]*["}]|\\[[${WHITE}]*[\\[{"])`, "iu");
+const FENCE = "```";
+const HEAD = 80;
+/** So much of a reply is remembered behind the place that is looked at. */
+const BEHIND = 48;
+const WHITE_ALONE = new RegExp(`^[${WHITE}]$`);
+const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
+/** What ends a chunk: no other blank ends an address for every reader of Markdown. */
+const SEPARATORS = /[ \t\r\n](?:.*[ \t\r\n])?/s;
+const INSIDE = /^[\p{L}\p{N}\p{M}]/u;
+const ALNUM = /^[\p{L}\p{N}]+$/u;
+const LETTER = /^\p{L}/u;
+const LETTERS = /^\p{L}+$/u;
+const NUMBER = /^[\p{Nd}.,]+$/u;
+const APOSTROPHES = "'\u2019";
+const IN_NUMBERS = ".,:/-\u2013";
+
+const sizeAt = (text: string, place: number): number => ((text.codePointAt(place) ?? 0) > 0xffff ? 2 : 1);
+const charAt = (text: string, place: number): string => text.slice(place, place + sizeAt(text, place));
+
+/** A surrogate whose chunk is not closed yet. */
+interface Candidate {
+  readonly written: string;
+  readonly original: string;
+  /** Why its place keeps it, if it does. */
+  readonly reason: SkipReason | undefined;
+  /** Whether the rest of its chunk decides too. */
+  readonly inChunk: boolean;
+  /** Code points of the chunk before it. */
+  readonly place: number;
+}
+
+interface Found {
+  readonly form: Form | undefined;
+  readonly end: number;
+}
+
+/**
+ * Puts originals into one reply that comes in parts. The result is the same however it is cut; but active content
+ * keeps only surrogates that are not out yet when it comes.
+ */
+export class RestoreStream implements RestoreReport {
+  readonly restored: string[] = [];
+  readonly skipped: SkippedSurrogate[] = [];
+  readonly unplaced: string[] = [];
+  readonly ambiguous: string[] = [];
+  readonly #forms: ReadonlyMap<string, Form | undefined>;
+  readonly #begins: ReadonlySet<string>;
+  readonly #cutter: Cutter;
+  readonly #policy: RestorePolicy;
+  readonly #scanner = new Scanner();
+  readonly #active = new ActiveContentDetector();
+  #chunk = new Chunk();
+  #pending: (string | Candidate)[] = [];
+  #out: string[] = [];
+  #held = "";
+  #behind = "";
+  #block = "";
+  #region: Region | undefined;
+  /** Half of a character, whose other half comes next. */
+  #half = "";
+
+  /** @internal */
+  constructor(
+    forms: ReadonlyMap<string, Form | undefined>,
+    begins: ReadonlySet<string>,
+    cutter: Cutter,
+    policy: RestorePolicy,
+  ) {
+    this.#forms = forms;
+    this.#begins = begins;
+    this.#cutter = cutter;
+    this.#policy = policy;
+  }
+
+  /** Takes the next part of a reply; returns what is decided of it. */
+  feed(delta: string): string {
+    if (typeof delta !== "string") throw new InputError("the reply is not a string");
+    const text = this.#half + delta;
+    const whole = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
+    this.#half = text.slice(whole);
+    return this.#read(text.slice(0, whole), false);
+  }
+
+  /** Returns the rest. */
+  close(): string {
+    const half = this.#half;
+    this.#half = "";
+    return this.#read(half, true);
+  }
+
+  #read(delta: string, final: boolean): string {
+    if (!this.#policy.everywhere) this.#active.feed(delta);
+    const text = this.#behind + this.#held + delta;
+    const start = this.#behind.length;
+    let [done, position, place] = [start, start, text.length];
+    for (;;) {
+      START.lastIndex = position;
+      place = START.exec(text)?.index ?? text.length;
+      if (place === text.length) break;
+      const found = this.#longest(text, place, final);
+      if (found === "more") break;
+      position = place + sizeAt(text, place);
+      if (found !== undefined) {
+        this.#readText(text.slice(done, place));
+        this.#readForm(text, place, found);
+        done = position = found.end;
+      }
+    }
+    this.#readText(text.slice(done, place));
+    if (final) this.#endChunk();
+    this.#block = this.#blockUntil(text.slice(start, place));
+    this.#behind = text.slice(Math.max(0, place - BEHIND), place);
+    this.#held = text.slice(place);
+    const out = this.#out.join("");
+    this.#out = [];
+    return out;
+  }
+
+  /** Reads text that is no surrogate. */
+  #readText(text: string): void {
+    if (this.#policy.everywhere) {
+      this.#out.push(text);
+    } else if (this.#policy.places.has("json")) {
+      for (const character of text) {
+        this.#scanner.step(character);
+        this.#readCharacter(character, this.#scanner.role);
+      }
+    } else if (text !== "") {
+      this.#scanner.feed(text);
+      const blanks = SEPARATORS.exec(text);
+      if (blanks === null) {
+        this.#addToChunk(text);
+        return;
+      }
+      this.#addToChunk(text.slice(0, blanks.index));
+      this.#endChunk();
+      this.#out.push(blanks[0]);
+      this.#addToChunk(text.slice(blanks.index + blanks[0].length));
+    }
+  }
+
+  /** Reads one character where marks of JSON end chunks. */
+  #readCharacter(character: string, role: Role): void {
+    if (role === "separator" || SEPARATORS.test(character)) {
+      this.#endChunk();
+      this.#out.push(character);
+    } else if (role === "ignored") {
+      this.#append(character);
+    } else {
+      this.#addToChunk(character);
+      if (role === "spoiler") this.#chunk.spoiled = true;
+    }
+    if (this.#chunk.spoiled) this.#giveUpChunk();
+  }
+
+  #addToChunk(text: string): void {
+    if (text === "") return;
+    this.#append(text);
+    this.#chunk.add(text);
+    if (this.#chunk.spoiled) this.#giveUpChunk();
+  }
+
+  #append(text: string): void {
+    if (this.#policy.hosts.size > 0) this.#chunk.remember(text);
+    (this.#pending.length > 0 ? this.#pending : this.#out).push(text);
+  }
+
+  /** Lets out a chunk that holds no original, unless it may be an address that may have one. */
+  #giveUpChunk(): void {
+    if (this.#pending.length > 0 && (this.#policy.hosts.size === 0 || this.#chunk.tooLong)) this.#flush();
+  }
+
+  #endChunk(): void {
+    if (this.#chunk.length === 0) return;
+    this.#chunk.end();
+    if (this.#pending.length > 0) this.#flush();
+    this.#chunk = new Chunk();
+  }
+
+  #flush(): void {
+    const known = this.#policy.hosts.size > 0 && !this.#chunk.tooLong;
+    const path = known ? this.#policy.findBarePath(this.#chunk.text) : undefined;
+    for (const part of this.#pending) this.#out.push(typeof part === "string" ? part : this.#settle(part, path));
+    this.#pending = [];
+  }
+
+  /** Returns the original, or the surrogate and keeps the reason. */
+  #settle({ written, original, reason, inChunk, place }: Candidate, path: number | undefined): string {
+    let found: SkipReason | undefined = this.#active.detected ? "active" : reason;
+    const inPath = path !== undefined && place >= path;
+    if (found === undefined && inChunk && this.#chunk.spoiled && !inPath) found = "chunk";
+    if (found !== undefined) {
+      this.skipped.push({ written, reason: found });
+      return written;
+    }
+    this.restored.push(written);
+    return original;
+  }
+
+  /** Reads a form of a surrogate. */
+  #readForm(text: string, place: number, { form, end }: Found): void {
+    const written = text.slice(place, end);
+    if (this.#policy.everywhere) {
+      const original = this.#put(text, place, end, form);
+      if (original !== undefined) this.restored.push(written);
+      this.#out.push(original ?? written);
+      return;
+    }
+    const scanner = this.#scanner;
+    const characters = [...written];
+    let roles: Role[] = [];
+    let first: Region = "prose";
+    let reason: SkipReason | undefined;
+    if (scanner.readProse(written)) {
+      this.#region = "prose";
+    } else {
+      let opened = false;
+      for (const [at, character] of characters.entries()) {
+        const region = scanner.step(character);
+        if (at === 0) {
+          first = region;
+          opened = region === "link" && this.#policy.allowsLink(before(scanner.destination, character));
+          this.#region = first;
+        }
+        roles.push(scanner.role);
+        if (region !== "prose" && !this.#policy.places.has(region) && reason === undefined) {
+          this.#region = reason = region;
+        }
+      }
+      if (opened) reason = undefined;
+    }
+    const original = this.#put(text, place, end, form);
+    if (original === undefined) {
+      if (roles.length === 0) roles = characters.map(() => "text");
+      for (const [at, character] of characters.entries()) this.#readCharacter(character, roles[at] ?? "text");
+      return;
+    }
+    const inChunk = first === "prose" || first === "json";
+    this.#pending.push({ written, original, reason, inChunk, place: this.#chunk.length });
+    if (this.#policy.hosts.size > 0) this.#chunk.remember(written);
+    this.#chunk.addSurrogate(characters.length);
+    if (roles.includes("spoiler")) this.#chunk.spoiled = true;
+    if (this.#chunk.spoiled) this.#giveUpChunk();
+    else if (reason === undefined && first === "prose" && written.endsWith("]")) scanner.markTag();
+  }
+
+  /** The longest form that begins at a place and ends where a word does; `more` where it is not known yet. */
+  #longest(text: string, place: number, final: boolean): Found | "more" | undefined {
+    const found: Found[] = [];
+    let [read, blanks, at] = ["", 0, place];
+    for (;;) {
+      if (at >= text.length) {
+        if (!final) return "more";
+        break;
+      }
+      const character = charAt(text, at);
+      const white = WHITE_ALONE.test(character);
+      if (blanks > 0 && (white || character === ">")) {
+        if (++blanks > MOST_BLANKS) break;
+        at += character.length;
+        continue;
+      }
+      blanks = white ? 1 : 0;
+      read += white ? " " : folded(character);
+      if (!this.#begins.has(read)) break;
+      at += character.length;
+      if (this.#forms.has(read)) found.push({ form: this.#forms.get(read), end: at });
+    }
+    for (const one of found.reverse()) {
+      // What follows a mark is not known.
+      if (!final && one.end + sizeAt(text, one.end) >= text.length) return "more";
+      if (standsAlone(text, place, one.end)) return one;
+    }
+    return undefined;
+  }
+
+  /** How the block of code, or what is outside of one, began that a text ends in. */
+  #blockUntil(text: string): string {
+    if (this.#block.length > HEAD && !text.includes("`") && !this.#block.endsWith("`")) return this.#block;
+    const all = this.#block + text;
+    const fence = all.lastIndexOf(FENCE);
+    const block = (fence < 0 ? all : all.slice(fence + FENCE.length)).replace(/^`+/, "");
+    return block.length <= HEAD ? block : `${block.slice(0, HEAD)}\0${block.slice(-FENCE.length)}`;
+  }
+
+  /** The original in the form of a surrogate; nothing where that may be a word of the reply, or is ambiguous. */
+  #put(text: string, place: number, end: number, form: Form | undefined): string | undefined {
+    const written = text.slice(place, end);
+    if (form === undefined) {
+      this.ambiguous.push(written);
+      return undefined;
+    }
+    if (LETTERS.test(written) && isLower(written) && !isLower(form.pair.output)) {
+      this.unplaced.push(written);
+      return undefined;
+    }
+    let original = originalOf(form, written.replace(BLANKS, " "), this.#cutter);
+    if (/["\\]/.test(original) && this.#isInJson(text.slice(this.#behind.length, place))) {
+      original = original.replace(/["\\\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1));
+    }
+    const blanks = written.match(BLANKS) ?? [];
+    const words = original.split(" ");
+    if (words.length !== 1 + blanks.length) return original;
+    return words.map((word, place) => word + (blanks[place] ?? "")).join("");
+  }
+
+  /** Whether the last surrogate stands in JSON, or in a block of code that begins as JSON does. */
+  #isInJson(before: string): boolean {
+    if (this.#region === undefined || this.#region === "code") return JSON_BEGINS.test(this.#blockUntil(before));
+    return this.#region === "json";
+  }
+}
+
+/** A destination without the first character of a surrogate, which the scanner has read already. */
+function before(destination: string | undefined, first: string): string | undefined {
+  return destination?.endsWith(first) ? destination.slice(0, -first.length) : destination;
+}
+
+/** Whether a form is not a part of a longer word or number. */
+function standsAlone(text: string, place: number, end: number): boolean {
+  const first = charAt(text, place);
+  const last = text.charAt(end - 1);
+  const number = NUMBER.test(text.slice(place, end));
+  const mixed = !number && [...text.slice(place, end)].some(isDigit); // such as a key, which code may have after __
+  const before = [...text.slice(Math.max(0, place - 4), place)].slice(-2);
+  const after = [...text.slice(end, end + 4)].slice(0, 2);
+  const [near = "", far = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
+  const [next = "", further = ""] = after;
+  if (first !== "[" && near !== "" && !ESCAPE.test(text.slice(Math.max(0, place - 3), place))) {
+    if (INSIDE.test(near) || (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))) return false;
+    if (number && IN_NUMBERS.includes(near) && isDigit(far)) return false;
+    if (near === "_" && next !== "_" && !mixed) return false;
+  }
+  if (last !== "]" && next !== "") {
+    if (INSIDE.test(next) || (next === "_" && near !== "_" && !mixed)) return false;
+    if (number && IN_NUMBERS.includes(next) && isDigit(further)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,152 @@
+/** Originals come into running text alone: the replies that Python is tried on, each option, and streams however cut. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Sanitizer } from "../dist/textveil.js";
+import { english } from "./files.mjs";
+
+const sanitizer = await Sanitizer.load(english);
+const originals = { Gomez: "Novak", "[person 1]": "Hale" };
+const hidden = sanitizer.readMapping(JSON.stringify({ format: "textveil-mapping", format_version: 1, originals }));
+const file = new URL("../../tests/runtime/text/restoring_attacks.jsonl", import.meta.url);
+const replies = readFileSync(file, "utf8").trimEnd().split("\n").map(JSON.parse);
+const putIn = ({ reply }, word = "Gomez") => reply.replaceAll("SURROGATE", word);
+const full = (reply) => putIn(reply, "Novak").replaceAll("[person 1]", "Hale");
+
+/** What a stream makes of a reply that comes in parts. */
+function streamed(deltas, options) {
+  const stream = hidden.stream(options);
+  const text = deltas.map((delta) => stream.feed(delta)).join("") + stream.close();
+  const { restored, skipped, unplaced, ambiguous } = stream;
+  return { text, restored, skipped, unplaced, ambiguous };
+}
+
+test("an original comes only into running text, as in Python", () => {
+  assert.ok(replies.length > 400);
+  for (const reply of replies) {
+    const { text, skipped } = hidden.restoreWithReport(putIn(reply));
+    const reasons = skipped.filter(({ written }) => written === "Gomez").map(({ reason }) => reason);
+    if (reply.restored) {
+      assert.equal(text, full(reply));
+      assert.deepEqual(skipped, []);
+    } else {
+      assert.ok(!text.includes("Novak"), putIn(reply));
+      assert.deepEqual([...new Set(reasons)], [reply.reason], putIn(reply));
+    }
+    assert.equal(hidden.restore(putIn(reply)), text);
+    assert.equal(hidden.restore(putIn(reply), { restorePlaces: "all" }), full(reply)); // so the test sees originals
+  }
+});
+
+test("no cut of a stream changes what is restored", () => {
+  for (const reply of replies) {
+    const after = reply.reason === "active"; // nothing is restored from there on; the words before are out
+    const text = after ? `${putIn(reply, "x")} Gomez` : putIn(reply);
+    const whole = hidden.restoreWithReport(text);
+    for (const length of [1, 2, 3, 5]) {
+      const deltas = text.match(new RegExp(`.{1,${length}}`, "gs")) ?? [];
+      assert.deepEqual(streamed(deltas), whole);
+    }
+  }
+});
+
+const PIECES =
+  '``` ~~~ ` $ $$ \\( \\href{ } {" " [ ]( ) ]: [x]: <b> </b> <img| <https://ok.example/ https://ok.example/ > ~ ~~ >| -| | | | | \\n a Gomez Gomez Gomez| [person|1] . : ( \' 5 * @ & ; # / **Gomez** 5, \\def < \\'
+    .split(" ")
+    .map((piece) => piece.replaceAll("|", " "))
+    .concat("\n", "\n", "\n\n", "\u200b", "\u00a0", "\u{1f600}", "\u{20000}", "\ud800", "x".repeat(1030), "|", "é");
+const OPTIONS = [
+  {},
+  { restorePlaces: "all" },
+  { restorePlaces: ["code"] },
+  { restorePlaces: ["json", "math"] },
+  { restorePlaces: new Set(["code", "json", "math"]), restoreHosts: ["ok.example"] },
+  { restoreHosts: ["ok.example"] },
+];
+
+test("no cut of any reply changes what is restored, skipped or left", () => {
+  let state = 7;
+  const next = (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  let restored = 0;
+  for (let round = 0; round < 4000; round++) {
+    const text = Array.from({ length: 1 + next(18) }, () => PIECES[next(PIECES.length)]).join("");
+    const options = OPTIONS[round % OPTIONS.length];
+    const whole = hidden.restoreWithReport(text, options);
+    const cuts = [0, ...Array.from({ length: next(20) }, () => next(120)).sort((a, b) => a - b), text.length];
+    const parts = cuts.slice(1).map((cut, place) => text.slice(cuts[place], cut));
+    assert.equal(cuts.at(-2) <= text.length ? parts.join("") : text, text);
+    for (const deltas of [[...text], text.split(""), [text, ""], cuts.at(-2) <= text.length ? parts : [text]]) {
+      assert.deepEqual(streamed(deltas, options), whole, JSON.stringify([text, options]));
+    }
+    assert.equal(whole.text.replaceAll("Novak", "Gomez").replaceAll("Hale", "[person 1]"), text);
+    restored += whole.restored.length;
+  }
+  assert.ok(restored > 500);
+});
+
+test("each option opens its places alone", () => {
+  for (const [options, reply, expected] of [
+    [{ restorePlaces: ["code"] }, "`Gomez` ![x](https://e/?Gomez)", "`Novak` ![x](https://e/?Gomez)"],
+    [{ restorePlaces: ["math"] }, "$x_{Gomez}$ \\href{ Gomez } `Gomez`", "$x_{Novak}$ \\href{ Gomez } `Gomez`"],
+    [{ restorePlaces: ["math"] }, "$\\def\\a#1;{\\url{#1}}\\a Gomez ;$", "$\\def\\a#1;{\\url{#1}}\\a Gomez ;$"],
+    [{ restorePlaces: ["json"] }, '{"a": "Hi,\\nGomez k=Gomez"} `Gomez`', '{"a": "Hi,\\nNovak k=Gomez"} `Gomez`'],
+    [{ restorePlaces: "all" }, "![x](https://e/?Gomez) <script>", "![x](https://e/?Novak) <script>"],
+    [{ restoreHosts: ["OK.example"] }, "[x](https://ok.example/?q=Gomez)", "[x](https://ok.example/?q=Novak)"],
+    [{ restoreHosts: ["ok.example"] }, "(https://ok.example/Gomez).", "(https://ok.example/Novak)."],
+    [{ restoreHosts: ["ok.example"] }, "https://ok.example:80/Gomez", "https://ok.example:80/Gomez"],
+    [{ restoreHosts: ["ok.example"] }, "https://ok.example@e.example/Gomez", "https://ok.example@e.example/Gomez"],
+  ]) {
+    assert.equal(hidden.restore(reply, options), expected);
+    assert.ok(!hidden.restore(reply).includes("Novak"));
+  }
+});
+
+test("a report has what was restored, and why the rest stayed", () => {
+  const report = hidden.restoreWithReport("Gomez `Gomez` k=Gomez gomez <img src=Gomez>");
+  assert.deepEqual(report.restored, ["Gomez"]);
+  assert.deepEqual(report.unplaced, ["gomez"]);
+  assert.deepEqual(
+    report.skipped,
+    ["code", "chunk", "markup"].map((reason) => ({ written: "Gomez", reason })),
+  );
+  const result = sanitizer.sanitize("Anna met Bob.", { protect: "names" });
+  const inCode = `\`${result.text}\``;
+  assert.equal(result.restore(inCode), inCode);
+  assert.equal(result.restore(inCode, { restorePlaces: ["code"] }), "`Anna met Bob.`");
+});
+
+test("options of restoring are checked", () => {
+  const places = "restorePlaces takes a collection of code, json, math, all";
+  const hosts = "restoreHosts takes a collection of host names, such as docs.example.com";
+  for (const [options, message] of [
+    [{ restorePlaces: ["links"] }, places],
+    [{ restorePlaces: "code" }, places],
+    [{ restorePlaces: [5] }, places],
+    [{ restorePlaces: 5 }, places],
+    ...["ok.example", ["https://ok.example"], ["ok.example/"], ["*.example"], [""], [null], ["a@b"]].map((value) => [
+      { restoreHosts: value },
+      hosts,
+    ]),
+    [{ places: ["code"] }, "unknown option; there are restorePlaces, restoreHosts"],
+    ["code", "unknown option; there are restorePlaces, restoreHosts"],
+  ]) {
+    for (const ask of [() => hidden.restore("Gomez", options), () => hidden.stream(options)]) {
+      assert.throws(ask, { name: "OptionError", code: "option", message });
+    }
+  }
+  assert.throws(() => hidden.stream().feed(5), { code: "input" });
+});
+
+test("a stream holds back no more than a chunk", () => {
+  const stream = hidden.stream();
+  const reply = `Gomez ${"x".repeat(5000)} Gomez${",a".repeat(3000)} Gomez:/${"b".repeat(900)}`;
+  let [read, out] = [0, 0];
+  for (const character of reply) {
+    out += stream.feed(character).length;
+    assert.ok(++read - out <= 1024 + "[person 1]".length + 6);
+  }
+});
