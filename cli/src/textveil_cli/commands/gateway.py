@@ -16,7 +16,7 @@ from textveil.ledger import read_key
 
 from textveil_cli.console import say_unless
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, TextOptions
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, RestoreOptions, TextOptions
 from textveil_cli.serve import Limits
 from textveil_cli.serve import serve as run
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _HOUR = 3600
 #: Python looks for cycles after so many new objects: those of some ten requests.
 _COLLECTED = 20_000, 10, 10
+_EVERY_PLACE = "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +121,7 @@ class KeepingOptions:
 
 def gateway(
     upstream: UpstreamOptions,
+    restoring: RestoreOptions,
     address: AddressOptions,
     bundle: BundleOptions,
     how: TextOptions,
@@ -132,8 +134,9 @@ def gateway(
     Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their
     base address and nothing else. What is posted to /v1/chat/completions, /v1/responses, /v1/messages and
     /v1/embeddings is rewritten, on the rung names unless --protect says another; replies and streams are restored, on
-    this device. GET /v1/models is passed on. The header X-Textveil-Conversation names a conversation; without it the
-    messages before do. Nothing of a request or reply is logged.
+    this device, in running text alone unless --restore-places opens more. GET /v1/models is passed on. The header
+    X-Textveil-Conversation names a conversation; without it the messages before do. Nothing of a request or reply is
+    logged.
     """
     where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)
@@ -141,6 +144,7 @@ def gateway(
     charges = ledger.opened()
     sanitizer = bundle.sanitizer()
     given: dict[str, Any] = {"pass_through": upstream.pass_through or (), "restore_tools": upstream.restore_tools or ()}
+    given |= restoring.keywords()
     options = {name: value for name, value in how.options().items() if value is not None}
     if options.get("protect", "names") == "names":
         if charges is not None:
@@ -161,6 +165,8 @@ def gateway(
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
     report = partial(say_unless, quiet=False)
+    if restoring.parse_policy().everywhere:
+        report(_EVERY_PLACE)
     served = Gateway(
         upstream=way,
         conversations=conversations,

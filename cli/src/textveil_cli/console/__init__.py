@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         read_words,
         say,
         say_unless,
+        write_reasons,
     )
     from textveil_cli.console.progress import bytes_bar, progress_bars
 
@@ -49,6 +50,7 @@ __all__ = [
     "run",
     "say",
     "say_unless",
+    "write_reasons",
 ]
 
 __getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress")

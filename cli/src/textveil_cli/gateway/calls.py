@@ -109,6 +109,12 @@ class _Call:
             await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     @property
+    def reasons(self) -> str:
+        """Write how many surrogates stayed for which reason of their place."""
+        counts = {} if self.restoring is None else self.restoring.reasons
+        return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
+
+    @property
     def counts(self) -> str:
         counts = {} if self.restoring is None else self.restoring.counts
         return " ".join(f"{name}={count}" for name, count in counts.items())
@@ -142,7 +148,7 @@ class Answer:
             await self._failed(call, scope, receive, refusal_of(error, self._gateway.limits, self._gateway.report))
         else:
             path = scope["path"] if scope["path"] in PATHS else "/v1/models"
-            self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}".rstrip())
+            self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}{call.reasons}".rstrip())
 
     async def _failed(self, call: _Call, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Tells a client of an error; in a stream, by an event that its library knows."""

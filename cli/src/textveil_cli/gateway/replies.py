@@ -11,7 +11,7 @@ from textveil.errors import InputError
 
 from textveil_cli.gateway.events import Event
 
-_COUNTED = ("placed", "unplaced", "ambiguous", "tools")
+_COUNTED = ("placed", "unplaced", "ambiguous", "tools", "skipped")
 #: Texts of a message; those that servers of open models write before the answer.
 _THOUGHTS = ("reasoning", "reasoning_content")
 _TEXTS = ("content", "refusal", *_THOUGHTS)
@@ -27,6 +27,7 @@ class Restoring:
     Attributes:
         said: What the client got, as messages that it may send again; one list for each choice.
         counts: How much was placed, and what stayed.
+        reasons: How many surrogates stayed for each reason of their place.
         names: Identifiers of the reply by which later requests go on with it.
     """
 
@@ -36,6 +37,7 @@ class Restoring:
         self._calls: dict[Any, dict[str, Any]] = {}
         self.said: list[list[Any]] = []
         self.counts: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
+        self.reasons: Counter[str] = Counter()
         self.names: list[str] = []
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Restoring:
 
     def _count(self, found: Incoming) -> None:
         self.counts.update({name: len(getattr(found, name)) for name in _COUNTED})
+        self.reasons.update(reason.value for _, reason in found.skipped)
 
     def _feed(self, place: Any, delta: str) -> str:
         if place not in self._streams:
@@ -179,6 +182,7 @@ class Anthropic(Restoring):
                 if isinstance(delta.get(name), str) and index in self._calls:
                     self._calls[index][name] = f"{self._calls[index].get(name) or ''}{delta[name]}"
             if isinstance(delta.get("text"), str):
+                self._calls.setdefault(index, {"type": "text", "partial": ""})  # else nothing would end it
                 delta["text"] = self._feed(index, delta["text"])
             elif isinstance(delta.get("partial_json"), str) and index in self._calls:
                 self._calls[index]["partial"] += delta["partial_json"]
@@ -202,7 +206,7 @@ class Anthropic(Restoring):
         block, held = self._calls.pop(index, {}), None
         partial = block.pop("partial", "")
         rest, text = self._close(index)
-        if block.get("type") == "text":
+        if text or block.get("type") == "text":
             block["text"] = text
             held = {"type": "text_delta", "text": rest} if rest else None
         elif block.get("type") == "tool_use":
