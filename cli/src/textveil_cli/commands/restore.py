@@ -1,7 +1,7 @@
 """``textveil restore``: a reply about a rewritten text gets its words back, on this device."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +9,13 @@ import typer
 from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.release import counted
-from textveil.text.restore import MOST_BYTES, Restorer
+from textveil.text.restore import MOST_BYTES, Restorer, Stream
 
-from textveil_cli.console import file_name, inputs_of, output_to, say_unless, write_reasons
+from textveil_cli.console import Lines, file_name, inputs_of, output_to, say_unless, write_reasons
 from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
 
+#: Characters of a reply that are checked for active content before the first of them is restored.
+_MOST_AHEAD = 1 << 26
 #: A number or a date in digits.
 _NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/-]\d+)*(?!\w)")
 
@@ -56,8 +58,8 @@ def restore(
                 write("\n")
                 ended = True
             streams.append(restorer.stream(policy))
-            for lines, ended, _ in blocks:
-                text = "\n".join(lines) + ("\n" if ended else "")
+            for text in _look_ahead(streams[-1], map(_join_lines, blocks)):
+                ended = text.endswith("\n")
                 numbers += len(_NUMBER.findall(text))
                 write(streams[-1].feed(text))
             write(streams[-1].close())
@@ -68,6 +70,24 @@ def restore(
     uncertain = sum(len(stream.unplaced) + len(stream.ambiguous) for stream in streams)
     reasons = [reason for _, reason in skipped]
     say_unless(_said(len(restorer), found, uncertain, numbers, reasons), quiet)
+
+
+def _join_lines(block: Lines) -> str:
+    lines, ended, _ = block
+    return "\n".join(lines) + ("\n" if ended else "")
+
+
+def _look_ahead(stream: Stream, texts: Iterator[str]) -> Iterator[str]:
+    """Yield the parts of a reply once the stream has checked them all, or as many as memory is spent on."""
+    read, length = [], 0
+    for text in texts:
+        stream.look_ahead(text)
+        read.append(text)
+        length += len(text)
+        if length > _MOST_AHEAD:
+            break
+    yield from read
+    yield from texts
 
 
 def _said(words: int, found: int, uncertain: int, numbers: int, reasons: Sequence[str]) -> str:

@@ -122,6 +122,11 @@ class Stream:
             self._active.feed(delta)
         return self._decided(self._held + delta, False)
 
+    def look_ahead(self, text: str) -> None:
+        """Check for active content a part that is fed later; it then counts for the parts before it too."""
+        if not self._policy.everywhere:
+            self._active.feed(text)
+
     def close(self) -> str:
         """Returns the rest."""
         return self._decided(self._held, True)
