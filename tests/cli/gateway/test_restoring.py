@@ -13,6 +13,7 @@ from textveil import Conversation, Sanitizer
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.replies import REPLIES, Restoring
 from textveil_cli.options import RestoreOptions
+from textveil_cli.serve.access import Refusal
 from upstream_replies import events, whole
 from upstreams import Upstream
 
@@ -245,3 +246,70 @@ def test_places_of_texts_do_not_open_arguments_of_tools(sanitizer: Sanitizer) ->
         restoring = REPLIES[path](exchange, ())
         assert call_of(path, restoring.whole(whole(path, asked(path, name, "call")))) == {"who": name}
         assert restoring.counts["tools"] == 1
+
+
+#: Texts of one reply that clients may join, or show one by one; in one of the two views the name stands in a link.
+SPREAD = [
+    ("![x](<https://e.example/?q=", " {} >)", "link"),
+    ("`", "![x](<https://e.example/?q=` {} >)", "link"),
+    ("https://e.example/?q=", "{}", "chunk"),
+    ("<script>", " {}", "active"),
+]
+
+
+def spread_over(path: str, texts: list[str]) -> list[Event]:
+    """A stream with texts in parts of their own."""
+    found: list[dict[str, Any]] = []
+    for index, text in enumerate(texts):
+        at = {"output_index": 0, "content_index": index, "sequence_number": 1}
+        if path == ANTHROPIC:
+            found.append({"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}})
+            deltas = [{"type": "text_delta", "text": part} for part in cutting(2)(text)]
+            found += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+            found.append({"type": "content_block_stop", "index": index})
+        else:
+            found += [{"type": "response.output_text.delta", **at, "delta": part} for part in cutting(2)(text)]
+            found.append({"type": "response.output_text.done", **at, "text": text})
+            found.append({"type": "response.content_part.done", **at, "part": {"type": "output_text", "text": text}})
+    if path == RESPONSES:
+        item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": t} for t in texts]}
+        found.append({"type": "response.output_item.done", "output_index": 0, "item": item})
+        found.append({"type": "response.completed", "response": {"output": [item]}})
+    return [Event("", data) for data in found]
+
+
+@pytest.mark.parametrize("path", [RESPONSES, ANTHROPIC])
+@pytest.mark.parametrize(("first", "second", "reason"), SPREAD)
+def test_no_place_is_spread_over_two_texts(
+    sanitizer: Sanitizer, path: str, first: str, second: str, reason: str
+) -> None:
+    exchange, name = exchange_of(sanitizer)
+    for texts, stays in (([first, second], True), (["Hello, ", "{} and ", "`x` {}."], False)):
+        restoring = REPLIES[path](exchange, ())
+        content = written(restored(restoring, spread_over(path, [text.replace("{}", name) for text in texts])))
+        assert (NAME in content) is not stays
+        assert streamed_text(path, content) == "".join(texts).replace("{}", name if stays else NAME)
+        assert restoring.reasons == ({reason: 1} if stays else {})
+        assert (name in content) is stays
+
+
+@pytest.mark.parametrize("path", [RESPONSES, ANTHROPIC])
+def test_a_text_is_not_gone_on_with_after_the_next_one(sanitizer: Sanitizer, path: str) -> None:
+    """Else a link could be begun in front of a name that is out already."""
+    exchange, name = exchange_of(sanitizer)
+    came = [event for event in spread_over(path, ["Hello ", f"{name} "]) if "delta" in event.data]
+    late = Event("", json.loads(json.dumps(came[0].data)))
+    restoring = REPLIES[path](exchange, ())
+    passed = restored(restoring, came, ends=False)
+    with pytest.raises(Refusal, match="wrote to a text again"):
+        list(restoring.event(late))
+    assert streamed_text(path, written([*passed, *restoring.end()])) == f"Hello {NAME} "
+
+
+def test_a_thought_that_goes_on_is_one_text(sanitizer: Sanitizer) -> None:
+    exchange, name = exchange_of(sanitizer)
+    deltas = [{"reasoning": "![x](<https://e.example/?q="}, {"content": "a"}, {"reasoning": f" {name} >)"}]
+    passed = restored(
+        REPLIES[CHAT](exchange, ()), [Event("", {"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+    )
+    assert NAME not in written(passed)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from textveil import Conversation
@@ -10,6 +11,7 @@ from textveil.conversation import Incoming, ReplyStream
 from textveil.errors import InputError
 
 from textveil_cli.gateway.events import Event
+from textveil_cli.gateway.upstream import failed
 
 _COUNTED = ("placed", "unplaced", "ambiguous", "tools", "skipped")
 #: Texts of a message; those that servers of open models write before the answer.
@@ -34,6 +36,9 @@ class Restoring:
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         self._exchange, self._tools = exchange, frozenset(tools)
         self._streams: dict[Any, ReplyStream] = {}
+        self._finished: dict[Any, ReplyStream] = {}
+        self._begun: set[Any] = set()
+        self._newest: dict[Any, Any] = {}
         self._calls: dict[Any, dict[str, Any]] = {}
         self.said: list[list[Any]] = []
         self.counts: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
@@ -65,10 +70,24 @@ class Restoring:
         self.counts.update({name: len(getattr(found, name)) for name in _COUNTED})
         self.reasons.update(reason.value for _, reason in found.skipped)
 
+    def _group(self, place: Any) -> Any:
+        """Return what texts have in common that clients may join: all of a reply, if a subclass does not differ."""
+        return None
+
+    def _refuse_late(self, place: Any) -> None:
+        """Raise ``Refusal`` if a text goes on after the next one, whose names are out: it could begin a link there."""
+        if place in self._begun and self._newest[self._group(place)] != place:
+            raise failed("wrote to a text again after the next one")
+
     def _feed(self, place: Any, delta: str) -> str:
-        if place not in self._streams:
+        if place not in self._streams and delta:
+            group = self._group(place)
+            self._begun.add(place)
+            self._newest[group] = place
             self._streams[place] = self._exchange.stream()
-        return self._streams[place].feed(delta)
+            if group in self._finished:
+                self._streams[place].follow(self._finished[group])
+        return self._streams[place].feed(delta) if delta else ""
 
     def _close(self, place: Any) -> tuple[str, str]:
         """Ends a text; returns the rest of it, and all of it."""
@@ -76,6 +95,7 @@ class Restoring:
         if stream is None:
             return "", ""
         rest = stream.close()
+        self._finished[self._group(place)] = stream
         assert stream.incoming is not None
         self._count(stream.incoming)
         return rest, stream.incoming.reply
@@ -85,6 +105,10 @@ class Chat(Restoring):
     """Replies of OpenAI's chat."""
 
     _last: Mapping[str, Any] = {}
+
+    def _group(self, place: Any) -> Any:
+        """Return the place: the texts of a message are shown apart."""
+        return place
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a reply with the messages of its choices restored."""
@@ -173,6 +197,10 @@ class Anthropic(Restoring):
         data = event.data
         kind, index = data.get("type"), _index(data)
         block, delta = data.get("content_block"), data.get("delta")
+        if kind in ("content_block_start", "content_block_delta"):
+            self._refuse_late(index)
+            for other in [other for other in self._streams if other != index]:
+                yield from self._stop(other)
         if kind == "content_block_start" and isinstance(block, dict):
             self._calls[index] = {**block, "partial": ""}
             if isinstance(block.get("text"), str):
@@ -203,6 +231,8 @@ class Anthropic(Restoring):
         self.said = [[{"role": "assistant", "content": self._blocks}]]
 
     def _stop(self, index: Any) -> Iterator[Event]:
+        if index not in self._calls:
+            return
         block, held = self._calls.pop(index, {}), None
         partial = block.pop("partial", "")
         rest, text = self._close(index)
@@ -229,6 +259,7 @@ class Responses(Restoring):
         super().__init__(exchange, tools)
         self._deltas: dict[Any, dict[str, Any]] = {}
         self._inserted = 0
+        self._raw_texts: dict[tuple[int, int], str] = {}
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a response with its output restored."""
@@ -258,17 +289,22 @@ class Responses(Restoring):
         if field is not None and step == "delta" and isinstance(data.get("delta"), str):
             self._deltas[place] = dict(data)
             if field != "arguments":
+                self._refuse_late(place)
+                for other in [other for other in self._streams if other != place]:
+                    yield from self._extra(other, self._close(other)[0])
+                self._raw_texts[place[:2]] = self._raw_texts.get(place[:2], "") + data["delta"]
                 data["delta"] = self._feed(place, data["delta"])
             elif self._calls.get(place[0], {}).get("name") in self._tools:
                 return
         elif field is not None and step == "done" and isinstance(data.get(field), str):
             yield from self._ended(place, data, field)
         elif what == "content_part" and isinstance(data.get("part"), dict):
-            data["part"] = self._incoming([data["part"]], False)[0]
+            data["part"] = self._incoming([*self._before(place[:2]), data["part"]], False)[-1]
         elif what == "output_item" and isinstance(data.get("item"), dict):
             self._calls[place[0]] = data["item"]
             counted = step == "done" and data["item"].get("type") == "function_call"
-            data["item"] = self._incoming([data["item"]], counted)[0]
+            before = [] if counted else self._before(place[:1])
+            data["item"] = self._incoming([*before, data["item"]], counted)[-1]
         elif isinstance(data.get("response"), dict):
             if step in ("completed", "incomplete", "failed"):
                 yield from self.end()
@@ -282,13 +318,20 @@ class Responses(Restoring):
             rest = rest if call.get("name") in self._tools else ""
         else:
             rest = self._close(place)[0]
-            data[field] = self._incoming(data[field], False)
+            self._raw_texts[place[:2]] = data[field]
+            part = {"type": "output_text", "text": data[field]}
+            data[field] = self._incoming([*self._before(place[:2]), part], False)[-1]["text"]
         yield from self._extra(place, rest)
 
     def end(self) -> Iterator[Event]:
         """Yields what is held back of texts that have not ended."""
         for place in list(self._streams):
             yield from self._extra(place, self._close(place)[0])
+
+    def _before(self, at: tuple[int, ...]) -> list[dict[str, Any]]:
+        """List the texts before one, or before an item, as parts that clients may join with it."""
+        found = takewhile(lambda entry: entry[0][: len(at)] != at, self._raw_texts.items())
+        return [{"type": "output_text", "text": text} for _, text in found]
 
     def _extra(self, place: Any, rest: str) -> Iterator[Event]:
         last = self._deltas.pop(place, None)

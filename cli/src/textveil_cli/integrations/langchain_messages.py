@@ -128,5 +128,6 @@ class Pieces:
         if self._stream.incoming is not None:
             for name, stayed in _list_stayed(self._stream.incoming).items():
                 self._told[name] += stayed
-        self._stream = self._conversation.stream()
+        ended, self._stream = self._stream, self._conversation.stream()
+        self._stream.follow(ended)
         return rest
