@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 from gateways import (
-    ANTHROPIC, CHAT, KEY, RESPONSES, asked, call_of, events_of, gateway, stream, streamed_text, text_of,
+    ANTHROPIC,
+    CHAT,
+    KEY,
+    RESPONSES,
+    asked,
+    call_of,
+    events_of,
+    gateway,
+    stream,
+    streamed_text,
+    text_of,
 )  # fmt: skip
 from textveil import Conversation, Sanitizer
 from textveil_cli.gateway.events import DONE, Event, Events

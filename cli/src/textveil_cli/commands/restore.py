@@ -1,7 +1,7 @@
 """``textveil restore``: a reply about a rewritten text gets its words back, on this device."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import typer
 from textveil.bundle import Kept
 from textveil.errors import InputError, OptionError
 from textveil.release import counted
-from textveil.text.restore import MOST_BYTES, Restorer, Stream
+from textveil.text.restore import MOST_BYTES, Restorer
 
 from textveil_cli.console import Lines, file_name, inputs_of, output_to, say_unless, write_reasons
 from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
@@ -58,7 +58,7 @@ def restore(
                 write("\n")
                 ended = True
             streams.append(restorer.stream(policy))
-            for text in _look_ahead(streams[-1], map(_join_lines, blocks)):
+            for text in _look_ahead(streams[-1].look_ahead, map(_join_lines, blocks)):
                 ended = text.endswith("\n")
                 numbers += len(_NUMBER.findall(text))
                 write(streams[-1].feed(text))
@@ -77,11 +77,11 @@ def _join_lines(block: Lines) -> str:
     return "\n".join(lines) + ("\n" if ended else "")
 
 
-def _look_ahead(stream: Stream, texts: Iterator[str]) -> Iterator[str]:
-    """Yield the parts of a reply once the stream has checked them all, or as many as memory is spent on."""
+def _look_ahead(check: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
+    """Yield the parts of a reply once all of them are checked, or as many as memory is spent on."""
     read, length = [], 0
     for text in texts:
-        stream.look_ahead(text)
+        check(text)
         read.append(text)
         length += len(text)
         if length > _MOST_AHEAD:
