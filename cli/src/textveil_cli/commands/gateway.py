@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _HOUR = 3600
 #: Python looks for cycles after so many new objects: those of some ten requests.
 _COLLECTED = 20_000, 10, 10
-_EVERY_PLACE = "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,8 +164,7 @@ def gateway(
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
     report = partial(say_unless, quiet=False)
-    if restoring.parse_policy().everywhere:
-        report(_EVERY_PLACE)
+    restoring.warn_of_every_place(report)
     served = Gateway(
         upstream=way,
         conversations=conversations,

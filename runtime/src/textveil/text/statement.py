@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from textveil.errors import OptionError
 from textveil.release import Charge, Loss, Statement
-from textveil.text.restore_policy import RestorePolicy
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -244,6 +243,8 @@ class Result:
                 option has a value that there is not.
             InputError: The reply is not a string.
         """
+        from textveil.text.restore_policy import RestorePolicy  # who restores nothing does not load it
+
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
             raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
