@@ -96,7 +96,7 @@ site:
 sbom:
 	rm -rf .lock && python3 -m venv .lock/tools && python3 -m venv .lock/runtime
 	.lock/tools/bin/pip install -q cyclonedx-bom pip-tools
-	.lock/runtime/bin/pip install -q './runtime[encoder,crypto]' './cli[serve,parquet,zstd]'
+	.lock/runtime/bin/pip install -q './runtime[encoder,crypto]' './cli[serve,gateway,parquet,zstd]'
 	.lock/tools/bin/cyclonedx-py environment .lock/runtime/bin/python --output-format JSON --output-reproducible -o .lock/sbom.json
 	.lock/tools/bin/python docs/sbom.py .lock/sbom.json docs/sbom.json
 	.lock/runtime/bin/pip freeze --exclude textveil --exclude textveil-cli > .lock/requirements.in

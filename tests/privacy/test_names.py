@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from names_soup import BREAKS, LISTED, around, comes_out, is_broken, law, pairs, skeleton
+from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
 from textveil import Sanitizer
 from textveil.text.names.plan import NamesPlans
 
@@ -116,3 +116,7 @@ def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
     for text in ("he saw Novak'𝓼 house", "he has an e-boo\u212a now", "he is &#74;&#111;hn now"):
         shown = "".join(entry for entry in plan.reader().read([text])[0].entries if isinstance(entry, str))
         assert not {"𝓼", "\u212a", "7"} & set(shown)
+
+
+def test_texts_of_one_template_have_one_kept_share(plans: NamesPlans) -> None:
+    assert not kept_share_differs(plans.plan({}), 8, 1_500)

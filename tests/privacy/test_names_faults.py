@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from names_soup import BREAKS, LISTED, around, comes_out, is_broken, law, pairs
+from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs
 from planted import planted
 from textveil import Sanitizer
 from textveil.text.names import chunks, rewrite, strings
@@ -12,6 +12,7 @@ from textveil.text.names.kinds import Kinds
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.places import Places
 from textveil.text.names.plan import NamesPlans
+from textveil.text.names.read import Read
 from textveil.text.names.words import Words
 
 
@@ -171,3 +172,19 @@ def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest
 def test_what_is_on_no_list_is_kept(names: Path, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Kinds, "_is_kept", planted(Kinds._is_kept, change))
     assert comes_out(NamesPlans(Sanitizer.load(names).bundle).plan({"keep": LISTED}), 5, 300)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('entry.kind == "word"', "len(entry.slot.text) > 4"),
+        ("entry.parts[0].layout != DRAWN", "entry.slot.text[:1].lower() < 'n'"),
+    ],
+    ids=["the length of a word", "the spelling of a word"],
+)
+def test_a_kept_share_that_reads_replaced_words_is_caught(
+    names: Path, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = planted(vars(Read)["replaced_words"].fget, ("@property\n", ""), change)
+    monkeypatch.setattr(Read, "replaced_words", property(counted))
+    assert kept_share_differs(NamesPlans(Sanitizer.load(names).bundle).plan({}), 8, 1_500)

@@ -1,4 +1,4 @@
-"""Docstrings of public functions and methods open with a verb in the third person: what the function does."""
+"""Docstrings of public functions and methods open with a verb, imperative or in the third person: what they do."""
 
 import ast
 import re
@@ -9,7 +9,8 @@ import pytest
 from scripts import ROOT
 
 WHEELS = ("runtime", "cli", "export", "server_training")
-_VERB = re.compile(r"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does)\b")
+_IMPERATIVE = r"(?:Add|Buffer|Check|Count|End|Find|Keep|List|Make|Note|Print|Read|Refuse|Return|Warn|Yield)(?! of\b)"
+_VERB = re.compile(rf"(?:[A-Z][a-z]+s|[A-Z][a-z]+-[a-z]+s|Does|{_IMPERATIVE})\b")
 _NO_VERB = re.compile(r"(?:This|Its|His|Is|Was|Has|Always|Else|Plus|[A-Z][a-z]+ness)\b")
 
 

@@ -17,6 +17,8 @@ _FORBIDDEN = (
     "textveil_export"
 )
 FORBIDDEN = _FORBIDDEN.split()
+#: The client of the gateway, those that it could have had, and what they bring.
+CLIENTS = ("httpcore", "httpcore2", "httpx", "httpx2", "anyio", "sniffio", "truststore", "certifi", "h2")
 SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
 COMMAND = Path(__file__).parents[2] / "cli" / "src" / "textveil_cli"
 
@@ -113,7 +115,8 @@ def test_every_public_name_is_there() -> None:
 
 
 _NETWORK = re.compile(
-    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx|ray)\b",
+    r"^\s*(?:import|from) "
+    r"(?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx2?|httpcore2?|ray)\b",
     re.M,
 )
 
@@ -143,9 +146,25 @@ def test_nothing_imports_the_service_but_its_commands() -> None:
     files = [path.relative_to(COMMAND) for path in COMMAND.rglob("*.py") if named.search(path.read_text())]
     doors = {"commands/serve.py", "commands/gateway.py", "options/address.py"}
     assert {file.as_posix() for file in files if file.parts[0] not in ("serve", "gateway")} == doors
-    served = ("textveil_cli.serve", "textveil_cli.gateway", "uvicorn", "h11")
+    served = ("textveil_cli.serve", "textveil_cli.gateway", "starlette", "uvicorn", "h11", *CLIENTS)
     for code in ("import textveil_cli.main", "from textveil_cli.options import AddressOptions"):
         assert not {name for name in loaded(code) if name.startswith(served)}
+
+
+@pytest.mark.slow
+def test_neither_the_library_nor_sanitize_loads_a_client() -> None:
+    use = "import textveil; textveil.Sanitizer.load().sanitize('The doctor'); textveil.Conversation().outgoing([])"
+    command = """
+import io, contextlib
+from textveil_cli.console import run
+import textveil_cli.main
+with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.redirect_stderr(io.StringIO()):
+    assert run(textveil_cli.main.app, "textveil", ["sanitize", "--text", "The doctor"]) == 0
+"""
+    barred = {*CLIENTS, "starlette", "uvicorn", "h11", "asyncio", "ssl"}
+    for code in ("import textveil", use, command):
+        assert not {name for name in loaded(code) if name.partition(".")[0] in barred}
+    assert {"httpcore2", "anyio", "truststore", "starlette"} <= loaded("import textveil_cli.gateway")
 
 
 AUDIT = """

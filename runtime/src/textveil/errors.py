@@ -2,8 +2,8 @@
 
 No message holds a character of the text being protected, nor a word looked up: a position ("token 17 of 40", "byte
 512") says where, the code says what. A file is named by the last part of its path, if it is there, ends like a file of
-texts, or is one that an option names; a bundle or ledger, if it is called like a file; a column by its name in the
-header, if what was typed is spelled nearly like it; a level, if it is a short number.
+texts, or is one that an option names; a bundle or ledger, if it is called like a file; columns, also those of the
+header, if their names look like headings; a level, if it is a short number.
 """
 
 import re
@@ -155,8 +155,8 @@ class TracingRefused(TextveilError, code="tracing"):
     """A text would be sanitized where something that records its input is looking on."""
 
 
-class ServeError(TextveilError, code="serve"):
-    """The local service cannot be started as it was asked for."""
+class ServeError(TextveilError, code="service"):
+    """The local service, or the gateway, cannot be started as it was asked for."""
 
 
 class ReleaseError(TextveilError, code="release"):

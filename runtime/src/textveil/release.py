@@ -16,12 +16,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from textveil.errors import MixedKinds
 
 #: Charges are counted in units: so many are a nat, and so many a delta of 1.
 NAT_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
+#: With fewer words that are neither names nor numbers (a text of 20 words has about so many), a language is not told.
+_LEAST_WORDS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +191,32 @@ class Statement(ABC):
     def __str__(self) -> str:
         lines = [self.summary(), *self._details(), f"bundle {self.identity}", "Not protected:"]
         return "\n".join(lines + [f"  - {item}" for item in self.not_protected])
+
+
+class KeptWords(NamedTuple):
+    """Words of one text or of several that are kept, and words on no list that are replaced.
+
+    Names, numbers, identifiers and words of ``draw`` are in neither count. Both counts follow from the template, which
+    the output shows, so they reveal nothing more (docs/proofs/names.md).
+
+    >>> KeptWords(5, 25).may_be_foreign
+    True
+    """
+
+    kept: int = 0
+    replaced: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Return ``kept / (kept + replaced)``, to three decimals; ``None`` without words."""
+        words = self.kept + self.replaced
+        return round(self.kept / words, 3) if words else None
+
+    @property
+    def may_be_foreign(self) -> bool:
+        """Return whether under half of 12 or more words are kept."""
+        words = self.kept + self.replaced
+        return words >= _LEAST_WORDS and 2 * self.kept < words
 
 
 def _plain(value: Decimal) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from small_index import SENTENCES, sentences_of, write_index
 from textveil import IndexEncoder, Sanitizer
 
@@ -119,3 +120,35 @@ def test_a_preview_of_a_table(here: Here, bundle: Path, names: Path, tmp_path: P
         ran = here("preview", "-b", names, "--protect", "names", *arguments)
         assert (ran.code, ran.message.count("\n")) == (1, 1)
         assert "orblax" not in ran.message
+
+
+# --- tables --------------------------------------------------------------------------------------------------------
+
+TABLES = {
+    "t.csv": ("id,note\n1,Zqxwvina\n", "CSV"),
+    "T.TSV": ("id\tnote\n1\tZqxwvina\n", "TSV"),
+    "t.jsonl": ('{"note": "Zqxwvina"}\n', "JSON lines"),
+    "t.ndjson": ('{"note": "Zqxwvina"}\n', "JSON lines"),
+    "t.parquet": ("PAR1 Zqxwvina", "Parquet"),
+    "t.csv.gz": ("Zqxwvina", "CSV"),
+    "comma.txt": ("id,note\n1,Zqxwvina\n2,the\n", "CSV"),
+    "tab": ("id\tnote\n1\tZqxwvina\n2\tthe\n", "TSV"),
+    "lines.txt": ('{"note": "Zqxwvina"}\n', "JSON lines"),
+    "object.txt": ("{\n", "JSON"),
+    "magic.txt": ("PAR1 Zqxwvina", "Parquet"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_refused_and_not_read_as_prose(here: Here, tmp_path: Path, name: str) -> None:
+    content, kind = TABLES[name]
+    (tmp_path / name).write_text(content)
+    (tmp_path / "prose.txt").write_text("The doctor, of Boston, called.\nAnna, the nurse, left.\n")
+    for paths in ((tmp_path / name,), (tmp_path / "prose.txt", tmp_path / name)):
+        ran = here("compare", *paths)
+        assert (ran.code, ran.out) == (1, b"")
+        assert f"{name}: looks like {kind}: compare reads plain text: textveil compare --text shows one" in ran.message
+        assert "textveil sanitize FILE --column NAME" in ran.message
+        assert "Zqxwvina" not in ran.message
+        assert ran.message.count("\n") == 1
+    assert here("compare", tmp_path / "prose.txt").code == 0

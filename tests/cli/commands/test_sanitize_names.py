@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way
     assert re.fullmatch(expected, said.rstrip("\n")), said
     assert not CANARY.search(ran.text + ran.message)
     assert "Shown: common words from a public list" in ran.message
-    assert ran.message.count("\n") == 1 + ("over half" in ran.message)
+    assert ran.message.count("\n") == 1
 
 
 def test_equal_names_are_equal_unless_that_is_refused(rewrite: Here) -> None:
@@ -181,18 +182,64 @@ def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
         assert (ran.code, path.stat().st_size > 0) == (1, True)
 
 
-def test_a_text_of_mostly_unknown_words_is_warned_of(rewrite: Here, tmp_path: Path) -> None:
-    said = "textveil: over half of the words beside names and numbers are unknown, and are replaced: "
+FOREIGN, PLAIN = "zorblax qwyx spelt doctor " * 18, "the doctor called in the morning and said that " * 4
+WARNED = re.compile(
+    r"textveil: (\d+) % of the words were replaced(.*): the text may not be in the language of the bundle"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "counted"),
+    [
+        (["--text", FOREIGN], ""),
+        (["in.txt"], ", in 2 of 3 texts over half"),
+        (["in.txt", "--document", "file"], ""),
+        (["in.csv", "--column", "note"], ", in 2 of 3 texts over half"),
+        (["in.csv", "--column", "note", "--workers", "2"], ", in 2 of 3 texts over half"),
+        (["in.jsonl", "--key", "note"], ", in 2 of 3 texts over half"),
+        (["folder", "-o", "out"], ", in 2 of 3 texts over half"),
+    ],
+    ids=["a text", "lines", "a file", "csv", "workers", "json lines", "a folder"],
+)
+def test_a_run_of_which_few_words_are_kept_is_warned_of_once(
+    rewrite: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], counted: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = [FOREIGN, PLAIN, FOREIGN]
+    Path("in.txt").write_text("".join(f"{text}\n" for text in texts))
+    Path("in.csv").write_text("note\n" + "".join(f"{text}\n" for text in texts))
+    Path("in.jsonl").write_text("".join(json.dumps({"note": text}) + "\n" for text in texts))
+    Path("folder").mkdir()
+    for number, text in enumerate(texts):
+        Path("folder", f"{number}.txt").write_text(text)
+    ran = rewrite(*arguments)
+    found = WARNED.findall(ran.message)
+    assert [which for _, which in found] == [counted]
+    assert not CANARY.search(ran.message)
+    shutil.rmtree("out", ignore_errors=True)
+    assert "replaced" not in rewrite("-q", *arguments).message
+
+
+def test_a_text_of_kept_words_of_names_or_of_few_words_is_not_warned_of(rewrite: Here) -> None:
+    names_alone = "Anna Novak, Olga Kaplan, Boston, 12 March 2024. " * 9
+    for text in (PLAIN, names_alone, "", "zorblax qwyx spelt doctor", "Anna Novak met Olga Kaplan in Boston"):
+        assert not WARNED.search(rewrite("--text", text).message)
+
+
+def test_few_foreign_texts_among_many_are_counted_and_not_warned_of(rewrite: Here, tmp_path: Path) -> None:
     table = tmp_path / "in.csv"
-    table.write_text("note\nzorblax qwyx spelt doctor\n")
-    for arguments in (["--text", "zorblax qwyx spelt doctor"], ["--csv", "--column", "note", table]):
-        ran = rewrite(*arguments)
-        assert said in ran.message
-        assert not CANARY.search(ran.message)
-        assert "over half" not in rewrite("-q", *arguments).message
-    assert "over half" not in rewrite("--text", "the doctor called Anna in the morning").message
-    for names_alone in ("Anna Novak, Olga Kaplan, Boston, 12 March 2024", "Anna Novak met Olga Kaplan in Boston", ""):
-        assert "over half" not in rewrite("--text", names_alone).message
+    for foreign, warned in ((1, 0), (3, 1)):
+        table.write_text("note\n" + f"{FOREIGN}\n" * foreign + f"{PLAIN}\n" * (40 - foreign))
+        ran = rewrite(table, "--column", "note", "--json", "-o", tmp_path / "out.csv")
+        assert len(WARNED.findall(ran.message)) == warned
+        told = json.loads(ran.text)
+        assert told["mostly_replaced"] == foreign
+        assert 0.7 < told["kept_share"] < 1
+
+
+def test_json_has_the_kept_share(rewrite: Here) -> None:
+    assert json.loads(rewrite("--json", "--text", FOREIGN).text)["kept_share"] == 0.25
+    assert json.loads(rewrite("--json", "--text", "Anna Novak").text)["kept_share"] is None
 
 
 def test_a_folder_is_gone_on_with_under_the_same_kinds(rewrite: Here, tmp_path: Path) -> None:

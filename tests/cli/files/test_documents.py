@@ -68,7 +68,7 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     assert here(*arguments, "-o", tmp_path / "out.csv", "--quarantine", tmp_path / "kept").code == 0
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == 3
     assert json.loads((tmp_path / "kept").read_text())["raw"] == "1,z\n"
-    assert "--document-key is not in the header" in here(*arguments[:-2], "no", path).message
+    assert "--document-key no is not in the header (id, a)" in here(*arguments[:-2], "no", path).message
 
 
 def test_keys_of_json_lines(here: Callable, tmp_path: Path) -> None:
@@ -136,7 +136,8 @@ def test_texts_of_a_document_each_begin_a_sentence(english: Sanitizer) -> None:
 
 def test_long_documents_one_by_one(english: Sanitizer) -> None:
     options = {"consistent": True, "consistent_cap": 2}
-    texts, tokens, _ = draw(english, ["doctor nurse", "doctor", "nurse invoice", "doctor"], [1, 2, 1], options)  # type: ignore[arg-type]
+    drawn = draw(english, ["doctor nurse", "doctor", "nurse invoice", "doctor"], [1, 2, 1], options)  # type: ignore[arg-type]
+    texts, tokens = drawn.texts, drawn.tokens
     assert tokens == [2, TOO_LONG, 1]
     assert [text is TOO_LONG for text in texts] == [False, True, True, False]
     with pytest.raises(DocumentTooLong):

@@ -130,7 +130,7 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
         ('{"a": 1}', "the value at a key is not a text"),
         ('{"a": {"b": "x"}}', "the value at a key is not a text"),
         ('{"a": ["x"]}', "the value at a key is not a text"),
-        ('{"b": "x"}', "a --key is missing: --allow-missing passes such rows"),
+        ('{"b": "x"}', "a --key is missing (a is not among b): --allow-missing passes such rows"),
         ('{"a": "x", "a": "y"}', "a key is there twice"),
         ('{"a": "x"', "not a whole JSON object"),
         ('{"a": "x",}', "not a whole JSON object"),

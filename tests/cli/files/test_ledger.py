@@ -209,7 +209,7 @@ def test_a_charged_run_does_not_go_on_with_one_that_was_not(
     [
         (["--scope", "secret", "--scope-column", "who"], "--scope and --scope-column exclude each other"),
         (["--memo", "--memo-key", "k"], "--memo is for plain text"),
-        (["--scope-column", "secret"], "--scope-column is not in the header"),
+        (["--scope-column", "a secret where a column belongs"], "--scope-column is not in the header"),
         (["--scope-column", "who", "--plain"], "exclude each other"),
     ],
 )

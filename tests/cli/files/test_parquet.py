@@ -84,9 +84,9 @@ def test_many_rows_in_batches(rewrite: Callable, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["nope"], "column: t.parquet: --column is not in the file; did you mean note?"),
-        (["note", "n"], "column: t.parquet: --column 2 of 2 has no texts"),
-        (["twice"], "column: t.parquet: --column is twice in the file"),
+        (["nope"], "column: t.parquet: --column nope is not in the file (note, n, twice, twice); did you mean note?"),
+        (["note", "n"], "column: t.parquet: --column n has no texts"),
+        (["twice"], "column: t.parquet: --column twice is twice in the file (note, n, twice, twice)"),
     ],
 )
 def test_columns_that_cannot_be_rewritten(cli: Callable, tmp_path: Path, columns: list[str], message: str) -> None:

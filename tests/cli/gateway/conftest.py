@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra gateway: make integrations")
 pytest.importorskip("uvicorn", reason="needs the extra gateway: make integrations")
-pytest.importorskip("h11", reason="needs the extra gateway: make integrations")
+pytest.importorskip("httpcore2", reason="needs the extra gateway: make integrations")
 
 from gateways import gateway
 from serving import Server
@@ -37,3 +37,11 @@ def gate(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         assert "Traceback" not in said
         assert not any(word in said for word in ("Novak", "Zqxw", "the-clients-key"))
         assert list((tmp_path_factory.getbasetemp()).glob("gateway*/place/*")) == []
+
+
+@pytest.fixture(scope="session")
+def passing(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A gateway that lets the field ``audio`` out as it is."""
+    with gateway(tmp_path_factory.mktemp("passing"), up.url, "--pass-through", "audio") as running:
+        yield running
+        assert "internal" not in running.said

@@ -1,6 +1,7 @@
 """``textveil gateway`` itself: its options, its upstream, and what it says."""
 
 import json
+import re
 import ssl
 import subprocess
 import sys
@@ -21,7 +22,7 @@ UP = ("--upstream", "https://upstream.example")
 
 WRONG: list[tuple[list[str], int, str]] = [
     ([], 2, "textveil: usage: "),
-    ([*UP, "--host", "0.0.0.0"], 1, "textveil: serve: others can reach this --host: give --token-file"),
+    ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
     ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--no-consistent"], 1, "textveil: option: a conversation has "),
@@ -35,15 +36,25 @@ WRONG: list[tuple[list[str], int, str]] = [
         1,
         "textveil: option: --mappings: there is no such folder (see",
     ),
-    (["--upstream", "ftp://a"], 1, "textveil: serve: the upstream must be an address such as https://"),
-    (["--upstream", "https://key@a.example"], 1, "textveil: serve: the upstream must be an address such as https://"),
-    (["--upstream", "https://a.example:x"], 1, "textveil: serve: the upstream must be an address such as https://"),
-    (["--upstream", "https://a.example/v1?x=1"], 1, "textveil: serve: the upstream's address has no query"),
-    (["--upstream", "http://a.example"], 1, "textveil: serve: an upstream with http must be on this device"),
-    (["--upstream", "http://192.168.1.2:80"], 1, "textveil: serve: an upstream with http must be on this device"),
-    (["--upstream", "https://a.example", "--upstream-certificates", "none"], 1, "textveil: serve: the file of the ups"),
-    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: serve: certificates are for"),
+    (["--upstream", "ftp://a"], 1, "textveil: service: the upstream must be an address such as https://"),
+    (["--upstream", "https://key@a.example"], 1, "textveil: service: the upstream must be an address such as https://"),
+    (["--upstream", "https://a.example:x"], 1, "textveil: service: the upstream must be an address such as https://"),
+    (["--upstream", "https://a.example/v1?x=1"], 1, "textveil: service: the upstream's address has no query"),
+    (["--upstream", "http://a.example"], 1, "textveil: service: an upstream with http must be on this device"),
+    (["--upstream", "http://192.168.1.2:80"], 1, "textveil: service: an upstream with http must be on this device"),
+    (
+        ["--upstream", "https://a.example", "--upstream-certificates", "none"],
+        1,
+        "textveil: service: the file of the ups",
+    ),
+    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates are for"),
 ]
+
+
+def test_help_names_the_mode_that_is_the_default(tmp_path: Path) -> None:
+    said = " ".join(run_forked(["gateway", "--help"], cwd=tmp_path).stdout.decode().split())
+    assert "names (the gateway's default) keeps common words" in said
+    assert "words (the built-in bundle's default)" not in said
 
 
 @pytest.mark.parametrize(("arguments", "code", "message"), WRONG)
@@ -82,6 +93,18 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
     assert second.endswith(": input 422")
     assert third.endswith(": /v1/models 200")
     assert "zqxwvina" not in server.said
+
+
+def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: Path) -> None:
+    french = "Veuillez rédiger une lettre courte pour mon propriétaire à propos du chauffage cassé. " * 2
+    with gateway(tmp_path, up.url) as server:
+        for text in (french, TEXT):
+            server.ask("POST", CHAT, asked(CHAT, text), KEY)
+        assert server.stop() == 0
+        _, first, second = server.said.splitlines()
+    assert re.search(r" 200 .* kept_share=0\.[0-4]\d* \(it may not be English\)$", first)
+    assert "kept_share" not in second
+    assert "lettre" not in server.said
 
 
 def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
@@ -153,7 +176,7 @@ def test_a_token_has_a_header_of_its_own(up: Upstream, certificate: tuple[Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "h11"])
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "httpcore2"])
 def test_without_its_extra_it_says_what_to_install(missing: str) -> None:
     code = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['textveil', 'gateway', '--upstream', 'https://a.b']"
@@ -161,4 +184,4 @@ def test_without_its_extra_it_says_what_to_install(missing: str) -> None:
     code += "; from textveil_cli.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "pip install 'textveil-cli[" in done.stderr
+    assert "pip install 'textveil-cli[gateway]'" in done.stderr

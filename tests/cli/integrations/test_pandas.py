@@ -1,6 +1,8 @@
 """Columns of a frame."""
 
 from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -9,9 +11,19 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 
 pandas = pytest.importorskip("pandas", reason="needs the extra pandas: make integrations")
 
-from textveil.errors import InputError, OptionError
+from textveil.errors import BundleTooLarge, ColumnError, InputError, OptionError
 from textveil_cli.integrations import Rewriter
-from textveil_cli.integrations.pandas import sanitize
+from textveil_cli.integrations.pandas import CommandOptions, sanitize
+from textveil_cli.options import (
+    BundleOptions,
+    InputOptions,
+    OutputOptions,
+    PinOptions,
+    RowOptions,
+    RunOptions,
+    TableOptions,
+)
+from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions
 
 
 @pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
@@ -93,10 +105,10 @@ def test_a_rewriter_in_place_of_the_function(tickets) -> None:
         lambda frame: frame.pipe(sanitize, "note", "subject"),
         lambda frame: sanitize(frame, ["note", "subject"]),
         lambda frame: frame.textveil.sanitize("note", "subject"),
-        lambda frame: frame.textveil.sanitize(columns=["note", "subject"]),
+        lambda frame: frame.textveil.sanitize(column=["note", "subject"]),
         lambda frame: frame.assign(note=lambda f: sanitize(f["note"]), subject=sanitize(frame["subject"])),
     ],
-    ids=["apply", "apply to rows", "map", "transform", "pipe", "a list", "accessor", "columns", "assign"],
+    ids=["apply", "apply to rows", "map", "transform", "pipe", "a list", "accessor", "by name", "assign"],
 )
 def test_methods_of_a_frame(tickets, call: Callable[[Any], Any]) -> None:
     given = tickets[["note", "subject"]]
@@ -113,6 +125,66 @@ def test_other_columns_of_a_frame_stay(tickets) -> None:
     assert done[["subject", "stars"]].equals(tickets[["subject", "stars"]])
 
 
+# --- the names of the command's options ------------------------------------------------------------------------------
+
+#: Options of the command that a frame has no use for: inputs, outputs, formats, the ledger, receipts and runs.
+OF_FILES = set(
+    "text files output as_json statement quiet csv tsv jsonl parquet plain key header delimiter encoding document "
+    "document_key scope_column allow_missing max_field quarantine workers resume keep_mapping".split()
+)
+
+
+def test_every_option_of_the_command_has_its_name_here() -> None:
+    groups = (InputOptions, BundleOptions, PinOptions, LevelOptions, ShownOptions, DrawOptions, TableOptions)
+    groups += (RowOptions, RunOptions, OutputOptions)
+    names = {field.name for group in groups for field in fields(group)} - {"must_be"} - OF_FILES
+    assert names == {"column", *CommandOptions.__annotations__}
+
+
+def test_columns_are_left_out_as_the_command_leaves_them_out(tickets) -> None:
+    assert list(tickets.textveil.sanitize("note", without_column="subject").columns) == ["note", "stars"]
+    assert list(tickets.textveil.sanitize(column="note", without_column=["stars", "subject"]).columns) == ["note"]
+    only = tickets.textveil.sanitize(column="note", only_columns=True)
+    assert list(only.columns) == ["note"]
+    assert is_right(only["note"])
+    for wrong in ({"without_column": "note"}, {"without_column": "stars", "only_columns": True}, {"columns": "note"}):
+        with pytest.raises((OptionError, ColumnError)):
+            tickets.textveil.sanitize("note", **wrong)
+    with pytest.raises(ColumnError):
+        tickets["note"].textveil.sanitize(only_columns=True)
+
+
+def test_a_key_of_a_corpus_is_a_file(tickets, tmp_path: Path) -> None:
+    column, options = pandas.Series(["Zqxwvina left"]), {"protect": "names", "corpus_key": tmp_path / "key"}
+    first, second = (column.textveil.sanitize(**options).tolist() for _ in range(2))
+    assert first == second
+    with pytest.raises(OptionError):
+        column.textveil.sanitize(consistent=True, **options)
+
+
+def test_words_are_given_or_in_a_file(tmp_path: Path) -> None:
+    column, file = pandas.Series(["Zqxwvina left"] * 9), tmp_path / "words.txt"
+    file.write_text("zqxwvina\n")
+    for allow in (["zqxwvina"], file, str(file)):
+        assert column.textveil.sanitize(protect="names", allow=allow).tolist() == ["Zqxwvina left"] * 9
+    with pytest.raises(InputError, match=r"^allow: no readable UTF-8 file"):
+        column.textveil.sanitize(protect="names", allow="nowhere.txt")
+    with pytest.raises(BundleTooLarge):
+        column.textveil.sanitize(max_bundle_bytes=1)
+
+
+def test_a_wrong_column_is_named_with_those_there_are(tickets) -> None:
+    for name, said in (
+        ("nte", r"^column nte is not in the frame \(note, subject, stars\); did you mean note\?$"),
+        (["note", "when"], r"^column when is not in the frame \(note, subject, stars\)$"),
+        ("What my doctor said to me", r"^column is not in the frame \(note, subject, stars\)$"),
+    ):
+        with pytest.raises(ColumnError, match=said):
+            tickets.textveil.sanitize(column=name)
+    with pytest.raises(ColumnError, match=r"^column note is more than once in the frame"):
+        sanitize(pandas.concat([tickets, tickets], axis=1), "note")
+
+
 def test_groups(tickets) -> None:
     assert is_right(tickets.groupby("stars")["note"].transform(sanitize))
 
@@ -122,8 +194,8 @@ def test_groups(tickets) -> None:
     [
         sanitize,
         lambda frame: frame.textveil.sanitize(),
-        lambda frame: frame.textveil.sanitize(columns=[]),
-        lambda frame: frame["note"].textveil.sanitize(columns=["note"]),
+        lambda frame: frame.textveil.sanitize(column=[]),
+        lambda frame: frame["note"].textveil.sanitize(column=["note"]),
         lambda frame: frame.pipe(sanitize),
         lambda frame: sanitize(frame[["note"]]),
         lambda frame: sanitize(frame, "no such column"),

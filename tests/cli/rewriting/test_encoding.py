@@ -49,7 +49,11 @@ def test_each_row_of_parquet(encode: Callable, tmp_path: Path) -> None:
     ("content", "options", "said"),
     [
         ("id,note\n1,a,b\n", ["-c", "note"], "bad-row: t.csv, row 1 (line 2): 3 cells"),
-        ("id,note\n1,a\n", ["-c", "secret"], "column: t.csv: --column is not in the header"),
+        (
+            "id,note\n1,a\n",
+            ["-c", "a secret where a column belongs"],
+            "column: t.csv: --column is not in the header (id, note)",
+        ),
         ("id,note\n1,a\n", ["-c", "note", "--text", "secret"], "--text and columns exclude each other"),
     ],
 )
@@ -74,3 +78,19 @@ def test_a_bundle_is_named_either_way(here: Callable, index_bundle: Path) -> Non
         assert (first.code, first.out) == (second.code, second.out)
         assert first.code == 0
         assert "a bundle is named once" in here(command, index_bundle, "--bundle", index_bundle).message
+
+
+def test_what_is_encoded_is_not_written_like_another_format(encode: Callable, tmp_path: Path) -> None:
+    for name, options, fits in (
+        ("a.tsv", [], True),
+        ("a.txt", [], True),
+        ("a", [], True),
+        ("a.csv", [], False),
+        ("a.parquet", [], False),
+        ("a.tsv.gz", [], False),
+        ("a.jsonl", ["--json"], True),
+        ("a.tsv", ["--json"], False),
+    ):
+        ran = encode("--text", "doctor", *options, "-o", tmp_path / name)
+        assert (ran.code == 0) == fits, name
+        assert ("--output" in ran.message) != fits

@@ -32,8 +32,10 @@ def test_an_output_file(cli: Callable, note: Path, folder: Path) -> None:
     assert re.fullmatch(rb"\S+ \S+, \S+\.\n\n\S+ \S+\n", target.read_bytes())
     assert os.listdir(folder) == ["out.txt"]
     ran = cli("--json", "--text", "the", "--output", target)
-    assert json.loads(target.read_text("utf-8"))["statement"]["tokens"] == 1
-    assert os.listdir(folder) == ["out.txt"]
+    assert "--output out.txt: it ends like plain text, and what is written is JSON lines" in ran.message
+    ran = cli("--json", "--text", "the", "--output", folder / "out.jsonl")
+    assert json.loads((folder / "out.jsonl").read_text("utf-8"))["statement"]["tokens"] == 1
+    assert sorted(os.listdir(folder)) == ["out.jsonl", "out.txt"]
 
 
 @posix

@@ -165,3 +165,19 @@ def test_the_unit_of_distance_is_the_median(english: Sanitizer) -> None:
     assert abs(float(np.median(distances)) - 1) < 0.02
     unknown = [english.bundle.metric.distance(a, symbols) for a in sampled[:, 0].tolist()]
     assert abs(float(np.median(unknown)) - 1) < 0.02
+
+
+# --- printing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"consistent": True}, {"protect": "names"}], ids=str)
+def test_printing_a_result_gives_the_text_and_its_repr_is_short(options: dict[str, Any]) -> None:
+    original = "Zqxwvina Novak paid for the kettle. " * 30
+    result = Sanitizer.load().sanitize(original, **options)
+    assert (str(result), f"{result}") == (result.text, result.text)
+    shown = repr(result)
+    assert len(shown) < 80
+    assert "\n" not in shown
+    words = {*original.split(), *result.text.split()}
+    assert not any(word.strip(".") in shown for word in words if len(word) > 4)
+    assert not any(word in repr([result]) + repr((result,)) for word in ("Zqxwvina", "kettle", "Terms", "mapping"))

@@ -60,6 +60,8 @@ def test_every_text_is_drawn(encoder: IndexEncoder, asked: list[int]) -> None:
         assert release.index in range(3)
         assert release.notes.truncated == (len(text) > 60)
         assert SECRET not in repr(release)
+        assert str(release) == release.line
+        assert len(repr(release)) < 120
 
 
 def test_every_text_draws_an_index_and_then_one_of_its_sentences(speaker: IndexEncoder, asked: list[int]) -> None:

@@ -1,7 +1,7 @@
 """``textveil compare``: one text on every rung that the bundles at hand have, each with its promise."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,8 @@ from textveil.errors import IdentityMismatch, OptionError
 from textveil.text import Sanitizer
 from textveil.vector import IndexEncoder
 
-from textveil_cli.console import lines_of, output_to
+from textveil_cli.console import named, opened, output_to, read_lines
+from textveil_cli.files import refuse_tables_by_name, refusing_tables
 from textveil_cli.options import InputOptions, PinOptions
 
 #: What is released, by the name of its rung: from the most readable to the most private.
@@ -20,6 +21,10 @@ _BY_LISTS: dict[str, dict[str, Any]] = {
     "names, as tags": {"protect": "names", "style": "tag"},
 }
 _BY_DRAWS: dict[str, dict[str, Any]] = {"words": {"protect": "words"}, "all": {"protect": "all"}}
+_REMEDY = (
+    "compare reads plain text: textveil compare --text shows one cell on every rung, and textveil sanitize FILE "
+    "--column NAME rewrites a column (--key NAME of JSON lines)"
+)
 _HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
 
 
@@ -40,17 +45,33 @@ def compare(
 ) -> None:
     """Show one text on every rung, each with what it promises.
 
-    All lines that are given are one text. It shows what a text becomes, for the choice of a rung: try it with a text of
-    the kind that you will release, not with the text itself. Nothing is charged or written to a file.
+    All lines that are given are one text; a table is refused. It shows what a text becomes, for the choice of a rung:
+    try it with a text of the kind that you will release, not with the text itself. Nothing is charged or written to a
+    file.
     """
     paths = inputs.paths
-    text = "\n".join(lines_of(paths)) if inputs.text is None else inputs.text
+    text = "\n".join(_prose_lines(paths)) if inputs.text is None else inputs.text
     releases = [*_releases(text, *_opened(bundle or [], must_be.pins))]
     with output_to(None) as write:
         write(f"{_HEADING}\n")
         for rung, promise, released in releases:
             marked = typer.style(rung, bold=True) if sys.stdout.isatty() else rung
             write(f"\n{marked}: {promise}\n{released}\n")
+
+
+def _prose_lines(paths: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of plain text.
+
+    Raises:
+        LooksStructured: An input is a table, or looks like one: its keys and identifiers would be read as prose.
+    """
+    for path, name in named(paths):
+        refuse_tables_by_name(path, name, _REMEDY)
+        refuse = refusing_tables(name, _REMEDY)
+        with opened(path, name) as (descriptor, _):
+            for lines, _, _ in read_lines(descriptor, name):
+                refuse(lines)
+                yield from lines
 
 
 def _opened(folders: list[Path], pins: Pins) -> tuple[Sanitizer, IndexEncoder | None]:

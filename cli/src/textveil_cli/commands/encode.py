@@ -8,6 +8,7 @@ from textveil.errors import OptionError
 from textveil.release import Statement
 from textveil.vector import Encoder, IndexEncoder, IndexStatement, load_encoder
 
+from textveil_cli.files import require_fitting_ending
 from textveil_cli.options import (
     EncoderOptions,
     InputOptions,
@@ -94,6 +95,8 @@ def encode(
         raise OptionError("--text and columns exclude each other")
     encoder, options, promised = release.of(bundle)  # before any file is touched
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
+    written = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
+    require_fitting_ending(output.output, written)
     opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
     heading = promised.kind_of_text if isinstance(promised, IndexStatement) and release.as_text else ""
     encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged, heading=heading)

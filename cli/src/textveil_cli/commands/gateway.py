@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
@@ -16,7 +16,7 @@ from textveil.ledger import read_key
 
 from textveil_cli.console import say_unless
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, RestoreOptions, TextOptions
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, RestoreOptions, ShownOptions, TextOptions
 from textveil_cli.serve import Limits
 from textveil_cli.serve import serve as run
 
@@ -54,6 +54,31 @@ class UpstreamOptions:
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
         False
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayShownOptions(ShownOptions):
+    """What of a text stays visible; names and numbers alone are replaced if nothing else is asked for."""
+
+    protect: Annotated[
+        Literal["names", "words", "all"] | None,
+        typer.Option(
+            help="names (the gateway's default) keeps common words, and replaces all others; replies are restored. "
+            "words keeps function words, all draws them too: every text is a document of its own, and nothing is "
+            "restored.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewayTextOptions(TextOptions):
+    """All of how text is rewritten."""
+
+    shown: GatewayShownOptions
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what ``Conversation`` takes of the options."""
+        return {"pass_through": self.pass_through or (), "restore_tools": self.restore_tools or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +148,7 @@ def gateway(
     restoring: RestoreOptions,
     address: AddressOptions,
     bundle: BundleOptions,
-    how: TextOptions,
+    how: GatewayTextOptions,
     keeping: KeepingOptions,
     ledger: LedgerOptions,
     limits: LimitOptions,
@@ -133,17 +158,15 @@ def gateway(
     Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their
     base address and nothing else. What is posted to /v1/chat/completions, /v1/responses, /v1/messages and
     /v1/embeddings is rewritten, on the rung names unless --protect says another; replies and streams are restored, on
-    this device, in running text alone unless --restore-places opens more. GET /v1/models is passed on. The header
-    X-Textveil-Conversation names a conversation; without it the messages before do. Nothing of a request or reply is
-    logged.
+    this device, in running text alone. GET /v1/models is passed on. The header X-Textveil-Conversation names a
+    conversation; without it the messages before do. Nothing of a request or reply is logged.
     """
     where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)
     way = Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates)
     charges = ledger.opened()
     sanitizer = bundle.sanitizer()
-    given: dict[str, Any] = {"pass_through": upstream.pass_through or (), "restore_tools": upstream.restore_tools or ()}
-    given |= restoring.keywords()
+    given: dict[str, Any] = upstream.keywords() | restoring.keywords()
     options = {name: value for name, value in how.options().items() if value is not None}
     if options.get("protect", "names") == "names":
         if charges is not None:
@@ -163,8 +186,7 @@ def gateway(
         options=options | {"pass_through": sorted(upstream.pass_through or ())},
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
-    report = partial(say_unless, quiet=False)
-    restoring.warn_of_every_place(report)
+    restoring.warn_of_every_place(report := partial(say_unless, quiet=False))
     served = Gateway(
         upstream=way,
         conversations=conversations,

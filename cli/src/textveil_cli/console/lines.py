@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 from textveil.errors import InputError, OutputError
@@ -21,13 +20,6 @@ Lines = tuple[list[str], bool, int]
 _READ_BYTES = 1 << 20
 #: What a file is called that holds texts, and hardly any text.
 _FILE = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|pq|gz|zst)", re.I)
-
-
-def closest(typed: str, names: Sequence[str]) -> str:
-    """Asks whether a column that there is was meant by one that there is not, if it is spelled nearly like it."""
-    if "," in typed and {*typed.split(",")} <= {*names}:
-        return "; name each with an option of its own"
-    return "".join(f"; did you mean {name}?" for name in get_close_matches(typed, names, 1) if name.isprintable())
 
 
 def say(message: str) -> None:

@@ -12,6 +12,7 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_cli.files.cells import read_cells
+    from textveil_cli.files.endings import require_fitting_ending
     from textveil_cli.files.looks import refuse_tables_by_name, refusing_tables
     from textveil_cli.files.quarantine import Quarantine
     from textveil_cli.files.record import Counts, Record, settings_of
@@ -43,6 +44,7 @@ __all__ = [
     "read_cells",
     "refuse_tables_by_name",
     "refusing_tables",
+    "require_fitting_ending",
     "sanitize_files",
     "settings_of",
     "version_of",
@@ -55,6 +57,7 @@ __getattr__ = lazy_names(
     "streams",
     "selection",
     "sources",
+    "endings",
     "looks",
     "record",
     "quarantine",

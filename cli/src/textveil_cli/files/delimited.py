@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, InputError
 
-from textveil_cli.console import closest
+from textveil_cli.columns import list_columns, name_option, suggest_column
 from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil_cli.files.selection import MAX_CELLS, Selection
 
@@ -40,6 +40,8 @@ class DelimitedLayout:
         self._kept: list[int] | None = None
         self._key: int | None = None
         self._scope: int | None = None
+        #: Names of the columns that are copied, once the header is read.
+        self.copied: list[str] = []
         self._row = self._line = 0
         self._record = _Record()
 
@@ -187,26 +189,33 @@ class DelimitedLayout:
             names = [str(number) for number, _ in enumerate(cells, 1)]
         given = len(self._selection.columns)
         self._places = sorted(
-            self._place(names, column, "--column" + (f" {number} of {given}" if given > 1 else ""))
+            self._place(names, column, name_option("--column", column, number, given))
             for number, column in enumerate(self._selection.columns, 1)
         )
         named = self._selection.without
         without = [
-            self._place(names, column, f"--without-column {number} of {len(named)}")
+            self._place(names, column, name_option("--without-column", column, number, len(named)))
             for number, column in enumerate(named, 1)
         ]
         self._kept = self._selection.kept(self._places, without, len(names))
+        kept = range(len(names)) if self._kept is None else self._kept
+        self.copied = [names[place] for place in kept if place not in self._places]
         if self._selection.document_key is not None:
-            self._key = self._place(names, self._selection.document_key, "--document-key")
+            self._key = self._place(names, key := self._selection.document_key, name_option("--document-key", key))
         if self._selection.scope_column is not None:
-            self._scope = self._place(names, self._selection.scope_column, "--scope-column")
+            self._scope = self._place(
+                names, scope := self._selection.scope_column, name_option("--scope-column", scope)
+            )
 
     def _place(self, names: list[str], column: str, option: str) -> int:
         found = [place for place, name in enumerate(names) if name == column]
         if len(found) != 1:
             where, hint = "header" if self._selection.header else "first row", ""
+            listed = list_columns(names) if self._selection.header else ""
             if not found:
-                hint = closest(column, names) or "; --no-header if there is none"
+                hint = suggest_column(column, names) or "; --no-header if there is none"
+            if listed:
+                where += f" ({listed})"
             if not self._selection.header:
                 hint = f": with --no-header it is a number from 1 to {len(names)}"
             if not found and len(names) == 1:

@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from textveil.errors import OptionError
 
+from textveil_cli.columns import list_columns, suggest_column
 from textveil_cli.files.selection import MAX_CELLS
 
 #: A step into every item of a list.
@@ -101,9 +102,13 @@ class Cut:
         self._text, self._without, self._only, self._allow_missing = text, without, only, allow_missing
         self.strings: list[tuple[int, int, str | None]] = []
         self.met = False
+        #: Keys of the object that are copied.
+        self.copied: list[str] = []
+        self._root: Node | None = None
 
     def object(self, tree: Node) -> None:
         """Walks through the line, which must be one value and nothing else."""
+        self._root = tree
         start = self._after_blank(0)
         if self._only or self._without:
             if self._text[start] != "{":
@@ -134,7 +139,8 @@ class Cut:
             else:
                 self.strings.append((start, at, None))
         if not (met >= self._without or self._allow_missing):
-            raise Unfit("a --without-column is missing: --allow-missing passes such rows")
+            left = self._without - met
+            raise Unfit(f"a --without-column is missing{_describe(left, [*met])}: --allow-missing passes such rows")
 
     def _value(self, node: Node, at: int) -> int:
         """Walks through the value that begins somewhere; returns where it ends."""
@@ -160,7 +166,7 @@ class Cut:
         raise Unfit("a key leads into a value that is not an object or a list")
 
     def _members(self, node: Node, at: int) -> int:
-        text, left = self._text, set(node)
+        text, left, names = self._text, set(node), list[str]()
         at = self._after_blank(at + 1)
         while text[at] != "}":
             if text[at] != '"':
@@ -170,6 +176,7 @@ class Cut:
             if colon is None:
                 raise ValueError
             at = colon.end()
+            names.append(name)
             if name in node:
                 if name not in left:
                     raise Unfit("a key is there twice")
@@ -178,8 +185,10 @@ class Cut:
             else:
                 _, at = _read(text, at)
             at = self._next(at, "}")
+        if node is self._root and not self._only:
+            self.copied = [name for name in names if name not in node and name not in self._without]
         if left and not self._allow_missing:
-            raise Unfit("a --key is missing: --allow-missing passes such rows")
+            raise Unfit(f"a --key is missing{_describe(left, names)}: --allow-missing passes such rows")
         return at + 1
 
     def _items(self, node: Node, at: int) -> int:
@@ -204,6 +213,13 @@ class Cut:
         match = _BLANK.match(self._text, at)
         assert match is not None
         return match.end()
+
+
+def _describe(missing: Iterable[str | None], names: Sequence[str]) -> str:
+    """Name the first key that an object lacks, those that it has, and the one that was probably meant."""
+    first = min((step for step in missing if step is not None), default="")
+    listed, quoted = list_columns(names), list_columns([first])
+    return f" ({quoted or 'it'} is not among {listed}{suggest_column(first, names)})" if listed else ""
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

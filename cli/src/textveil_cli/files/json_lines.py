@@ -36,6 +36,8 @@ class JsonLinesLayout:
         self._without = frozenset(str(path[0]) for path in paths)
         self._document_key = None if selection.document_key is None else parse_key(selection.document_key)
         self._scope = None if selection.scope_column is None else parse_key(selection.scope_column)
+        #: Keys of the first object that are copied, once it is read.
+        self.copied: list[str] = []
         self._line = self._row = 0
         self._met = False
 
@@ -87,6 +89,7 @@ class JsonLinesLayout:
         except RecursionError:
             return Bad(number=self._row, line=self._line, reason="lists in lists, too deep", raw=line)
         self._met = self._met or cut.met
+        self.copied = self.copied or cut.copied
         if len(line) > self._selection.max_field and any(
             len(found.encode("utf-8", "surrogatepass")) > self._selection.max_field
             for *_, found in cut.strings

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
 
-from textveil_cli.console import closest
+from textveil_cli.columns import list_columns, name_option, suggest_column
 from textveil_cli.files.rows import Bad, Drawn, Group, Withheld
 from textveil_cli.files.selection import Selection
 
@@ -114,12 +114,19 @@ class ParquetTable:
         except (pyarrow.ArrowException, OSError, ValueError):
             raise InputError(f"{name}: not a Parquet file, or a damaged one") from None
         self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
-        self._scope = None if selection.scope_column is None else self._one(selection.scope_column, "--scope-column")
+        scope = selection.scope_column
+        self._scope = None if scope is None else self._one(scope, name_option("--scope-column", scope))
         without = [
-            self._one(column, f"--without-column {number} of {len(selection.without)}")
+            self._one(column, name_option("--without-column", column, number, len(selection.without)))
             for number, column in enumerate(selection.without, 1)
         ]
         self._kept = selection.kept(self._places, without, len(self.schema))
+        #: Names of the columns that are copied.
+        self.copied = [
+            name
+            for place, name in enumerate(self.schema.names)
+            if place not in self._places and (self._kept is None or place in self._kept)
+        ]
         metadata = self._file.metadata
         self._groups = range(metadata.num_row_groups) if groups is None else groups
         #: Rows that were read or stand before the row groups, of all.
@@ -197,8 +204,9 @@ class ParquetTable:
         return {column.path_in_schema: _CODECS.get(column.compression, "snappy") for column in columns}
 
     def _place(self, pyarrow: Any, number: int) -> int:
-        option = "--column" + (f" {number} of {given}" if (given := len(self._selection.columns)) > 1 else "")
-        found = self._one(self._selection.columns[number - 1], option)
+        columns = self._selection.columns
+        option = name_option("--column", columns[number - 1], number, len(columns))
+        found = self._one(columns[number - 1], option)
         kind = self.schema.field(found).type
         kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
         if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or _is_view(pyarrow, kind)):
@@ -209,7 +217,9 @@ class ParquetTable:
         """The place of a column that is there once."""
         found = self.schema.get_all_field_indices(column)
         if len(found) != 1:
-            hint = "" if found else closest(column, self.schema.names)
+            hint = "" if found else suggest_column(column, self.schema.names)
+            listed = list_columns(self.schema.names)
+            hint = f" ({listed}){hint}" if listed else hint
             raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file{hint}")
         return found[0]
 

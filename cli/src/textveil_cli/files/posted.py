@@ -122,4 +122,4 @@ def _without(drawn: Drawn, sizes: Sequence[int], groups: Sequence[Group], withhe
             texts += of_document if why is None else [why] * size
             tokens.append(count if why is None else why)
             kept.append(of_list if why is None else 0)
-    return Drawn(texts, tokens, kept)
+    return Drawn(texts, tokens, words=kept)

@@ -38,6 +38,8 @@ class Counts:
         most_tokens: Those of the document that has most.
         quarantined: Rows that did not come out.
         drawn: On the rung names, words that are drawn.
+        replaced_words: In the mode names, words on no list that are replaced.
+        mostly_replaced: Documents of which under half of 12 or more words are kept.
     """
 
     rows: int = 0
@@ -46,6 +48,8 @@ class Counts:
     most_tokens: int = 0
     quarantined: int = 0
     drawn: int = 0
+    replaced_words: int = 0
+    mostly_replaced: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
@@ -55,6 +59,8 @@ class Counts:
             most_tokens=max(self.most_tokens, other.most_tokens),
             quarantined=self.quarantined + other.quarantined,
             drawn=self.drawn + other.drawn,
+            replaced_words=self.replaced_words + other.replaced_words,
+            mostly_replaced=self.mostly_replaced + other.mostly_replaced,
         )
 
 

@@ -1,7 +1,7 @@
 """Rows of tables: bytes that stay as they are, and cells that are rewritten."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple, Protocol, cast
 
 from textveil.errors import BadRow, TextveilError
@@ -22,18 +22,22 @@ TOO_LONG = Withheld("its document has more drawn words, names and numbers than t
 NO_SCOPE = Withheld("--scope-column names no scope there")
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Drawn:
     """What was drawn for some documents.
 
     Attributes:
         texts: The new texts of all documents, one after the other; ``Withheld`` for those of one that is not released.
         tokens: The tokens that each document is charged; ``Withheld`` for one that is not released.
         words: On the rung names, the words of each document that are drawn; nothing elsewhere.
+        replaced: In the mode names, the words of each document that are on no list and are replaced; else nothing.
     """
 
     texts: Sequence[str | Withheld]
     tokens: Sequence[int | Withheld]
+    _: KW_ONLY
     words: Sequence[int] = ()
+    replaced: Sequence[int] = ()
 
     @property
     def whole(self) -> bool:

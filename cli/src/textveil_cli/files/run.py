@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from textveil.errors import OptionError, TextveilError
+from textveil.release import KeptWords
 
 from textveil_cli.files.blocks import Block, blocks
 from textveil_cli.files.delimited import DelimitedLayout
@@ -34,6 +35,8 @@ LayoutMaker = Callable[[Selection, str], Layout]
 Report = Callable[[int, int], None]
 #: Called with the name of a file and the texts of its first block, before they are drawn.
 Look = Callable[[str, list[str]], None]
+#: Called with the names of the columns of a file that are copied, when its first rows are read.
+LookAtCopied = Callable[[Sequence[str]], None]
 
 
 class Recorder(Protocol):
@@ -87,6 +90,7 @@ def sanitize_files(
     quarantine: Quarantine | None = None,
     report: Report = lambda consumed, rows: None,
     look: Look = lambda name, texts: None,
+    look_at_copied: LookAtCopied = lambda names: None,
     charges: "BlockLedger | None" = None,
     seal: Seal | None = None,
     layout: LayoutMaker | None = None,
@@ -101,6 +105,7 @@ def sanitize_files(
         quarantine: Where bad rows go; without one the first is an error.
         report: Told how far the run is.
         look: Shown the first texts of each file.
+        look_at_copied: Shown the names of the columns of each file that are copied.
         charges: Charges every block before it is written; without it nothing is charged.
         seal: Looks on at what is written, for a receipt.
         layout: Cuts the rows of a file, where they are none of the selection's format.
@@ -131,7 +136,9 @@ def sanitize_files(
         rows += added
         report(before + consumed, rows)
 
-    with closing(drawer.draw_all((step, step.block) for step in _steps(left, selection, look, layout))) as steps:
+    with closing(
+        drawer.draw_all((step, step.block) for step in _steps(left, selection, look, look_at_copied, layout))
+    ) as steps:
         for source in left:
             done[source.name] = write_file(source, steps, record, quarantine, tell, charges, seal)
             before += source.size
@@ -139,13 +146,17 @@ def sanitize_files(
 
 
 def _steps(
-    sources: Sequence[Source], selection: Selection, look: Look, layout: LayoutMaker | None = None
+    sources: Sequence[Source],
+    selection: Selection,
+    look: Look,
+    look_at_copied: LookAtCopied = lambda names: None,
+    layout: LayoutMaker | None = None,
 ) -> Iterator[Step]:
     """Reads files one after the other. An error is the last step: what was read before it is written first."""
     try:
         for source in sources:
             with reading(source.path, source.name) as file:
-                yield from _steps_of(source, file, selection, look, layout)
+                yield from _steps_of(source, file, selection, look, look_at_copied, layout)
                 file.require_unchanged()
             yield Step()
     except (TextveilError, MemoryError) as error:
@@ -153,7 +164,12 @@ def _steps(
 
 
 def _steps_of(
-    source: Source, file: Reading, selection: Selection, look: Look, maker: LayoutMaker | None
+    source: Source,
+    file: Reading,
+    selection: Selection,
+    look: Look,
+    look_at_copied: LookAtCopied,
+    maker: LayoutMaker | None,
 ) -> Iterator[Step]:
     if selection.format == "parquet":
         if source.path is None:
@@ -161,6 +177,7 @@ def _steps_of(
         with open(file.descriptor, "rb", closefd=False) as whole:
             table = ParquetTable(whole, source.name, selection)
             found = table.blocks()
+            look_at_copied(table.copied)
             yield Step(file=file, table=table)
             for number, block in enumerate(found):
                 if not number:
@@ -173,6 +190,7 @@ def _steps_of(
     for block in blocks(layout, file.chunks(), selection, source.name):
         if not looked and block.sizes:
             look(source.name, block.texts)
+            look_at_copied(getattr(layout, "copied", ()))
             looked = True
         yield Step(block=block, consumed=file.consumed)
 
@@ -264,4 +282,6 @@ def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
         most_tokens=max(tokens, default=0),
         quarantined=len(block.bad),
         drawn=sum(drawn.words),
+        replaced_words=sum(drawn.replaced),
+        mostly_replaced=sum(words.may_be_foreign for words in map(KeptWords, tokens, drawn.replaced)),
     )

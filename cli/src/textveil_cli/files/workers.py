@@ -56,14 +56,20 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
         if len(documents) == 1:
             return Drawn([TOO_LONG] * len(texts), [TOO_LONG])
     alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
-    counts = [(one.tokens[0], sum(one.words)) for one in alone]
-    return Drawn([text for one in alone for text in one.texts], *map(list, zip(*counts, strict=True)))
+    return Drawn(
+        [text for one in alone for text in one.texts],
+        [one.tokens[0] for one in alone],
+        words=[sum(one.words) for one in alone],
+        replaced=[sum(one.replaced) for one in alone],
+    )
 
 
 def _of(texts: Iterable[Sequence[str]], counts: Sequence[Any]) -> Drawn:
     """Texts, and what results or documents count."""
-    drawn = [one.drawn for one in counts]
-    return Drawn([text for of_one in texts for text in of_one], [one.tokens for one in counts], drawn)
+    drawn, replaced = [one.drawn for one in counts], [one.replaced_words for one in counts]
+    return Drawn(
+        [text for of_one in texts for text in of_one], [one.tokens for one in counts], words=drawn, replaced=replaced
+    )
 
 
 class Drawer:

@@ -21,13 +21,13 @@ try:
     from starlette.routing import Route
 
     from textveil_cli.gateway.calls import Answer, Gateway
-    from textveil_cli.gateway.heads import client_of, named_in
+    from textveil_cli.gateway.heads import MODELS, client_of, named_in
 except ImportError as error:
-    raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
+    raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
 
 from textveil_cli.gateway.fields import PATHS
 
-_MODELS, _TOKEN, _DELETE, _SWEEP_SECONDS = "/v1/models", "x-textveil-token", "/conversation", 60
+_TOKEN, _DELETE, _SWEEP_SECONDS = "x-textveil-token", "/conversation", 60
 _BASE = ": the base address of a client ends in /v1, of one of Anthropic in the port"
 
 
@@ -69,7 +69,7 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
         return JSONResponse({"deleted": deleted}, headers=HEADERS)
 
     routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
-    routes += [Route(path, answer, methods=["GET"]) for path in (_MODELS, _MODELS + "/{name:path}")]
+    routes += [Route(path, answer, methods=["GET"]) for path in (MODELS, MODELS + "/{name:path}")]
     routes += [Route(HEALTH, health, methods=["GET"]), Route(_DELETE, delete, methods=["DELETE"])]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: partial(no_route, more=_BASE)})
     app.router.redirect_slashes = False

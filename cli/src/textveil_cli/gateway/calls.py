@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
 from textveil.errors import InputError, TextveilError
+from textveil.release import KeptWords
 
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
@@ -28,7 +29,8 @@ from textveil_cli.gateway.upstream import Headers, Reply, Upstream, failed
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import refusal_of, refused
 from textveil_cli.serve.limits import Limits
-from textveil_cli.serve.requests import read_json
+from textveil_cli.serve.requests import read_json, refuse_body
+from textveil_cli.serve.strict_json import parse_finite_json
 
 _Remember = Callable[[], Awaitable[None]]
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
@@ -91,6 +93,7 @@ class _Call:
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     status: int = 0
     restoring: Restoring | None = None
+    kept_words: KeptWords = field(default_factory=KeptWords)
 
     async def run(self, work: Callable[..., Any], *arguments: Any, size: int, waits: bool = False) -> Any:
         """Does some work: at once where it takes a moment, else beside other requests."""
@@ -118,6 +121,12 @@ class _Call:
     def counts(self) -> str:
         counts = {} if self.restoring is None else self.restoring.counts
         return " ".join(f"{name}={count}" for name, count in counts.items())
+
+    @property
+    def language(self) -> str:
+        """Return what the log adds where few words of a request are kept; the template shows how many are."""
+        share = self.kept_words.share
+        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
 
 
 class Answer:
@@ -148,7 +157,8 @@ class Answer:
             await self._failed(call, scope, receive, refusal_of(error, self._gateway.limits, self._gateway.report))
         else:
             path = scope["path"] if scope["path"] in PATHS else "/v1/models"
-            self._gateway.report(f"request {call.name}: {path} {call.status} {call.counts}{call.reasons}".rstrip())
+            counted = f"{call.counts}{call.reasons}"
+            self._gateway.report(f"request {call.name}: {path} {call.status} {counted}".rstrip() + call.language)
 
     async def _failed(self, call: _Call, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Tells a client of an error; in a stream, by an event that its library knows."""
@@ -163,7 +173,8 @@ class Answer:
     async def _answered(self, call: _Call, body: Any) -> None:
         request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
         headers, target = passed_on(request), target_of(request)
-        if body is None:
+        if request.method != "POST":
+            refuse_body(request)
             async with self._asked("GET", target, headers) as reply:
                 await self._as_it_is(call, reply)
             return
@@ -174,7 +185,8 @@ class Answer:
         kept, earlier = conversations.find(client, named_in(request), marks, asked.after, size)
         async with conversations.request(kept, call.run):
             exchange, sent = await self._rewritten(call, kept, earlier, asked, size)
-            content = json.dumps(sent, ensure_ascii=False).encode("utf-8", "replace")
+            call.kept_words = exchange.kept_words
+            content = json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
             if self._gateway.show is not None:
                 self._gateway.show(f"{path} {content.decode()}")
                 message = "nothing was sent: the gateway shows what would have been"
@@ -244,8 +256,8 @@ class Answer:
 
         def restored() -> bytes:
             try:
-                found = json.loads(body.decode("utf-8"))
-            except (ValueError, RecursionError):
+                found = parse_finite_json(body.decode("utf-8"), constants=True)
+            except ValueError:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
@@ -277,7 +289,7 @@ class Answer:
         await call.begin(reply, content_type="text/event-stream; charset=utf-8")
         try:
             async for part in reply.parts():
-                done, refusal = await call.run(restored, part, size=events.waiting + len(part))
+                done, refusal = await call.run(restored, part, size=events.measure_work(part))
                 if len(restoring.said) > known:
                     known = len(restoring.said)
                     await remember()

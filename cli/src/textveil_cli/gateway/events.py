@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from textveil_cli.gateway.upstream import failed
+from textveil_cli.serve.strict_json import parse_finite_json
 
-_END = re.compile(rb"\r\n\r\n|\n\n|\r\r|\n\r\n")
+#: A line ends in any of three ways; an event ends with an empty line. Of CR LF cut in two, LF is left for the next
+#: event, where an empty line means nothing.
+_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LONGEST_END = 4
 #: What OpenAI's streams end with.
 DONE = "[DONE]"
@@ -43,28 +46,31 @@ class Events:
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._held, self._looked = most, b"", 0
+        self._most, self._held, self._looked = most, bytearray(), 0
 
     def feed(self, part: bytes) -> Iterator[Event]:
         """Takes the next part of a stream; yields the events that end in it.
 
+        Each byte is copied and searched a fixed number of times, however the stream is cut.
+
         Raises:
             Refusal: An event is too long, is not UTF-8 or not JSON.
         """
-        held, start = self._held + part, 0
-        for end in _END.finditer(held, max(0, self._looked - _LONGEST_END)):
-            if end.start() >= start:
-                yield from _read(held[start : end.start()])
-                start = end.end()
-        self._held = held[start:]
+        self._held += part
+        start, blocks = 0, list[bytes]()
+        for end in _END.finditer(self._held, max(0, self._looked - _LONGEST_END)):
+            blocks.append(bytes(self._held[start : end.start()]))
+            start = end.end()
+        del self._held[:start]
         self._looked = len(self._held)
+        for block in blocks:
+            yield from _read(block)
         if len(self._held) > self._most:
             raise failed(f"sent an event of more than {self._most:,} bytes")
 
-    @property
-    def waiting(self) -> int:
-        """How many bytes of an event are there whose end is not."""
-        return len(self._held)
+    def measure_work(self, part: bytes) -> int:
+        """Return how many bytes ``feed`` may have to parse with this part: none where no line ends in it."""
+        return len(self._held) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:
         """Takes the end of the stream.
@@ -91,14 +97,15 @@ def _read(block: bytes) -> Iterator[Event]:
             name = value
     content = "\n".join(data)
     if not content:
-        yield Event("", None)
+        if any(lines):
+            yield Event("", None)
         return
     if content.strip() == DONE:
         yield Event(name, DONE)
         return
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
+        found = parse_finite_json(content, constants=True)
+    except ValueError:
         found = None
     if not isinstance(found, dict):
         raise failed("sent an event that is not an object of JSON")

@@ -4,6 +4,7 @@ What a person or a tool wrote is rewritten. Settings, names of tools and schemas
 """
 
 import hmac
+import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ _MARKS = frozenset(
     "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
     "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
 )
-_MOST_DEEP, _MOST_ENTRIES = 6, 2_000
+_MOST_DEEP, _MOST_ENTRIES, _MOST_INTEGER = 6, 2_000, 1 << 64
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -114,6 +115,8 @@ def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
         if what is None:
             where = f"field {number} of the {len(body)} of the request is not known"
             raise InputError(f"{where}: leave it out, or name it with --pass-through")
+        if what in (_SETTING, _SCHEMA) and not _has_plain_numbers(value):
+            raise InputError(f"{name}: a number is not finite, or has more than 64 bits")
         if what == _SETTING and not _is_setting(value):
             raise InputError(f"{name}: a number, a flag, an identifier without blanks, or a few of these are wanted")
         if what == _EMPTY and value:
@@ -174,6 +177,24 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _has_plain_numbers(value: Any) -> bool:
+    """Return whether all numbers of a value are finite, and its integers such that every reader of JSON has them."""
+    level = [value]
+    while level:
+        for number in level:
+            if isinstance(number, float) and not math.isfinite(number):
+                return False
+            if isinstance(number, int) and abs(number) > _MOST_INTEGER:
+                return False
+        level = [
+            entry
+            for container in level
+            if isinstance(container, list | Mapping)
+            for entry in (container.values() if isinstance(container, Mapping) else container)
+        ]
+    return True
 
 
 def _is_setting(value: Any, depth: int = 0) -> bool:

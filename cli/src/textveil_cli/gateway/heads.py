@@ -2,11 +2,12 @@
 
 import re
 from http import HTTPStatus
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from starlette.requests import Request
 
 from textveil_cli.gateway.conversations import Conversations
+from textveil_cli.gateway.fields import PATHS
 from textveil_cli.gateway.upstream import Headers
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import HEADERS
@@ -21,7 +22,10 @@ _BACK = frozenset(b"content-type retry-after retry-after-ms x-should-retry reque
 _BACK_FAMILIES = (b"openai-", b"anthropic-", b"x-ratelimit-")
 _QUERY = frozenset("beta limit after before after_id before_id order api-version".split())
 _MOST_OF_A_NAME = 1_000
-_IDENTIFIER = re.compile(r"[\w.:/@-]*", re.ASCII)
+_IDENTIFIER = re.compile(r"[\w.:/@-]{0,512}", re.ASCII)
+_SEGMENT = re.compile(r"[\w.:@-]{1,512}", re.ASCII)
+#: Where the upstream lists its models; an identifier may follow.
+MODELS = "/v1/models"
 
 
 def client_of(conversations: Conversations, request: Request) -> bytes:
@@ -45,7 +49,11 @@ def named_in(request: Request) -> str | None:
 
 
 def target_of(request: Request) -> str:
-    """Returns path and query of a request.
+    """Return path and query for the upstream, made of parts that were checked.
+
+    A path of ``PATHS`` goes out as it stands there; after ``/v1/models`` follow segments of an identifier. Each is
+    decoded once: what still has a percent sign, a dot segment, a backslash or a semicolon then is refused, since
+    servers disagree on what such a path means.
 
     Raises:
         Refusal: They have more than names and settings.
@@ -53,9 +61,17 @@ def target_of(request: Request) -> str:
     asked = request.query_params.multi_items()
     if not all(name in _QUERY and _IDENTIFIER.fullmatch(value) for name, value in asked):
         raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the address has a query that is not known")
-    if not _IDENTIFIER.fullmatch(request.scope["path"]):
+    if len(dict(asked)) < len(asked):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the address has a name twice in its query")
+    query = f"?{urlencode(asked)}" if asked else ""
+    raw = request.scope["raw_path"].decode("latin-1")
+    if raw in PATHS or raw == MODELS:
+        return raw + query
+    prefix, _, name = raw.partition(MODELS + "/")
+    segments = [unquote(segment, "latin-1") for segment in name.split("/")]
+    if prefix or not all(map(_SEGMENT.fullmatch, segments)) or not set(segments).isdisjoint((".", "..")):
         raise Refusal(HTTPStatus.NOT_FOUND, "path", "there is no such path, or not with this method")
-    return request.scope["path"] + (f"?{urlencode(asked)}" if asked else "")
+    return "/".join((MODELS, *segments)) + query
 
 
 def passed_on(request: Request) -> Headers:

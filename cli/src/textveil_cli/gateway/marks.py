@@ -66,12 +66,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         parts = [part for part in map(plain, value) if part is not None]
         texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
-        return " ".join(filter(None, texts)) if None not in texts else parts
+        return " ".join(filter(None, texts)) if all(isinstance(text, str) for text in texts) else parts
     if not isinstance(value, Mapping):
         return value
     if value.get("type") in _SIGNED:
         return None
     found = {str(name): plain(entry) for name, entry in value.items() if name not in _SKIPPED}
-    if found.get("type") in _TYPES:
+    if isinstance(found.get("type"), str) and found["type"] in _TYPES:
         del found["type"]
     return {name: entry for name, entry in found.items() if entry is not None and entry != "" and entry not in ([], {})}

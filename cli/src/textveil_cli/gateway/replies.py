@@ -17,6 +17,8 @@ _COUNTED = ("placed", "unplaced", "ambiguous", "tools", "skipped")
 #: Texts of a message; those that servers of open models write before the answer.
 _THOUGHTS = ("reasoning", "reasoning_content")
 _TEXTS = ("content", "refusal", *_THOUGHTS)
+#: Items of OpenAI's responses that have texts, calls or what is signed.
+_ITEMS = frozenset(("message", "function_call", "reasoning"))
 
 
 class Restoring:
@@ -66,6 +68,11 @@ class Restoring:
             self._count(found)
         return found.reply
 
+    def _restores(self, call: Mapping[str, Any]) -> bool:
+        """Return whether the arguments of a call are restored."""
+        name = call.get("name")
+        return isinstance(name, str) and name in self._tools
+
     def _count(self, found: Incoming) -> None:
         self.counts.update({name: len(getattr(found, name)) for name in _COUNTED})
         self.reasons.update(reason.value for _, reason in found.skipped)
@@ -113,8 +120,9 @@ class Chat(Restoring):
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a reply with the messages of its choices restored."""
         for choice in _objects(reply.get("choices")):
-            if isinstance(choice.get("message"), dict):
-                choice["message"] = self._incoming({"role": "assistant", **choice["message"]})  # some leave it out
+            message = choice.get("message")
+            if isinstance(message, dict) and message.get("type", "message") == "message":
+                choice["message"] = self._incoming({"role": "assistant", **message})  # some leave it out
                 self.said.append([choice["message"]])
         return reply
 
@@ -145,13 +153,13 @@ class Chat(Restoring):
                 delta[name] = self._feed((index, name), delta[name])
         for name in ended:
             if rest := self._close((index, name))[0]:
-                delta[name] = (delta.get(name) or "") + rest
+                delta[name] = _string(delta.get(name)) + rest
         for call in _objects(delta.get("tool_calls")):
             of, part = (index, "call", _index(call)), call.get("function")
             if isinstance(part, dict):
                 known = self._calls.setdefault(of, {"name": "", "arguments": "", "id": call.get("id")})
                 for name in ("name", "arguments"):
-                    known[name] += part[name] if isinstance(part.get(name), str) else ""
+                    known[name] += _string(part.get(name))
                 if known["name"] in self._tools and part.get("arguments"):
                     part["arguments"] = ""
 
@@ -160,7 +168,7 @@ class Chat(Restoring):
         for name in _TEXTS:
             rest, message[name] = self._close((index, name))
             if rest:
-                delta[name] = (delta.get(name) or "") + rest
+                delta[name] = _string(delta.get(name)) + rest
         calls = []
         for place in [place for place in self._calls if place[0] == index]:
             known = self._calls.pop(place)
@@ -168,7 +176,9 @@ class Chat(Restoring):
             calls.append(self._incoming([call])[0])
             if known["name"] in self._tools:
                 function = {"arguments": calls[-1]["function"]["arguments"]}
-                delta["tool_calls"] = [*(delta.get("tool_calls") or ()), {"index": place[2], "function": function}]
+                begun = delta.get("tool_calls")
+                last = {"index": place[2], "function": function}
+                delta["tool_calls"] = [*begun, last] if isinstance(begun, list) else [last]
         self.said.append([{**message, "tool_calls": calls}])
 
 
@@ -208,13 +218,13 @@ class Anthropic(Restoring):
         elif kind == "content_block_delta" and isinstance(delta, dict):
             for name in ("thinking", "signature"):
                 if isinstance(delta.get(name), str) and index in self._calls:
-                    self._calls[index][name] = f"{self._calls[index].get(name) or ''}{delta[name]}"
+                    self._calls[index][name] = _string(self._calls[index].get(name)) + delta[name]
             if isinstance(delta.get("text"), str):
                 self._calls.setdefault(index, {"type": "text", "partial": ""})  # else nothing would end it
                 delta["text"] = self._feed(index, delta["text"])
             elif isinstance(delta.get("partial_json"), str) and index in self._calls:
                 self._calls[index]["partial"] += delta["partial_json"]
-                if self._calls[index].get("name") in self._tools:
+                if self._restores(self._calls[index]):
                     return
         elif kind == "message_delta" and isinstance(delta, dict):
             self._stopped(delta)
@@ -242,7 +252,7 @@ class Anthropic(Restoring):
         elif block.get("type") == "tool_use":
             given = _parsed(partial)
             block = self._incoming([block if given is None else {**block, "input": given}])[0]
-            if partial and block.get("name") in self._tools:
+            if partial and self._restores(block):
                 whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
                 held = {"type": "input_json_delta", "partial_json": whole}
         else:
@@ -267,7 +277,8 @@ class Responses(Restoring):
 
     def _response(self, reply: dict[str, Any], counted: bool) -> dict[str, Any]:
         if isinstance(reply.get("output"), list):
-            reply["output"] = self._incoming(reply["output"], counted)
+            known = iter(self._incoming(list(filter(_is_item, reply["output"])), counted))
+            reply["output"] = [next(known) if _is_item(item) else item for item in reply["output"]]
             self.said = [reply["output"]]
         named = (reply, *_objects(reply.get("output")))
         self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
@@ -281,8 +292,7 @@ class Responses(Restoring):
             yield passed
 
     def _restored(self, event: Event, data: dict[str, Any]) -> Iterator[Event]:
-        kind = data.get("type")
-        kind = kind if isinstance(kind, str) else ""
+        kind = _string(data.get("type"))
         what, _, step = kind.removeprefix("response.").rpartition(".")
         place = _index(data, "output_index"), _index(data, "content_index"), what
         field = {"output_text": "text", "refusal": "refusal", "function_call_arguments": "arguments"}.get(what)
@@ -294,7 +304,7 @@ class Responses(Restoring):
                     yield from self._extra(other, self._close(other)[0])
                 self._raw_texts[place[:2]] = self._raw_texts.get(place[:2], "") + data["delta"]
                 data["delta"] = self._feed(place, data["delta"])
-            elif self._calls.get(place[0], {}).get("name") in self._tools:
+            elif self._restores(self._calls.get(place[0], {})):
                 return
         elif field is not None and step == "done" and isinstance(data.get(field), str):
             yield from self._ended(place, data, field)
@@ -303,9 +313,10 @@ class Responses(Restoring):
         elif what == "output_item" and isinstance(data.get("item"), dict):
             self._calls[place[0]] = data["item"]
             counted = step == "done" and data["item"].get("type") == "function_call"
-            before = [] if counted else self._before(place[:1])
-            data["item"] = self._incoming([*before, data["item"]], counted)[-1]
-        elif isinstance(data.get("response"), dict):
+            if _is_item(data["item"]):
+                before = [] if counted else self._before(place[:1])
+                data["item"] = self._incoming([*before, data["item"]], counted)[-1]
+        elif kind.startswith("response.") and isinstance(data.get("response"), dict):
             if step in ("completed", "incomplete", "failed"):
                 yield from self.end()
             self._response(data["response"], False)
@@ -315,7 +326,7 @@ class Responses(Restoring):
         if field == "arguments":
             call = {**self._calls.get(place[0], {}), "type": "function_call", "arguments": data[field]}
             data[field] = rest = self._incoming([call], False)[0]["arguments"]
-            rest = rest if call.get("name") in self._tools else ""
+            rest = rest if self._restores(call) else ""
         else:
             rest = self._close(place)[0]
             self._raw_texts[place[:2]] = data[field]
@@ -336,9 +347,8 @@ class Responses(Restoring):
     def _extra(self, place: Any, rest: str) -> Iterator[Event]:
         last = self._deltas.pop(place, None)
         if rest and last is not None:
-            yield Event(
-                str(last["type"]), {**last, "delta": rest, "sequence_number": last.get("sequence_number", 0) + 1}
-            )
+            number = _index(last, "sequence_number") + 1
+            yield Event(str(last["type"]), {**last, "delta": rest, "sequence_number": number})
             self._inserted += 1
 
 
@@ -354,9 +364,19 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
+def _is_item(item: Any) -> bool:
+    """Return whether it has a type that items of the output have."""
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(kind, str) and kind in _ITEMS
+
+
 def _index(value: Mapping[str, Any], name: str = "index") -> int:
     found = value.get(name)
     return found if isinstance(found, int) else 0
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _parsed(text: str) -> Any:

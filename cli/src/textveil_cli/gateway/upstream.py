@@ -1,22 +1,26 @@
-"""The way to the upstream: one address, HTTP/1.1 with h11, checked certificates, and replies within limits.
+"""The way to the upstream: one address, HTTP/1.1 with httpcore2, checked certificates, and replies within limits.
 
 No redirect is followed, and nothing is sent a second time. No proxy of the environment is asked.
 """
 
 import asyncio
+import logging
 import ssl
 import time
 import zlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from http import HTTPStatus
 from ipaddress import ip_address
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import h11
+from httpcore2 import URL, AsyncHTTP11Connection, NetworkError, Origin, ProtocolError, Request, Response
 from textveil.errors import ServeError
 
+from textveil_cli.gateway.content_encoding import Decompressor, is_known_encoding, join_encodings
+from textveil_cli.gateway.network_stream import MOST_HEAD, GuardedStream, UnaskedReply
 from textveil_cli.serve.access import Refusal
 
 Headers = list[tuple[bytes, bytes]]
@@ -24,8 +28,12 @@ Headers = list[tuple[bytes, bytes]]
 #: An idle connection is used again so long: less than servers keep one.
 _IDLE_SECONDS, _MOST_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
-_PART, _MOST_HEAD = 1 << 16, 1 << 16
-_PACKED = {b"gzip": 47, b"x-gzip": 47, b"deflate": 47}
+#: After so many parts other requests have a turn: a reply may come in chunks of one byte.
+_PARTS_AT_ONCE = 200
+# At the level of debugging it writes headers, with the client's key.
+logging.getLogger("httpcore2").setLevel(logging.WARNING)
+_UNASKED = "sent a reply before it had the request"
+_BROKEN = "broke off without a whole reply, or sent what is not HTTP"
 
 
 def failed(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
@@ -33,46 +41,23 @@ def failed(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal
     return Refusal(status, "upstream", f"the upstream {message}")
 
 
-class _Connection:
-    """A connection, with one request at a time."""
+class _HTTPConnection(AsyncHTTP11Connection):
+    """Speak HTTP/1.1 on one connection, with one request at a time."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
-        self.since = 0.0
+    MAX_INCOMPLETE_EVENT_SIZE = MOST_HEAD
 
-    @property
-    def is_open(self) -> bool:
-        return not (self._reader.at_eof() or self._writer.is_closing())
+    def __init__(self, origin: Origin, stream: GuardedStream) -> None:
+        super().__init__(origin, stream)
+        self.network, self.idle_since = stream, 0.0
 
-    async def send(self, method: str, target: str, headers: Headers, body: bytes) -> None:
-        request = h11.Request(method=method, target=target, headers=headers)
-        parts = [self._http.send(request), self._http.send(h11.Data(body)), self._http.send(h11.EndOfMessage())]
-        with suppress(ConnectionError):  # it may have answered before it has read all
-            self._writer.write(b"".join(part for part in parts if part))
-            await self._writer.drain()
+    def holds_unread_bytes(self) -> bool:
+        """Return whether bytes after the last reply lie in the parser, which would read them as the next one.
 
-    async def event(self) -> h11.Event:
-        try:
-            while (event := self._http.next_event()) is h11.NEED_DATA:
-                self._http.receive_data(await self._reader.read(_PART))
-        except (OSError, h11.RemoteProtocolError):
-            event = h11.PAUSED
-        if isinstance(event, type | h11.ConnectionClosed):
-            raise failed("broke off without a whole reply, or sent what is not HTTP")
-        return event
-
-    def again(self) -> bool:
-        """Whether it can be used again, and is now ready for it."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE or not self.is_open:
-            return False
-        self._http.start_next_cycle()
-        self.since = time.monotonic()
-        return True
-
-    def drop(self) -> None:
-        """Ends it at once, also in the middle of a reply: so the upstream learns that nobody reads it."""
-        self._writer.transport.abort()
+        httpcore2 does not look there, and has no public way to. Where its parser is not found, the answer is yes:
+        then no connection is used twice.
+        """
+        trailing = getattr(getattr(self, "_h11_state", None), "trailing_data", (b"unknown", True))
+        return trailing != (b"", False)
 
 
 class Reply:
@@ -83,13 +68,13 @@ class Reply:
         headers: Its headers, in lower case.
     """
 
-    def __init__(self, connection: _Connection, head: h11.Response, most: int) -> None:
-        self.status, self.headers = head.status_code, list(head.headers)
-        self._connection, self._most = connection, most
+    def __init__(self, response: Response, most: int) -> None:
+        self.status, self.headers = response.status, [(name.lower(), value) for name, value in response.headers]
+        self._response, self._most = response, most
 
     def header(self, name: bytes) -> bytes:
         """Returns a header; nothing where there is none."""
-        return next((value for key, value in self.headers if key == name), b"")
+        return next(iter(self._all(name)), b"")
 
     async def parts(self) -> AsyncIterator[bytes]:
         """Yields the body, unpacked, within the limit.
@@ -97,32 +82,38 @@ class Reply:
         Raises:
             Refusal: It breaks off, is longer than the limit, or packed in a way that is not known.
         """
-        packed, size = self.header(b"content-encoding").strip().lower(), 0
-        if packed not in _PACKED and packed not in (b"", b"identity"):
+        encoding = join_encodings(self._all(b"content-encoding"))
+        if not is_known_encoding(encoding):
             raise failed("sent a reply that is packed in a way that was not asked for")
-        unpack = zlib.decompressobj(_PACKED[packed]) if packed in _PACKED else None
-        while isinstance(event := await self._connection.event(), h11.Data):
-            data = bytes(event.data)
-            while data:
-                part = data
-                if unpack is not None:
-                    try:
-                        part, data = unpack.decompress(data, _PART), unpack.unconsumed_tail
-                    except zlib.error:
-                        raise failed("sent a reply that cannot be unpacked") from None
-                else:
-                    data = b""
-                size += len(part)
-                if size > self._most:
-                    raise failed(f"sent more than {self._most:,} bytes")
-                if part:
-                    yield part
-        if unpack is not None and not unpack.eof and size:
-            raise failed("sent a reply that cannot be unpacked")
+        unpack, packed, size, turns = Decompressor(encoding), 0, 0, 0
+        try:
+            async with aclosing(self._response.aiter_stream()) as body:  # pyright: ignore
+                async for data in body:
+                    packed += len(data)
+                    for part in chain((b"",), unpack.feed(data)):
+                        size, turns = size + len(part), turns + 1
+                        if max(size, packed) > self._most:
+                            raise failed(f"sent more than {self._most:,} bytes")
+                        if turns % _PARTS_AT_ONCE == 0:  # what was buffered is read without a wait for anything
+                            await asyncio.sleep(0)
+                        if part:
+                            yield part
+            unpack.close()
+        except zlib.error:
+            raise failed("sent a reply that cannot be unpacked") from None
+        except (NetworkError, ProtocolError):
+            raise failed(_BROKEN) from None
 
     async def body(self) -> bytes:
         """Returns the whole body."""
         return b"".join([part async for part in self.parts()])
+
+    async def release(self) -> None:
+        """Make the connection ready for a next request, if all of the reply was read; else end it."""
+        await self._response.aclose()
+
+    def _all(self, name: bytes) -> list[bytes]:
+        return [value for key, value in self.headers if key == name]
 
 
 class Upstream:
@@ -140,7 +131,8 @@ class Upstream:
         self._host, self._port, self._path, self._context, self._most = host, port, path, context, most
         shown = f"[{host}]" if ":" in host else host
         self._headers = [(b"host", f"{shown}:{port}".encode()), (b"accept-encoding", b"identity")]
-        self._idle: list[_Connection] = []
+        self._origin = Origin(b"http" if context is None else b"https", host.encode(), port)
+        self._idle: list[_HTTPConnection] = []
 
     @classmethod
     def of(cls, url: str, most: int, authorities: Path | None = None) -> "Upstream":
@@ -184,40 +176,71 @@ class Upstream:
         Raises:
             Refusal: The upstream cannot be reached, answers with a redirect, or not as HTTP says.
         """
-        connection = await self._connected()
+        length = [] if method == "GET" else [(b"content-length", b"%d" % len(body))]
+        scheme, host, port = self._origin.scheme, self._origin.host, self._origin.port
+        url = URL(scheme=scheme, host=host, port=port, target=(self._path + target).encode("ascii"))
+        request = Request(method, url, headers=[*self._headers, *length, *headers], content=body)
+        connection, reply = await self._connected(), None
         try:
-            length = [] if method == "GET" else [(b"content-length", b"%d" % len(body))]
-            await connection.send(method, self._path + target, [*self._headers, *length, *headers], body)
-            while isinstance(head := await connection.event(), h11.InformationalResponse):
-                pass
-            assert isinstance(head, h11.Response)
-            if 300 <= head.status_code < 400:
-                raise failed("answered with a redirect, which is not followed")
-            yield Reply(connection, head, self._most)
+            reply = Reply(await _send(connection, request), self._most)
+            yield reply
         finally:
-            if len(self._idle) < _MOST_IDLE and connection.again():
-                self._idle.append(connection)
-            else:
-                connection.drop()
+            try:
+                if reply is not None:
+                    await reply.release()
+            finally:
+                self._keep(connection)
 
-    async def _connected(self) -> _Connection:
+    def _keep(self, connection: _HTTPConnection) -> None:
+        """Keep a connection for a next request, or end it: a reply is not whole, or something waits on it."""
+        is_clean = connection.is_idle() and not connection.holds_unread_bytes() and connection.network.park()
+        if is_clean and len(self._idle) < _MOST_IDLE:
+            connection.idle_since = time.monotonic()
+            self._idle.append(connection)
+        else:
+            connection.network.abort()
+
+    async def _connected(self) -> _HTTPConnection:
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_open and time.monotonic() - connection.since < _IDLE_SECONDS:
+            if time.monotonic() - connection.idle_since < _IDLE_SECONDS and connection.network.take():
                 return connection
-            connection.drop()
+            connection.network.abort()
         for left in reversed(range(_CONNECT_TRIES)):  # nothing is sent yet
             try:
                 async with asyncio.timeout(_CONNECT_SECONDS):
-                    return _Connection(
-                        *await asyncio.open_connection(self._host, self._port, ssl=self._context, limit=_PART)
-                    )
+                    loop = asyncio.get_running_loop()
+                    _, stream = await loop.create_connection(GuardedStream, self._host, self._port, ssl=self._context)
+                    return _HTTPConnection(self._origin, stream)
             except ssl.SSLCertVerificationError:
                 raise failed("has a certificate that is not trusted") from None
             except (OSError, TimeoutError):
                 if not left:
                     raise failed("cannot be reached") from None
         raise AssertionError
+
+
+async def _send(connection: _HTTPConnection, request: Request) -> Response:
+    """Send a request; return the reply whose body is still to come.
+
+    Raises:
+        Refusal: It is a redirect, came before the request, or has two lengths; or there is none.
+    """
+    try:
+        response = await connection.handle_async_request(request)
+    except UnaskedReply:
+        raise failed(_UNASKED) from None
+    except (NetworkError, ProtocolError):
+        raise failed(_BROKEN) from None
+    if connection.network.has_unsent_request:
+        raise failed(_UNASKED)
+    connection.network.accept_body()
+    if 300 <= response.status < 400:
+        raise failed("answered with a redirect, which is not followed")
+    names = {name.lower() for name, _ in response.headers}
+    if response.status < 200 or {b"content-length", b"transfer-encoding"} <= names:
+        raise failed(_BROKEN)
+    return response
 
 
 def _is_here(host: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Unpack
 
 from textveil.errors import ColumnError, ExtraMissing, InputError
 
-from textveil_cli.console import closest
+from textveil_cli.columns import list_columns, name_option, suggest_column
 from textveil_cli.integrations.rewriter import Rewriter, Settings, named
 
 try:
@@ -34,7 +34,7 @@ class SanitizeColumns:
     Missing cells stay.
 
     Args:
-        columns: The columns, in one list; or the first of them.
+        column: The columns, in one list; or the first of them.
         more: The others.
         bundle: Folder of a bundle; the built-in English one if left out.
         settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
@@ -46,12 +46,12 @@ class SanitizeColumns:
 
     def __init__(
         self,
-        columns: str | list[str] | tuple[()] = (),
+        column: str | list[str] | tuple[()] = (),
         *more: str,
         bundle: str | Path | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        self.columns = named(columns, more)
+        self.columns = named(column, more)
         self.rewriter = Rewriter(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
@@ -66,8 +66,10 @@ class SanitizeColumns:
             raise InputError("rows need names: no input_columns, no with_indices, and with_format(None)")
         for number, name in enumerate(self.columns, 1):
             if name not in rows:
-                meant = closest(name, list(rows))
-                raise ColumnError(f"column {number} of {len(self.columns)} that was named is not in the rows{meant}")
+                option = name_option("column", str(name), number, len(self.columns))
+                listed, meant = list_columns([*map(str, rows)]), suggest_column(str(name), [*map(str, rows)])
+                where = f" ({listed}){meant}" if listed else meant
+                raise ColumnError(f"{option} is not in the rows{where}")
         return {name: self._sanitized(rows[name]) for name in self.columns}
 
     def _sanitized(self, cells: Any) -> Any:
@@ -78,7 +80,7 @@ class SanitizeColumns:
 
 def sanitize(
     dataset: Data,
-    columns: str | list[str] | tuple[()] = (),
+    column: str | list[str] | tuple[()] = (),
     *more: str,
     bundle: str | Path | None = None,
     **settings: Unpack[Settings],
@@ -87,7 +89,7 @@ def sanitize(
 
     Args:
         dataset: The data set, or a dictionary of several. One that is iterated over is sanitized while it is.
-        columns: The columns that have texts, in one list; or the first of them. All others stay as they are.
+        column: The columns that have texts, in one list; or the first of them. All others stay as they are.
         more: The others.
         bundle: Folder of a bundle; the built-in English one if left out.
         settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
@@ -101,7 +103,7 @@ def sanitize(
         Each cell is a document of its own. Missing cells, other columns and the order of rows show. Every pass over an
         ``IterableDataset`` draws anew: it is one more release of the same texts.
     """
-    rewrite = SanitizeColumns(columns, *more, bundle=bundle, **settings)
+    rewrite = SanitizeColumns(column, *more, bundle=bundle, **settings)
     return _mapped(dataset, rewrite)
 
 

@@ -1,13 +1,16 @@
-"""Columns of a pandas frame: ``sanitize(frame["note"])``, ``frame.textveil.sanitize(columns=["note"])``."""
+"""Columns of a pandas frame: ``sanitize(frame["note"])``, ``frame.textveil.sanitize(column=["note"])``."""
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
-from textveil.errors import ColumnError, ExtraMissing, InputError
+from textveil.bundle import MAX_BUNDLE_BYTES
+from textveil.errors import ColumnError, ExtraMissing, InputError, OptionError
+from textveil.ledger import read_key
 
-from textveil_cli.console import closest
-from textveil_cli.integrations.rewriter import Rewriter, Settings, named
+from textveil_cli.columns import list_columns, name_option, suggest_column
+from textveil_cli.console import read_words
+from textveil_cli.integrations.rewriter import Rewriter, named
 
 try:
     import pandas
@@ -15,15 +18,54 @@ except ImportError as error:
     raise ExtraMissing.of("pandas", "pandas") from error
 
 Data = TypeVar("Data")
+Columns = Hashable | list[Any]
+#: A list of words, or the file that has one a line, as the command takes it.
+Words = Collection[str] | str | Path
 
 
-def sanitize(
-    data: Data,
-    columns: Hashable | list[Any] = (),
-    *more: Hashable,
-    bundle: str | Path | None = None,
-    **settings: Unpack[Settings],
-) -> Data:
+class CommandOptions(TypedDict, total=False):
+    """The options of ``textveil sanitize``, under their names, that pandas has a use for.
+
+    Keys:
+        bundle: Folder of a bundle; the built-in English one if left out.
+        expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bundle_bytes: Most bytes of all its files together.
+        mechanism, epsilon, replacement_probability: The mechanism, and how private it is (``Options``).
+        protect, style, keep, tag, drop: What stays visible, and how the rest is written (``Options``).
+        allow, draw, deny: Words, or a file of words, one a line.
+        sanitize_punctuation, case, consistent, consistent_cap, split: How words are drawn (``Options``).
+        corpus_key: File of the key under which equal strings of all cells become equal (mode ``names``).
+        without_column: Columns of a frame that the output does not have.
+        only_columns: Whether the output has no other column than those that are rewritten.
+    """
+
+    bundle: str | Path | None
+    expect_id: str | None
+    maker: str | None
+    max_bundle_bytes: int
+    mechanism: str | None
+    epsilon: float | str | None
+    replacement_probability: float | str | None
+    protect: str | None
+    style: str
+    keep: Collection[str]
+    tag: Collection[str]
+    drop: Collection[str]
+    allow: Words
+    draw: Words
+    deny: Words
+    sanitize_punctuation: bool
+    case: str
+    consistent: bool
+    consistent_cap: int
+    split: bool
+    corpus_key: str | Path
+    without_column: Columns
+    only_columns: bool
+
+
+def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Data:
     """Returns a column with every cell sanitized, or a frame with columns sanitized. Nothing else changes.
 
     Index, name, type, missing cells and other columns stay. ``apply`` and ``map`` of pandas may call it too: for one
@@ -31,10 +73,9 @@ def sanitize(
 
     Args:
         data: A column of strings and missing cells, a frame, or one cell.
-        columns: Those columns of a frame that have texts, in one list; or the first of them.
+        column: Those columns of a frame that have texts, in one list; or the first of them.
         more: The others.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        options: Those of the command, under their names: see ``CommandOptions``.
 
     Returns:
         A new column or frame, or the text of a cell. What each cell is promised is in ``Rewriter(...).terms``: the same
@@ -50,10 +91,14 @@ def sanitize(
         so do their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
         call for all equal cells, which then shows too: give the column itself.
     """
-    rewriter = Rewriter(bundle, **settings)
+    unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
+    if unknown is not None:
+        raise OptionError(f"unknown option; there are {', '.join(('column', *CommandOptions.__annotations__))}")
+    rewriter = _rewriter(options)
+    without, only = options.get("without_column", ()), options.get("only_columns", False)
     if isinstance(data, pandas.DataFrame):
-        return _frame(data, named(columns, more), rewriter)
-    if more or not (isinstance(columns, tuple) and not columns):
+        return _frame(data, named(column, more), rewriter, without, only)
+    if more or not all(isinstance(columns, tuple) and not columns for columns in (column, without)) or only:
         raise ColumnError("columns go with a frame: leave them out, or give the frame")
     if isinstance(data, pandas.Series):
         return _column(data, rewriter)
@@ -64,15 +109,50 @@ def sanitize(
     raise InputError('a column, a frame with the names of its columns, or one text is wanted: frame["note"]')
 
 
-def _frame(frame: pandas.DataFrame, names: tuple[Hashable, ...], rewriter: Rewriter) -> pandas.DataFrame:
-    done = frame.copy()
-    for number, name in enumerate(names, 1):
-        if list(frame.columns).count(name) != 1:
-            meant = closest(str(name), [str(column) for column in frame.columns])
-            raise ColumnError(f"column {number} of {len(names)} that was named is not there, or more than once{meant}")
+def _rewriter(options: CommandOptions) -> Rewriter:
+    """Return a rewriter with the options of the command, under the names of the library."""
+    own = ("bundle", "max_bundle_bytes", "corpus_key", "without_column", "only_columns")
+    settings: dict[str, Any] = {name: value for name, value in options.items() if name not in own}
+    for name in ("allow", "draw", "deny"):
+        if isinstance(file := settings.get(name), str | Path):
+            settings[name] = read_words(Path(file), name)
+    if "corpus_key" in options:
+        if "consistent" in options:
+            raise OptionError("corpus_key says by itself which strings become equal")
+        key = read_key(Path(options["corpus_key"]), "the key of the corpus", make=True)
+        settings |= {"consistent": "corpus", "key": key}
+    most = options.get("max_bundle_bytes", MAX_BUNDLE_BYTES)
+    return Rewriter(options.get("bundle"), max_bytes=most, **settings)
+
+
+def _frame(
+    frame: pandas.DataFrame, names: tuple[Hashable, ...], rewriter: Rewriter, without: Columns, only: bool
+) -> pandas.DataFrame:
+    left_out = named(without) if without != () and without != [] else ()
+    if only and left_out:
+        raise OptionError("without_column and only_columns exclude each other")
+    if any(name in left_out for name in names):
+        raise OptionError("without_column: one is rewritten too: name it once")
+    for option, of_option in (("column", names), ("without_column", left_out)):
+        for number, name in enumerate(of_option, 1):
+            _require_once(frame, name, name_option(option, str(name), number, len(of_option)))
+    done: Any = frame[[*names]].copy() if only else frame.drop(columns=[*left_out])
+    for name in names:
         column: Any = frame[name]
         done[name] = _column(column, rewriter)
     return done
+
+
+def _require_once(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
+    """Raise ``ColumnError`` unless a frame has a column once; the error lists the columns that it has."""
+    columns = [str(column) for column in frame.columns]
+    count = list(frame.columns).count(name)
+    if count == 1:
+        return
+    listed = list_columns(columns)
+    where = "the frame" + (f" ({listed})" if listed else "")
+    hint = "" if count else suggest_column(str(name), columns)
+    raise ColumnError(f"{option} is {'not' if not count else 'more than once'} in {where}{hint}")
 
 
 def _column(column: pandas.Series, rewriter: Rewriter) -> pandas.Series:
@@ -93,12 +173,6 @@ class Accessor:
     def __init__(self, data: pandas.Series | pandas.DataFrame) -> None:
         self._data = data
 
-    def sanitize(
-        self,
-        columns: Hashable | list[Any] = (),
-        *more: Hashable,
-        bundle: str | Path | None = None,
-        **settings: Unpack[Settings],
-    ) -> Any:
+    def sanitize(self, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Any:
         """Returns the column, or the frame with the named columns, sanitized: ``sanitize`` of this module."""
-        return sanitize(self._data, columns, *more, bundle=bundle, **settings)
+        return sanitize(self._data, column, *more, **options)

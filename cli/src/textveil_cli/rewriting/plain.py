@@ -9,20 +9,15 @@ from textveil.errors import OptionError
 from textveil.release import counted
 from textveil.text import Options, Result, Sanitizer
 
-from textveil_cli.console import Lines, Write, all_lines, named, opened, output_to, read_lines, say, say_unless
+from textveil_cli.console import Lines, Write, all_lines, named, opened, output_to, read_lines, say_unless
 from textveil_cli.options.ledger import require_place
 from textveil_cli.rewriting.asked import Asked
 
 if TYPE_CHECKING:
     from textveil.text import Terms
 
-#: Characters of an input that are looked at to tell whether its language is the bundle's.
-_LOOKED_AT = 20_000
-#: What over half of a text may be that makes its language doubtful, by mechanism.
-_WARNED = {
-    "staircase": "the drawn words are unknown",
-    "names": "the words beside names and numbers are unknown, and are replaced",
-}
+    from textveil_cli.rewriting.language import KeptWordsTally
+
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 _REMEDY, _LEAVING_OUT = "save it as UTF-8", "; --quarantine FILE leaves bad lines out"
 #: Characters that are written at once.
@@ -51,15 +46,22 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
     if mapping is not None:
         require_place("--keep-mapping", mapping)
     asked.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
+    if output is not None:
+        from textveil_cli.files import require_fitting_ending
+
+        written = ("jsonl", "json") if asked.output.as_json else ("lines",)
+        require_fitting_ending(output, written, asked.inputs.paths)
     receipt = asked.receipt.opened(sanitizer.terms(**options).statement)
     charged = asked.ledger.opened()
-    warn: Look = (lambda lines: None) if asked.output.quiet else LanguageWarning(sanitizer, options)
+    warn, tally = (_ignore, None) if asked.output.quiet else _make_warnings(sanitizer, options)
 
     def draw(texts: list[str]) -> list[Result]:
         if charged is None:
             drawn = sanitizer.sanitize_batch(texts, **options)
         else:
             drawn = charged.sanitize(sanitizer, texts, options)
+        if tally is not None:
+            tally.add(drawn)
         if receipt is not None:
             receipt.add(drawn)
         if mapping is not None:  # first: a text without its mapping could only be had back by a second release
@@ -74,8 +76,21 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
             _sanitize_inputs(asked, draw, warn, write)
         if receipt is not None:
             receipt.write()
+    if tally is not None:
+        tally.warn(sanitizer)
     if charged is not None:
         charged.say(asked.output.quiet)
+
+
+def _ignore(lines: list[str]) -> None:
+    """Warn of nothing."""
+
+
+def _make_warnings(sanitizer: Sanitizer, options: Options) -> "tuple[Look, KeptWordsTally]":
+    """Return what warns of unknown words before the draw, and what warns of replaced words after it."""
+    from textveil_cli.rewriting.language import KeptWordsTally, UnknownWordsWarning
+
+    return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
 
 
 def _sanitize_text(asked: Asked, text: str, draw: Draw, warn: Look, write: Write) -> None:
@@ -165,22 +180,6 @@ def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
         yield lines, ended, consumed
 
 
-class LanguageWarning:
-    """Says, on this device alone, that most of the first lines of an input are unknown words, or replaced ones."""
-
-    def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
-        self._sanitizer, self._options, self._said = sanitizer, options, False
-
-    def __call__(self, lines: list[str]) -> None:
-        """Looks at the first lines; says it once."""
-        terms = self._sanitizer.terms(**self._options)
-        if self._said or terms.mechanism not in _WARNED:
-            return
-        self._said = True
-        if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:
-            say(f"textveil: over half of {_WARNED[terms.mechanism]}: is this bundle for the language of the text?")
-
-
 def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
     """What is written, a long text in pieces: all of it at once would be held three times."""
     if all(len(result.text) < _PIECE for result in results):
@@ -206,4 +205,4 @@ def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
 
 
 def _as_json(result: Result, text: str) -> str:
-    return json.dumps({"text": text, "statement": result.statement.to_dict()}, ensure_ascii=False)
+    return json.dumps({**result.to_dict(), "text": text}, ensure_ascii=False)

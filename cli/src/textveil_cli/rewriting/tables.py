@@ -2,18 +2,20 @@
 
 import gc
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
-from textveil.release import counted
+from textveil.release import KeptWords, counted
 from textveil.text import Options, Sanitizer, Terms
 
+from textveil_cli.columns import find_identifying, list_columns
 from textveil_cli.console import bytes_bar, say_unless
 from textveil_cli.files import (
     RECORD,
+    Counts,
     Drawer,
     Finished,
     Quarantine,
@@ -23,11 +25,12 @@ from textveil_cli.files import (
     find_sources,
     refuse_tables_by_name,
     refusing_tables,
+    require_fitting_ending,
     sanitize_files,
     settings_of,
 )
 from textveil_cli.rewriting.asked import Asked
-from textveil_cli.rewriting.plain import LanguageWarning
+from textveil_cli.rewriting.language import UnknownWordsWarning, warn_of_language
 
 if TYPE_CHECKING:
     from textveil_cli.charges import ReceiptFile, RunLedger
@@ -53,6 +56,10 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     record = None if sources.folder is None else sources.folder / RECORD
     written = [("--output", path) for path in (*(source.target for source in sources.files), record)]
     asked.refuse_overwriting(sanitizer.bundle.path, *written, ("--quarantine", asked.run.quarantine))
+    packs, into_folder = selection.format != "parquet", sources.folder is not None
+    require_fitting_ending(
+        asked.output.output, [selection.format], asked.inputs.paths, packs=packs, into_folder=into_folder
+    )
     receipt = asked.receipt.opened(terms.statement, selection.described)
     charged = asked.ledger.opened(scope_column=asked.rows.scope_column)
     run = _Run(asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)
@@ -64,6 +71,8 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
     else:
         say_unless(run.statement(finished), quiet)
     _say_notes(sources, finished, quiet)
+    if not quiet:
+        run.warn_of_language(finished)
     if charged is not None:
         charged.say(quiet)
 
@@ -122,6 +131,7 @@ class _Run:
                     quarantine=quarantine,
                     report=advance,
                     look=self.looking(),
+                    look_at_copied=self.warn_of_copied(),
                     charges=charges,
                     seal=receipt,
                 )
@@ -132,7 +142,7 @@ class _Run:
 
     def looking(self) -> Callable[[str, list[str]], None]:
         """Returns what looks at the first texts of each file before they are drawn."""
-        warn = LanguageWarning(self.sanitizer, self.options)
+        warn = UnknownWordsWarning(self.sanitizer, self.options)
 
         def look(name: str, texts: list[str]) -> None:
             if self.selection.format == "lines" and not self.asked.table.plain:
@@ -143,6 +153,36 @@ class _Run:
 
         return look
 
+    def warn_of_copied(self) -> Callable[[Sequence[str]], None]:
+        """Return what warns, once for the run, of columns that are copied and whose headings tell of people."""
+        quiet, option = self.asked.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
+
+        def warn(names: Sequence[str]) -> None:
+            nonlocal quiet
+            found = find_identifying(names)
+            if found and not quiet:
+                quiet = True
+                column = f"{option.strip('-')}{'s' if len(found) > 1 else ''}"
+                these = f"{column} {list_columns(found)}" if list_columns(found) else counted(len(found), column)
+                are = "are copied as they are" if len(found) > 1 else "is copied as it is"
+                say_unless(f"{these} {are}: rewrite by {option}, or leave out by --without-column", quiet=False)
+
+        return warn
+
+    def kept_words(self, counts: Counts) -> KeptWords:
+        """Return how many words of all documents are kept and replaced; none outside the mode ``names``."""
+        return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
+
+    def warn_of_language(self, finished: Finished) -> None:
+        """Warn, once for the run, where few words are kept."""
+        counts = finished.counts
+        warn_of_language(
+            self.sanitizer,
+            self.kept_words(counts),
+            documents=counts.documents,
+            mostly_replaced=counts.mostly_replaced,
+        )
+
     def about(self, finished: Finished) -> dict[str, object]:
         """What ``--json`` says of a run, and the record of an output folder."""
         return {
@@ -151,6 +191,7 @@ class _Run:
             "left_out": "all others" if self.selection.only else list(self.selection.without),
             "document": self.selection.document,
             **asdict(finished.counts),
+            "kept_share": self.kept_words(finished.counts).share,
             "files": {name: asdict(counts) for name, counts in finished.files.items()},
             "statement": self.terms.statement(finished.counts.tokens, finished.counts.drawn).to_dict(),
         }

@@ -90,7 +90,7 @@ class _Service:
 
     async def sanitize(self, request: Request) -> dict[str, Any]:
         def shown(result: Any) -> dict[str, Any]:
-            return {"text": result.text, "statement": result.statement.to_dict()}
+            return result.to_dict()
 
         return await self._answer(request, self.releases.sanitize, shown)
 

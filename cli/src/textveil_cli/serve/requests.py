@@ -1,16 +1,16 @@
 """Reads the body of a request: JSON with one text or several, within the limits. Errors name no part of it."""
 
 import asyncio
-import json
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import Any
 
 from starlette.requests import Request
 from textveil.release import counted
 
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.limits import Limits
+from textveil_cli.serve.strict_json import JSONLimitError, parse_finite_json
 
 #: A longer body is read on to its end so that its client reads the answer, up to so many times the limit.
 _PATIENCE = 16
@@ -66,6 +66,17 @@ async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked
     return Asked(texts, alone, _scope(body["scope"]) if "scope" in body else None)
 
 
+def refuse_body(request: Request) -> None:
+    """Refuse a request that has a body where none is read.
+
+    Raises:
+        Refusal: It has one.
+    """
+    headers = request.headers
+    if "transfer-encoding" in headers or headers.get("content-length", "0").strip("0"):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "body", "a request with this method has no body")
+
+
 async def read_json(request: Request, limits: Limits) -> Any:
     """Reads a body that is JSON.
 
@@ -108,8 +119,10 @@ async def _read(request: Request, most: int, seconds: float) -> bytes:
 
 def _parse(body: bytes) -> Any:
     try:
-        return json.loads(body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        return parse_finite_json(body.decode("utf-8"), _unique)
+    except JSONLimitError as error:
+        raise Refusal(HTTPStatus.BAD_REQUEST, "json", f"the body {error}") from None
+    except ValueError:
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", "the body is not JSON in UTF-8") from None
 
 
@@ -119,10 +132,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", "an object of the body has a key twice")
     return found
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError
 
 
 def _is_unicode(text: str) -> bool:

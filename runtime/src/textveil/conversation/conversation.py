@@ -14,6 +14,7 @@ from textveil.conversation.sent import pairs
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
+from textveil.release import KeptWords
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
@@ -88,6 +89,7 @@ class Conversation:
         self._policy = RestorePolicy.parse(restore_places, restore_hosts)
         self._rewrite, self._key = rewrite, os.urandom(32)
         self._restores, self._added = Restorer(), 0
+        self._kept_words = KeptWords()
         self._found: list[Pair] = []
         #: What messages went out as, and what a reply may mention of them; what a reply was, and what it did mention.
         self._sent: dict[str, tuple[str, list[Pair]]] = {}
@@ -117,7 +119,16 @@ class Conversation:
         part._through = dict.fromkeys(_tags(after))
         part._after = len(part._through), after
         part._restores, part._added = Restorer(), 0
+        part._kept_words = KeptWords()
         return part
+
+    @property
+    def kept_words(self) -> KeptWords:
+        """Return how many words of the texts that were rewritten were kept, and how many on no list replaced.
+
+        Of an exchange: the texts that its request was the first to send. Both follow from the template.
+        """
+        return self._kept_words
 
     @property
     def went(self) -> "Went":
@@ -312,6 +323,8 @@ class Conversation:
         return self._written(reader.read([swap.there(text)])[0], swap)
 
     def _written(self, read: Read, swap: Swap = NO_SWAP) -> str:
+        kept, replaced = self._kept_words
+        self._kept_words = KeptWords(kept + read.shown, replaced + read.replaced_words)
         pieces = self._running.rewrite(read)
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
         written = swap.back("".join(piece.output for piece in pieces))

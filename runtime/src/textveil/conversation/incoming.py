@@ -99,8 +99,11 @@ class Reader:
     def _field(self, value: Any, what: int | None, around: Mapping[str, Any]) -> Any:
         if isinstance(value, str) and what in (TEXT, PARTS):
             return self._text(value, is_part=around.get("type", "message") != "message")
-        if isinstance(value, list) and what in (PARTS, CALLS):
+        if isinstance(value, list) and what == PARTS:
             return [self._items(item) for item in value]
+        if isinstance(value, list) and what == CALLS:  # what is no call among them stays
+            is_call = [isinstance(item, Mapping) and item.get("type") == "function" for item in value]
+            return [self._items(item) if call else item for item, call in zip(value, is_call, strict=True)]
         if what == CALL and isinstance(value, Mapping):
             return {name: self._arguments(v, value) if name == "arguments" else v for name, v in value.items()}
         return self._arguments(value, around) if what in (ARGUMENTS, VALUE) else value

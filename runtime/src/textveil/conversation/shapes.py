@@ -50,7 +50,7 @@ _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
-_MOST_DIGITS = 300
+_MOST_DIGITS, _MOST_INTEGER = 300, 1 << 64
 _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 #: The same in one order and in ASCII: what is hashed.
 IN_ORDER = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
@@ -210,7 +210,9 @@ def _refused(constant: str) -> Any:
 
 def _same(value: Any) -> Any:
     """An identifier, a flag or a small setting."""
-    if isinstance(value, bool | int) or (isinstance(value, str) and _IDENTIFIER.fullmatch(value)):
+    if isinstance(value, int) and abs(value) <= _MOST_INTEGER:  # larger ones not every reader of JSON has
+        return value
+    if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
         return value
     if isinstance(value, Mapping) and len(value) <= 4 and all(map(_KEY.fullmatch, map(str, value))):
         return {name: _same(entry) for name, entry in value.items()}

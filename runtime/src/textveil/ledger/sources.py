@@ -71,13 +71,22 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
         from textveil.text.statement import Result
 
         return Result(
-            text=packed["text"], tokens=packed["tokens"], terms=sanitizer.terms(**options), drawn=packed.get("drawn", 0)
+            text=packed["text"],
+            tokens=packed["tokens"],
+            terms=sanitizer.terms(**options),
+            drawn=packed.get("drawn", 0),
+            replaced_words=packed.get("replaced_words", 0),
         )
 
     return Source(
         options={"kind": "text", **sanitizer.canonical_options(**options)},
         draw=lambda texts: sanitizer.sanitize_batch(texts, **options),
-        pack=lambda made: {"text": made.text, "tokens": made.tokens, "drawn": made.drawn},
+        pack=lambda made: {
+            "text": made.text,
+            "tokens": made.tokens,
+            "drawn": made.drawn,
+            "replaced_words": made.replaced_words,
+        },
         unpack=unpack,
     )
 

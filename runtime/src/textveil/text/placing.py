@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.chunks import Chunk
@@ -68,7 +68,8 @@ _Found = tuple[Form | None, int]
 _MORE: _Found = None, 0
 
 
-class _Candidate(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
     """Surrogate whose chunk is not closed yet.
 
     Attributes:
@@ -279,7 +280,16 @@ class Stream:
                 self._read_character(character, role)
             return
         in_chunk = first in (Region.PROSE, Region.JSON)
-        self._pending.append(_Candidate(written, original, form[0], reason, in_chunk, self._chunk.length))
+        self._pending.append(
+            _Candidate(
+                written=written,
+                original=original,
+                pair=form[0],
+                reason=reason,
+                in_chunk=in_chunk,
+                place=self._chunk.length,
+            )
+        )
         if self._policy.hosts:
             self._chunk.remember(written)
         self._chunk.add_surrogate(len(written))

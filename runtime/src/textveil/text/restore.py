@@ -8,16 +8,18 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.release import counted
 from textveil.sequences import require_string
 from textveil.text.forms import Form, Pair, folded, forms, original_of
-from textveil.text.placing import Index, Stream
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy
 from textveil.text.segmentation import key
+
+if TYPE_CHECKING:
+    from textveil.text.placing import Index, Stream
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.
@@ -105,8 +107,10 @@ class Restorer:
         stream = self.stream(policy)
         return stream.feed(reply) + stream.close()
 
-    def stream(self, policy: RestorePolicy = PROSE_ONLY) -> Stream:
+    def stream(self, policy: RestorePolicy = PROSE_ONLY) -> "Stream":
         """Returns what restores one reply that comes in parts, and keeps what it placed and what it did not."""
+        from textveil.text.placing import Stream  # rewriting alone needs none of it
+
         return Stream(self.index, policy)
 
     def whole(self, value: str) -> str | None:
@@ -115,8 +119,10 @@ class Restorer:
         return None if form is None or form[0].lead else original_of(form, value)
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> "Index":
         """All forms. Where two pairs share one, that counts which came out in it."""
+        from textveil.text.placing import Index
+
         found: dict[str, Form | None] = {}
         for pair in self._known[0].values():
             for text, way in forms(pair):

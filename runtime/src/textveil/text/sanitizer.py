@@ -96,8 +96,8 @@ class Sanitizer:
         """
         terms, rows = self._rewrite(texts_of(texts), options)
         return [
-            Result(text=text, tokens=tokens, terms=terms, mapping=mapping, drawn=drawn)
-            for (text,), tokens, mapping, drawn in rows
+            Result(text=text, tokens=tokens, terms=terms, mapping=mapping, drawn=drawn, replaced_words=replaced)
+            for (text,), tokens, mapping, drawn, replaced in rows
         ]
 
     def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
@@ -108,7 +108,10 @@ class Sanitizer:
         privacy are those of ``sanitize``.
         """
         _, rows = self._rewrite(lists_of_texts(documents), options)
-        return [Document([*texts], tokens, drawn) for texts, tokens, _, drawn in rows]
+        return [
+            Document([*texts], tokens, drawn=drawn, replaced_words=replaced)
+            for texts, tokens, _, drawn, replaced in rows
+        ]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
         """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.

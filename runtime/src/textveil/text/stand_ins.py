@@ -46,8 +46,8 @@ class Swap:
 
     def rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Yields what a rewriter yields, with the characters of the texts."""
-        for texts, tokens, mapping, drawn in rows:
-            yield [*map(self.back, texts)], tokens, mapping and mapping.with_originals(self.back), drawn
+        for texts, tokens, mapping, *counts in rows:
+            yield [*map(self.back, texts)], tokens, mapping and mapping.with_originals(self.back), *counts
 
 
 NO_SWAP = Swap({})

@@ -6,13 +6,13 @@ It never says how many words were changed, unknown or sensitive: that would be a
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textveil.errors import OptionError
-from textveil.release import Charge, Loss, Statement
+from textveil.release import Charge, KeptWords, Loss, Statement, counted
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -199,7 +199,7 @@ class PrivacyStatement(Statement):
         return self.terms.promise.line(self.terms, self.tokens, self.drawn)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
     """A sanitized text and what it promises.
 
@@ -211,6 +211,7 @@ class Result:
         mapping: What restores words after ``consistent`` draws; else ``None``. It undoes the protection: it is in no
             ``repr`` and is left out of pickles.
         drawn: On the rung ``names``: how many words of the list are drawn (``--draw``).
+        replaced_words: In the mode ``names``: how many words on no list are replaced; no names and numbers.
     """
 
     text: str
@@ -218,11 +219,46 @@ class Result:
     terms: Terms
     mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
     drawn: int = 0
+    replaced_words: int = 0
+
+    def __str__(self) -> str:
+        """Return the sanitized text: what may be sent, and nothing else.
+
+        >>> from textveil import Sanitizer
+        >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
+        >>> str(result) == result.text
+        True
+        """
+        return self.text
+
+    def __repr__(self) -> str:
+        """Return the sizes and the mechanism on one line, without the text and the mapping."""
+        level = "" if self.terms.level is None else f" {self.terms.level}"
+        return f"<{type(self).__name__} of {counted(len(self.text), 'character')}, {self.terms.mechanism}{level}>"
+
+    @property
+    def kept_words(self) -> "KeptWords | None":
+        """Return how many words the mode ``names`` kept and replaced; ``None`` in other modes."""
+        return KeptWords(self.tokens, self.replaced_words) if self.terms.mechanism == "names" else None
+
+    @property
+    def kept_share(self) -> float | None:
+        """Return the share of words that the mode ``names`` kept: below a half it may not be English.
+
+        Names, numbers and identifiers are not counted. It follows from the template, which the output shows, so it
+        reveals nothing more. ``None`` in other modes and without words.
+        """
+        return None if self.kept_words is None else self.kept_words.share
 
     @property
     def statement(self) -> PrivacyStatement:
         """Mechanism, epsilons, document total and what is not protected."""
         return self.terms.statement(self.tokens, self.drawn)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the text and its statement as plain values for JSON, in the mode ``names`` with ``kept_share``."""
+        share = {"kept_share": self.kept_share} if self.kept_words is not None else {}
+        return {"text": self.text, **share, "statement": self.statement.to_dict()}
 
     def restore(
         self, reply: str, *, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()
@@ -251,13 +287,17 @@ class Result:
         return self.mapping.restore(reply, policy)
 
     def __reduce__(self) -> Any:
-        known = partial(type(self), text=self.text, tokens=self.tokens, terms=self.terms, drawn=self.drawn)
+        counts = {"tokens": self.tokens, "drawn": self.drawn, "replaced_words": self.replaced_words}
+        known = partial(type(self), text=self.text, terms=self.terms, **counts)
         return known, ()  # the mapping stays in this process
 
 
-class Document(NamedTuple):
-    """The texts of one document after the draw, how many tokens are charged for all of them, and ``Result.drawn``."""
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The texts of one document after the draw, the tokens charged for all of them, and the counts of ``Result``."""
 
     texts: list[str]
     tokens: int
+    _: KW_ONLY
     drawn: int = 0
+    replaced_words: int = 0

@@ -4,7 +4,7 @@ onnxruntime is imported when an encoder is loaded, and not before (``textveil.ve
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -28,7 +28,7 @@ MAX_THREADS = 2
 _MAX_PLANS = 16
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class VectorRelease:
     """A released vector and what it promises.
 
@@ -42,12 +42,20 @@ class VectorRelease:
     vector: NDArray[np.float32]
     integers: NDArray[np.int64]
     statement: VectorStatement
-    notes: Notes = field(repr=False)
+    notes: Notes
 
     @property
     def line(self) -> str:
         """The numbers of the vector, with tabs between."""
         return "\t".join(map(repr, self.vector.tolist()))
+
+    def __str__(self) -> str:
+        """Return the line that may be sent, and nothing else."""
+        return self.line
+
+    def __repr__(self) -> str:
+        """Return the mechanism and the epsilon on one line, without what was released and without remarks."""
+        return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON."""

@@ -1,7 +1,7 @@
 """``IndexEncoder``: turns a text into one index that says little of it. numpy alone where the extractor is static."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -27,7 +27,7 @@ from textveil.vector.onnx_session import require_pin
 IDENTITY_DIGITS = 12
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class IndexRelease:
     """A released index and what it promises.
 
@@ -40,7 +40,7 @@ class IndexRelease:
 
     index: int
     statement: IndexStatement
-    notes: Notes = field(repr=False)
+    notes: Notes
     sentence: str | None = None
 
     @property
@@ -52,6 +52,14 @@ class IndexRelease:
         said = self.statement
         released = self.index if self.sentence is None else self.sentence
         return f"{released}\t{said.bundle[:IDENTITY_DIGITS]}\t{said.epsilon}\t{said.channel}"
+
+    def __str__(self) -> str:
+        """Return the line that may be sent, and nothing else."""
+        return self.line
+
+    def __repr__(self) -> str:
+        """Return the mechanism and the epsilon on one line, without what was released and without remarks."""
+        return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON."""

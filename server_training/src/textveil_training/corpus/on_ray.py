@@ -5,7 +5,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
@@ -189,5 +189,4 @@ def _is_error(value: object) -> bool:
 
 
 def _counts(record: dict[str, Any]) -> Counts:
-    names = ("rows", "documents", "tokens", "most_tokens", "quarantined", "drawn")
-    return Counts(**{name: record[name] for name in names})
+    return Counts(**{field.name: record[field.name] for field in fields(Counts)})

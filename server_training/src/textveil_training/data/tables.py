@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textveil.release import counted
-from textveil_cli.console import closest
+from textveil_cli.columns import suggest_column
 
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
@@ -126,7 +126,7 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
         for option, name in zip(("text", "label"), wanted, strict=False):
             if row.count(name) != 1:
                 found = "two columns" if name in row else "no column"
-                meant = closest(name, row) if found == "no column" else ""
+                meant = suggest_column(name, row) if found == "no column" else ""
                 meant = "; separate cells by commas" if len(row) == 1 and set(row[0]) & {";", "\t"} else meant
                 there = counted(len(row), "column")
                 raise MissingColumn(f"{found} of the name given for the {option} ({there}){meant}", location)

@@ -9,7 +9,7 @@ import regex
 from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
-from textveil.text.names.tokens import GAP, Token, is_plain
+from textveil.text.names.tokens import DRAWN, GAP, Token, is_plain
 from textveil.text.segmentation import LOWER
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
@@ -32,6 +32,15 @@ class Read(NamedTuple):
 
     entries: Sequence[str | Mention]
     shown: int
+
+    @property
+    def replaced_words(self) -> int:
+        """Return how many words on no list are replaced; the kinds and layouts of slots tell it."""
+        return sum(
+            1
+            for entry in self.entries
+            if not isinstance(entry, str) and entry.kind == "word" and entry.parts[0].layout != DRAWN
+        )
 
     def skeleton(self) -> list[object]:
         """Returns what is shown and, of every mention, all that the output may depend on but which are equal."""

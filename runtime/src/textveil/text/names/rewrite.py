@@ -189,6 +189,12 @@ class _Document:
         return spelled
 
 
+#: A document, how many words are shown, and how many on no list are replaced.
+_Counted = tuple[_Document, int, int]
+#: The texts of a document, how many words are shown, what restores the others, how many are drawn, how many replaced.
+_Rewritten = tuple[list[str], int, Restorer | None, int, int]
+
+
 class NamesRewriter:
     """Rewrites the documents of one call.
 
@@ -217,37 +223,38 @@ class NamesRewriter:
         self._reader, self._surrogates, self._style, self._also, self._key = reader, surrogates, style, also, key
         self._words = words
 
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], int, Restorer | None, int]]:
-        """Yields the texts of each document, how many words are shown, what restores the others, how many are drawn.
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_Rewritten]:
+        """Yields each document, rewritten, with its counts.
 
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        batch: list[tuple[_Document, int]] = []
+        batch: list[_Counted] = []
         characters = 0
         for texts in documents:
             read = self._reader.read(texts)
-            batch.append((_Document(read, self._style, self._surrogates, self._key), sum(text.shown for text in read)))
+            document = _Document(read, self._style, self._surrogates, self._key)
+            batch.append((document, sum(text.shown for text in read), sum(text.replaced_words for text in read)))
             characters += sum(map(len, texts))
             if characters > _BATCH:
                 yield from self._drawn(batch)
                 batch, characters = [], 0
         yield from self._drawn(batch)
 
-    def _drawn(self, batch: Sequence[tuple[_Document, int]]) -> Iterator[tuple[list[str], int, Restorer | None, int]]:
-        totals = np.array([total for document, _ in batch for total in document.totals], dtype=np.int64)
+    def _drawn(self, batch: Sequence[_Counted]) -> Iterator[_Rewritten]:
+        totals = np.array([total for document, *_ in batch for total in document.totals], dtype=np.int64)
         drawn = uniform_below(totals, entropy.random_uint64).tolist() if len(totals) else []
-        given = [word for document, _ in batch for word in document.words]
+        given = [word for document, *_ in batch for word in document.words]
         words = iter(given if self._words is None else self._words.draw(given, entropy.random_uint64))
         start = 0
-        for document, shown in batch:
+        for document, shown, replaced in batch:
             end = start + len(document.totals)
             texts, pairs = document.written(drawn[start:end], words)
             start = end
             if self._also is not None:
                 texts = [hide(text, self._also) for text in texts]
             restores = self._style.consistent and self._key is None
-            yield texts, shown, Restorer(pairs) if restores else None, len(document.words)
+            yield texts, shown, Restorer(pairs) if restores else None, len(document.words), replaced
 
 
 def _keyed(key: bytes, part: Part) -> int:

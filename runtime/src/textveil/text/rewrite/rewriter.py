@@ -29,8 +29,9 @@ class DrawPlan(Plan):
 BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
 
 #: The texts of a document after the draw, how many tokens are charged for all of them together, what restores words
-#: after consistent draws (it undoes the protection), and ``Result.drawn``, which is of the rung ``names`` alone.
-Drawn = tuple[Sequence[str], int, "Restorer | None", int]
+#: after consistent draws (it undoes the protection), and two counts of ``Result``, both of the mode ``names`` alone:
+#: ``drawn`` and ``replaced_words``.
+Drawn = tuple[Sequence[str], int, "Restorer | None", int, int]
 
 
 class Rewriter:
@@ -65,7 +66,7 @@ class Rewriter:
         from textveil.text.rewrite.long_texts import LongDocument
 
         long = LongDocument(self._plan, texts)
-        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None, 0
+        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None, 0, 0
 
     def _together(self, batch: Sequence[Sequence[str]]) -> Iterator[Drawn]:
         cut, sizes = self._reader.read(chain.from_iterable(batch)), list(map(len, batch))
@@ -74,10 +75,10 @@ class Rewriter:
         texts = iter(rewritten.texts)
         of_each = zip(texts) if sizes.count(1) == len(sizes) else ([*islice(texts, size)] for size in sizes)
         if not self._plan.terms.consistent:
-            return zip(of_each, rewritten.tokens, repeat(None), repeat(0), strict=False)
+            return zip(of_each, rewritten.tokens, repeat(None), repeat(0), repeat(0), strict=False)
         from textveil.text.restore import Restorer
 
-        return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), repeat(0), strict=False)
+        return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), repeat(0), repeat(0), strict=False)
 
 
 def _batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

@@ -1,0 +1,81 @@
+"""Name columns: in errors the one that was typed and those that exist, in warnings those that tell of people.
+
+A name is printed only if it looks like the heading of a column. A text that somebody typed where a column belongs, and
+the first row of a file without a header, mostly do not; then no name is printed.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+#: What the heading of a column looks like: short, and it begins with a letter.
+HEADING = re.compile(r"[^\W\d][\w \-./()#%:]{0,39}")
+#: Digits of what is a number of somebody, and of no heading.
+_IDENTIFIER = re.compile(r"\d{5}")
+_MOST_WORDS, _MOST_NAMES, _LONGEST_NAME = 4, 20, 30
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+#: Words of headings of columns that name or number a person.
+_IDENTIFYING = frozenset(
+    "account accountholder address agent applicant assignee attendee author beneficiary birth birthdate birthday "
+    "borrower buyer caller card citizen client contact customer debtor dob doctor email employee employer family "
+    "father firstname forename fullname guardian handle holder iban imei insured ip lastname lawyer "
+    "license login mail manager member mobile mother name names nhs nickname nurse owner participant passport "
+    "patient payee payer person phone physician postcode recipient reporter requester respondent seller sender "
+    "signature ssn street student subscriber supervisor surname tax teacher telephone tenant therapist user "
+    "userid username visitor voter witness zip zipcode".split()
+)
+#: Words behind which a name is not that of a person.
+_THINGS = frozenset("file column product item brand project event table field sheet host domain display model".split())
+
+
+def name_option(option: str, typed: str, number: int = 1, given: int = 1) -> str:
+    """Return an option as an error has it: with the column that was typed, or its place among those that were given.
+
+    The column is left out if it may be a text.
+    """
+    if _is_heading(typed):
+        return f"{option} {_cut(typed)}"
+    return f"{option} {number} of {given}" if given > 1 else option
+
+
+def list_columns(names: Sequence[str]) -> str:
+    """Return the first names of a header, cut, and how many more there are; nothing if it may be a row of data."""
+    if not names or not all(map(_is_heading, names)):
+        return ""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(map(_cut, names[:_MOST_NAMES])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def suggest_column(typed: str, names: Sequence[str]) -> str:
+    """Return a question, behind a semicolon, about the column that was probably meant; nothing if none is like it."""
+    if "," in typed and {*typed.split(",")} <= {*names}:
+        return "; name each with an option of its own"
+    folded = {name.strip().casefold(): name for name in reversed(names)}
+    wanted = typed.strip().casefold()
+    begun = [
+        each for each in folded if len(wanted) > 2 and (each.startswith(wanted) or wanted in re.split(r"\W|_", each))
+    ]
+    found = get_close_matches(wanted, folded, 1) or begun[:1]
+    return "".join(f"; did you mean {folded[each]}?" for each in found if folded[each].isprintable())
+
+
+def find_identifying(names: Iterable[str]) -> list[str]:
+    """Return the columns whose headings have a word that stands for a person, an address or a number of a person.
+
+    A lone ``id`` is none: most tables have one.
+    """
+    return [name for name in names if _is_identifying([word.lower() for word in _WORD.findall(name)])]
+
+
+def _is_heading(name: str) -> bool:
+    fits = HEADING.fullmatch(name) is not None and name.isprintable() and len(name.split()) <= _MOST_WORDS
+    return fits and _IDENTIFIER.search(name) is None
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _is_identifying(words: list[str]) -> bool:
+    found = _IDENTIFYING.intersection(words)
+    return bool(found) and not (found <= {"name", "names"} and _THINGS.intersection(words))

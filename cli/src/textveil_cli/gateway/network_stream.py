@@ -1,0 +1,177 @@
+"""Carry the bytes of one connection to the upstream, and notice every byte that no request asked for.
+
+An HTTP client that keeps connections trusts that nothing arrives on an idle one. httpcore2 asks the socket alone, so
+it misses what the event loop, a queue or the TLS layer has read already. Here every byte goes into one buffer at once.
+"""
+
+import asyncio
+import select
+from typing import Any
+
+from httpcore2 import AsyncNetworkStream, ReadError, RemoteProtocolError
+
+#: Reading pauses above this many bytes: more than one read of the event loop, so that few replies pause it.
+_MOST_BUFFERED = 1 << 19
+#: Bytes of a reply that may come before its head ends, informational replies included.
+MOST_HEAD = 1 << 16
+
+
+class UnaskedReply(RemoteProtocolError):
+    """Raise where bytes arrived on a connection before the request was sent."""
+
+
+class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
+    """Send each request in one piece, and refuse a reply that came before it.
+
+    Timeouts of single reads are not kept: the caller bounds the whole exchange.
+    """
+
+    def __init__(self) -> None:
+        self._received, self._request = bytearray(), list[bytes]()
+        self._waiter: asyncio.Future[None] | None = None
+        self._error: Exception | None = None
+        self._has_ended = self._is_blocked = self._is_idle = self._was_paused = self._is_early = False
+        self._is_used = False
+        self._head_left: int | None = MOST_HEAD
+
+    # What the event loop calls
+
+    def connection_made(self, transport: Any) -> None:
+        """Keep the transport, and ask it to report when the request has left."""
+        self._transport: asyncio.Transport = transport
+        self._socket = transport.get_extra_info("socket")
+        self._is_tls = transport.get_extra_info("ssl_object") is not None
+        transport.set_write_buffer_limits(high=1, low=0)  # TLS never resumes with high=0
+
+    def data_received(self, data: bytes) -> None:
+        """Buffer what arrived; end a connection that is idle."""
+        self._received += data
+        if self._is_idle:
+            self.abort()
+        elif len(self._received) > _MOST_BUFFERED:
+            self._was_paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        """Note that the upstream sends no more; the transport closes."""
+        self._has_ended = True
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end of the connection, and whether it broke."""
+        self._has_ended, self._error = True, exc
+        self._wake()
+
+    def pause_writing(self) -> None:
+        """Note that a part of the request has not left."""
+        self._is_blocked = True
+
+    def resume_writing(self) -> None:
+        """Note that all of the request has left."""
+        self._is_blocked = False
+        self._wake()
+
+    # What httpcore2 calls
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Collect a part of the request; it leaves when the reply is asked for."""
+        self._request.append(buffer)
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Send the request if it has not left, and return the next bytes; none at the end.
+
+        Raises:
+            UnaskedReply: Something arrived before the request had left.
+            RemoteProtocolError: The head of the reply is too long.
+            ReadError: The connection broke.
+        """
+        if self._request:
+            await self._send()
+        if self._head_left is not None and self._head_left <= 0:
+            raise RemoteProtocolError("the head of the reply is too long")
+        while not self._received and not self._has_ended:
+            await self._wait()
+        data = bytes(self._received[:max_bytes])
+        del self._received[:max_bytes]
+        if not data and self._error is not None:
+            raise ReadError
+        if self._was_paused and len(self._received) <= _MOST_BUFFERED:
+            self._transport.resume_reading()
+        if self._head_left is not None:
+            self._head_left -= len(data)
+        return data
+
+    async def aclose(self) -> None:
+        """End the connection at once."""
+        self.abort()
+
+    # What the pool calls
+
+    @property
+    def has_unsent_request(self) -> bool:
+        """Whether httpcore2 took a reply from its own buffer, and so never let the request leave."""
+        return bool(self._request)
+
+    def is_quiet(self) -> bool:
+        """Return whether a request may be sent: the connection is open, and nothing that arrived is unread."""
+        if self._received or self._has_ended or self._is_blocked or self._transport.is_closing():
+            return False
+        # A first reply over TLS may follow tickets of the handshake, which the socket still holds.
+        return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
+
+    def accept_body(self) -> None:
+        """End the limit of the head, once it is there."""
+        self._head_left = None
+
+    def park(self) -> bool:
+        """Make the connection idle; return whether it may be used again.
+
+        A connection whose reading paused is not: the TLS layer may still hold bytes then.
+        """
+        is_open = not self._has_ended and not self._transport.is_closing()
+        is_whole = not (self._is_blocked or self._is_early or self._was_paused or self._received)
+        self._is_idle = is_open and is_whole
+        self._is_used, self._head_left = True, MOST_HEAD
+        return self._is_idle
+
+    def take(self) -> bool:
+        """End the idle state; return whether the connection may be used."""
+        self._is_idle = False
+        return self.is_quiet()
+
+    def abort(self) -> None:
+        """End the connection at once, also in the middle of a reply, so that the upstream stops."""
+        self._transport.abort()
+
+    async def _send(self) -> None:
+        if not self.is_quiet() and not self._has_ended:
+            raise UnaskedReply("a reply came before its request")
+        request = b"".join(self._request)
+        self._request.clear()
+        self._transport.write(request)  # all of it at once, or as much as the system takes
+        while self._is_blocked and not self._received and not self._has_ended:
+            await self._wait()
+        if self._is_blocked and self._received:
+            self._is_early = True  # a server may refuse a long request at its head; then this was its last one
+            if self._is_used:
+                raise UnaskedReply("a reply came before its request had left")
+
+    async def _wait(self) -> None:
+        self._waiter = asyncio.get_running_loop().create_future()
+        await self._waiter
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def _is_readable(connection: Any) -> bool:
+    """Return whether the system holds bytes of a socket, or its end."""
+    if connection.fileno() < 0:
+        return True
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([connection], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))

@@ -1,0 +1,63 @@
+"""Parse JSON that every reader takes for the same value: finite numbers, and no deep nesting."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+#: Deeper values would end in a ``RecursionError`` of whatever walks through them.
+MOST_DEPTH = 100
+_TOO_DEEP = f"is nested more than {MOST_DEPTH} levels deep"
+_NOT_FINITE = "has a number that is not finite, or too large"
+_Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+
+
+class JSONLimitError(ValueError):
+    """Report JSON that is well formed and not accepted; the message completes *the body ...*."""
+
+
+def parse_finite_json(text: str, unique: _Pairs | None = None, *, constants: bool = False) -> Any:
+    """Return the value of a text in JSON.
+
+    Args:
+        text: The text.
+        unique: Makes an object of its keys and values.
+        constants: Whether ``NaN`` and ``Infinity`` are accepted, which some servers write.
+
+    Raises:
+        JSONLimitError: A number is too large for 64 bits of floating point, or the nesting is too deep.
+        ValueError: It is not JSON.
+    """
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=unique,
+            parse_float=_parse_float,
+            parse_constant=None if constants else _refuse_constant,
+        )
+    except RecursionError:
+        raise JSONLimitError(_TOO_DEEP) from None
+    if text.count("[") + text.count("{") > MOST_DEPTH and measure_depth(value) > MOST_DEPTH:
+        raise JSONLimitError(_TOO_DEEP)
+    return value
+
+
+def measure_depth(value: Any) -> int:
+    """Return how deep lists and objects of a value lie in each other, without recursion."""
+    depth, level = 0, [value]
+    while level := [container for container in level if isinstance(container, dict | list)]:
+        depth += 1
+        level = [
+            entry for container in level for entry in (container.values() if isinstance(container, dict) else container)
+        ]
+    return depth
+
+
+def _parse_float(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise JSONLimitError(_NOT_FINITE)
+    return value
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise JSONLimitError(_NOT_FINITE)

@@ -1,0 +1,70 @@
+"""Columns that are copied beside those that are rewritten are warned of, if their headings tell of people."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textveil_cli.columns import find_identifying
+
+Here = Callable[..., Any]
+
+
+def test_headings_that_tell_of_people() -> None:
+    people = (
+        "customer Customer customerName CUSTOMER_ID first_name lastName e-mail Email patient.id name user User-Name"
+    )
+    people += " phone contact_phone SSN shipping_address IP"
+    others = (
+        "id ticket_id note source rating filename file_name column_name product_name date amount status page emailed"
+    )
+    others += " tip zipper customers_total"
+    assert find_identifying(people.split()) == people.split()
+    assert find_identifying(others.split()) == []
+    assert find_identifying(["", "1", "é", "Date of birth", "Name of the product"]) == ["Date of birth"]
+
+
+TABLES = {
+    "t.csv": 'id,customer,note,"E-Mail"\n1,Zqxwvina,the doctor,z@b.example\n2,Zqxwvina,the doctor,z@b.example\n',
+    "t.tsv": "id\tcustomer\tnote\tE-Mail\n1\tZqxwvina\tthe doctor\tz@b.example\n",
+    "t.jsonl": json.dumps({"id": 1, "customer": "Zqxwvina", "note": "the doctor", "E-Mail": "z@b.example"}) + "\n",
+}
+
+
+@pytest.mark.parametrize("name", [*TABLES, "t.parquet"])
+def test_a_run_warns_once_of_columns_that_are_copied(here: Here, bundle: Path, tmp_path: Path, name: str) -> None:
+    path, option = tmp_path / name, "--key" if name == "t.jsonl" else "--column"
+    out, is_parquet = tmp_path / f"out{path.suffix}", name == "t.parquet"
+    if is_parquet:
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        row = {"id": [1], "customer": ["Zqxwvina"], "note": ["the doctor"], "E-Mail": ["z@b.example"]}
+        parquet.write_table(pyarrow.table(row), path)
+    else:
+        path.write_text(TABLES[name])
+    columns = option.strip("-") + "s"
+
+    def warned(*more: str) -> list[str]:
+        ran = here("sanitize", "-b", bundle, path, option, "note", *more, "-o", out)
+        assert ran.code == 0, ran.message
+        assert "Zqxwvina" not in ran.message
+        return [line for line in ran.message.splitlines() if "copied as" in line and "all else" not in line]
+
+    advice = f"rewrite by {option}, or leave out by --without-column"
+    assert warned() == [f"textveil: {columns} customer, E-Mail are copied as they are: {advice}"]
+    assert warned("--without-column", "customer") == [f"textveil: {columns[:-1]} E-Mail is copied as it is: {advice}"]
+    assert warned(option, "customer") == [f"textveil: {columns[:-1]} E-Mail is copied as it is: {advice}"]
+    assert warned("--only-columns") == warned("-q") == warned(option, "customer", option, "E-Mail") == []
+
+
+def test_a_folder_is_warned_of_once_and_rows_without_header_never(here: Here, bundle: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.csv").write_text(TABLES["t.csv"])
+    run = ("sanitize", "-b", bundle, "--csv", folder)
+    said = here(*run, "-c", "note", "-o", tmp_path / "out").message
+    assert said.count("are copied as they are: ") == 1
+    assert "copied as they are" not in here(*run, "--no-header", "-c", "3", "-o", tmp_path / "other").message
