@@ -55,6 +55,10 @@ class UpstreamOptions:
         False
     )
 
+    def keywords(self) -> dict[str, Any]:
+        """Return what ``Conversation`` takes of the options."""
+        return {"pass_through": self.pass_through or (), "restore_tools": self.restore_tools or ()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayShownOptions(ShownOptions):
@@ -75,10 +79,6 @@ class GatewayTextOptions(TextOptions):
     """All of how text is rewritten."""
 
     shown: GatewayShownOptions
-
-    def keywords(self) -> dict[str, Any]:
-        """Return what ``Conversation`` takes of the options."""
-        return {"pass_through": self.pass_through or (), "restore_tools": self.restore_tools or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
