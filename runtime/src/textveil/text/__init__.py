@@ -57,7 +57,6 @@ __getattr__: Find = lazy_names(
     # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.
     "options",
     "segmentation",
-    "restore_policy",
     "statement",
     "skeleton",
     "promises",
@@ -67,4 +66,5 @@ __getattr__: Find = lazy_names(
     "wordpiece",
     "levels",
     "level_summary",
+    "restore_policy",
 )
