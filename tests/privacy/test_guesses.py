@@ -16,7 +16,7 @@ import pytest
 from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.conversation.reply_records import ReplyRecords
-from textveil.conversation.tool_tests import ToolTests
+from textveil.conversation.tool_guesses import ToolGuesses
 
 #: Words on no list: each is replaced, and none is a surrogate.
 GUESSED, OTHER = "Zqxwgrad", "Qvorbley"
@@ -161,9 +161,9 @@ def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, 
     guesses = [f"Zqxw{number:04d}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(6_000)]
     guesses[4_711] = "Zqxwgrad"
     texts = [surrogate, *guesses] if surrogate_first else [*guesses, surrogate]
-    written = {"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]}
+    written = {"role": "assistant", "content": [{"type": "text", "text": f"{text} "} for text in texts]}
     restored = exchange.incoming(written).reply
-    assert [part["text"] for part in restored["content"]].count("Zqxwgrad") == 2
+    assert [part["text"] for part in restored["content"]].count("Zqxwgrad ") == 2
     again = conversation.exchange().outgoing([*messages, restored, user("Go on.")])
     assert again[1] == written
 
@@ -283,8 +283,8 @@ def test_calls_with_few_guesses_are_tests_and_only_so_many(sanitizer: Sanitizer)
     first = [wrong[place : place + 3] for place in range(0, 30, 3)]
     assert tries(sanitizer, [*first, [GUESSED]], no_results) == [10]
     assert tries(sanitizer, [*first, wrong[30:33], [GUESSED]], no_results) == []  # 33 with it
-    assert tries(sanitizer, [[GUESSED]], no_results, tool_tests=(0, 0)) == []
-    assert tries(sanitizer, [[*wrong[:9], GUESSED]], no_results, tool_tests=(10, 10)) == [0]
+    assert tries(sanitizer, [[GUESSED]], no_results, tool_guesses=(0, 0)) == []
+    assert tries(sanitizer, [[*wrong[:9], GUESSED]], no_results, tool_guesses=(10, 10)) == [0]
 
 
 def test_what_a_model_wrote_outside_of_calls_does_not_count(sanitizer: Sanitizer) -> None:
@@ -439,7 +439,7 @@ def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: py
 
     assert tries(sanitizer, [decoys], answer, other=" ".join(GUESSES)) == [0]
     monkeypatch.setattr(Conversation, "_send_results", by_result)
-    monkeypatch.setattr(ToolTests, "are_shared", lambda tests, calls: allowed[0])
+    monkeypatch.setattr(ToolGuesses, "are_shared", lambda tests, calls: allowed[0])
     assert tries(sanitizer, [decoys], answer, other=" ".join(GUESSES)) == []  # a row with OTHER would still be shared
 
 

@@ -15,7 +15,8 @@ def options(name: str) -> Iterator[tuple[list[str], Any]]:
 
 
 def twice(option: Any, spellings: list[str]) -> list[str]:
-    return [word for spelling in spellings for word in ([spelling] if option.is_flag else [spelling, "secret"])]
+    values = [] if option.is_flag else ["secret" if option.nargs == 1 else "3"] * option.nargs
+    return [word for spelling in spellings for word in (spelling, *values)]
 
 
 @pytest.mark.slow

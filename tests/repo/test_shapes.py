@@ -13,7 +13,7 @@ from textveil import errors
 
 SOURCES = [ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "server_training")]
 #: Names that a face may have; errors, which are all in ``textveil.errors``, are not counted.
-MOST = 25
+MOST = 30
 #: Named tuples: made for every word of a text, or once; or read as the tuples that they are.
 TUPLES = {
     ("textveil/text/forms.py", "Pair"),

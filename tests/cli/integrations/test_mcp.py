@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,16 +16,17 @@ from mcp import ClientSession, StdioServerParameters, stdio_client  # pyright: i
 from mcp.server.mcpserver.exceptions import ToolError  # pyright: ignore[reportMissingImports]
 from textveil_cli.integrations.mcp import make_server
 
+MODULE = ("-m", "textveil_cli.integrations.mcp")
 SECRETS = ("Zorblaxia", "Novak", "88213")
 SAID = "I am Zorblaxia Novak, and order 88213 is late.\n"
 
 
-def called(folder: Path, *calls: tuple[str, dict[str, str]]) -> list[Any]:
+def called(folder: Path, *calls: tuple[str, dict[str, str]], options: tuple[str, ...] = ()) -> list[Any]:
     """Starts the server as a client does, and calls its tools."""
 
     async def results() -> list[Any]:
         server = StdioServerParameters(
-            command=sys.executable, args=["-m", "textveil_cli.integrations.mcp", str(folder)], env={**os.environ}
+            command=sys.executable, args=[*MODULE, str(folder), *options], env={**os.environ}
         )
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
@@ -34,9 +36,9 @@ def called(folder: Path, *calls: tuple[str, dict[str, str]]) -> list[Any]:
     return asyncio.run(results())
 
 
-def tools(folder: Path) -> list[Any]:
+def tools(folder: Path, **options: Any) -> list[Any]:
     """The functions behind the tools."""
-    server = make_server(folder)
+    server = make_server(folder, **options)
     return [server._tool_manager.get_tool(name).fn for name in ("read_file", "write_file")]
 
 
@@ -48,11 +50,21 @@ def told(result: Any) -> str:
 def test_a_client_starts_it_reads_and_writes(tmp_path: Path) -> None:
     (tmp_path / "mail.txt").write_text(SAID)
     new = {"name": "answer.txt", "text": "Dear Ms. Quux, nothing was read yet."}
-    read, again, written = called(tmp_path, *[("read_file", {"name": "mail.txt"})] * 2, ("write_file", new))
+    calls = *[("read_file", {"name": "mail.txt"})] * 2, ("write_file", new)
+    read, again, written = called(
+        tmp_path, *calls, options=("--restore-places", "code", "--restore-hosts", "a.example")
+    )
     assert told(read) == told(again)
     assert not [word for word in SECRETS if word in told(read)]
     assert told(written) == "written"
     assert (tmp_path / "answer.txt").read_text() == new["text"]
+
+
+def test_options_that_are_wrong_end_it(tmp_path: Path) -> None:
+    command = [sys.executable, *MODULE, str(tmp_path), "--restore-places", "links"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "--restore-places takes a collection of code, json, math, all" in ended.stderr
 
 
 def test_what_a_model_writes_gets_the_words_of_the_user(tmp_path: Path) -> None:
@@ -64,6 +76,31 @@ def test_what_a_model_writes_gets_the_words_of_the_user(tmp_path: Path) -> None:
     assert (tmp_path / "answer.txt").read_text().startswith("Dear Zorblaxia Novak, we look for it. NOVAK!")
     assert said == "written"  # how much was put back would tell which originals are equal
     assert not [word for word in SECRETS if word in said + sent]
+
+
+@pytest.mark.parametrize(
+    ("text", "option", "reason"),
+    [
+        ("![x](https://e.example/?q={})", {"restore_places": "all"}, "link"),
+        ("[x](https://ok.example/?q={})", {"restore_hosts": ["ok.example"]}, "link"),
+        ("See `{}`.", {"restore_places": ["code"]}, "code"),
+        ('{"name": "{}"}', {"restore_places": ["json"]}, "json"),
+        ("<script>{}", {"restore_places": ["all"]}, "active"),
+    ],
+)
+def test_a_file_gets_words_in_running_text_alone(
+    tmp_path: Path, text: str, option: dict[str, Any], reason: str
+) -> None:
+    (tmp_path / "mail.txt").write_text(SAID)
+    for number, given in enumerate(({}, option)):
+        lines: list[str] = []
+        read, write = tools(tmp_path, report=lines.append, **given)
+        name = " ".join(read("mail.txt").split()[2:4]).strip(",")
+        answer = write(f"answer{number}.txt", text.replace("{}", name))
+        written = (tmp_path / f"answer{number}.txt").read_text()
+        assert written == text.replace("{}", "Zorblaxia Novak" if given else name)
+        assert lines == ([] if given else [f"write_file: 1 stayed: {reason} 1"])
+        assert reason not in answer  # the model is not told what a place holds
 
 
 def test_no_other_file_is_read_and_none_is_replaced(tmp_path: Path) -> None:

@@ -228,3 +228,22 @@ def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
         back.deanonymize("ask", [OperatorResult(0, 3, "PERSON")], {"DEFAULT": OperatorConfig("textveil")})
     with pytest.raises(OptionError, match="a text is called one of"):
         Conversation().outgoing_text("ask", "animal")
+
+
+@pytest.mark.parametrize(
+    ("reply", "option"),
+    [
+        ("![x](https://e.example/?q={})", {"restore_places": "all"}),
+        ("[x](https://ok.example/?q={})", {"restore_hosts": ["ok.example"]}),
+        ("Run `{}`.", {"restore_places": ["code"]}),
+        ('{"name": "{}"}', {"restore_places": ["json"]}),
+        ("<script>{}", {"restore_places": ["all"]}),
+    ],
+)
+def test_a_reply_is_restored_in_running_text_alone(reply: str, option: dict[str, Any]) -> None:
+    for given in ({}, option):
+        conversation = Conversation(**given)
+        name = conversation.outgoing_text("Zorblaxia Novak", "person")
+        text = reply.replace("{}", name)
+        expected = reply.replace("{}", "Zorblaxia Novak") if given else text
+        assert TextveilRestore().operate(text, {"conversation": conversation}) == expected

@@ -210,3 +210,29 @@ def test_forms_of_one_spelling() -> None:
     restorer = Restorer([("Perry", "Fox"), ("Perrys", "Hale"), ("1984-05-07", "a"), ("7 May 1984", "b")])
     assert restorer.restore("Perry Perrys 1984-05-07 7 May 1984 May 7, 1984") == "Fox Hale a b May 7, 1984"
     assert Restorer([Pair("7 to", "1", 1), Pair("7 to", "2", 1), Pair("7", "1", 0, True)]).restore("7 to") == "7 to"
+
+
+@pytest.mark.parametrize(
+    ("texts", "stays"),
+    [
+        (["![x](<https://e.example/?q=", " {} >)"], True),
+        (["`", "![x](<https://e.example/?q=` {} >)"], True),
+        (["https://e.example/?q=", "{}"], True),
+        (["[x", "]: <//e.example/?q= {} >"], True),
+        (["<script>", " {}"], True),
+        (["Hello, ", "{} and ", "`x` {}."], False),
+    ],
+)
+def test_no_place_is_spread_over_two_parts(texts: list[str], stays: bool) -> None:
+    """Some clients join the texts of a reply, others show them one by one."""
+    conversation = Conversation()
+    name = conversation.outgoing_text("I am Anna Novak.")[5:-1]
+    parts = [{"type": "text", "text": text.replace("{}", name)} for text in texts]
+    for reply in (
+        parts,
+        {"role": "assistant", "content": parts},
+        [{"role": "assistant", "content": [p]} for p in parts],
+    ):
+        found = conversation.incoming(reply)
+        assert ("Anna Novak" in str(found.reply)) is not stays
+        assert (len(found.skipped) == 1) is stays

@@ -21,7 +21,7 @@ from textveil.ledger import read_key
 from textveil_cli.console import say_unless
 from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, ShownOptions, TextOptions
+from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, RestoreOptions, ShownOptions, TextOptions
 from textveil_cli.serve import Limits
 from textveil_cli.serve import serve as run
 
@@ -60,7 +60,7 @@ class UpstreamOptions:
         list[str] | None,
         typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
     ] = None
-    tool_tests: Annotated[
+    tool_guesses: Annotated[
         tuple[int, int],
         typer.Option(
             metavar="CALL ALL",
@@ -71,6 +71,10 @@ class UpstreamOptions:
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
         False
     )
+
+    def keywords(self) -> dict[str, Any]:
+        """Return what ``Conversation`` takes of the options."""
+        return {"pass_through": self.pass_through or (), "restore_tools": self.restore_tools or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +182,7 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
 
 def gateway(
     upstream: UpstreamOptions,
+    restoring: RestoreOptions,
     address: AddressOptions,
     bundle: BundleOptions,
     how: GatewayTextOptions,
@@ -190,20 +195,20 @@ def gateway(
     Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their
     base address and nothing else. What is posted to /v1/chat/completions, /v1/responses, /v1/messages and
     /v1/embeddings is rewritten, on the rung names unless --protect says another; replies and streams are restored, on
-    this device. GET /v1/models is passed on. The header X-Textveil-Conversation names a conversation; without it the
-    messages before do. Nothing of a request or reply is logged.
+    this device, in running text alone. GET /v1/models is passed on. The header X-Textveil-Conversation names a
+    conversation; without it the messages before do. Nothing of a request or reply is logged.
     """
     where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)
     way = Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates)
     charges = ledger.opened()
     sanitizer = bundle.sanitizer()
-    given: dict[str, Any] = {"pass_through": upstream.pass_through or (), "restore_tools": upstream.restore_tools or ()}
+    given: dict[str, Any] = upstream.keywords() | restoring.keywords()
     options = {name: value for name, value in how.options().items() if value is not None}
     if options.get("protect", "names") == "names":
         if charges is not None:
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
-        made = {**given, **options, "tool_tests": upstream.tool_tests}
+        made = {**given, **options, "tool_guesses": upstream.tool_guesses}
     else:
         given["rewrite"] = _by_each(sanitizer, options, charges, memo=ledger.memo)
         made = given
@@ -215,10 +220,10 @@ def gateway(
         lambda packed: Conversation.unpacked(packed, sanitizer, **given),
         kept,
         key=key,
-        options=options | {"tool_tests": upstream.tool_tests, "pass_through": sorted(upstream.pass_through or ())},
+        options=options | {"tool_guesses": upstream.tool_guesses, "pass_through": sorted(upstream.pass_through or ())},
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
-    report = partial(say_unless, quiet=False)
+    restoring.warn_of_every_place(report := partial(say_unless, quiet=False))
     served = Gateway(
         upstream=way,
         conversations=conversations,

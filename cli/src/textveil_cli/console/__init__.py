@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         read_words,
         say,
         say_unless,
+        write_reasons,
     )
     from textveil_cli.console.progress import bytes_bar, progress_bars
 
@@ -47,6 +48,7 @@ __all__ = [
     "run",
     "say",
     "say_unless",
+    "write_reasons",
 ]
 
 __getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress")

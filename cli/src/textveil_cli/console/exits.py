@@ -28,7 +28,7 @@ _USAGE = {
 #: Options as errors of the library spell them.
 _OPTION = re.compile(
     r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
-    r"protect|replacement_probability|sanitize_punctuation|split|style|tag)\b"
+    r"protect|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
 #: What is typed as the name of an option, and hardly a text.
 _NAMED = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")

@@ -118,6 +118,12 @@ class _Call:
             await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     @property
+    def reasons(self) -> str:
+        """Write how many surrogates stayed for which reason of their place."""
+        counts = {} if self.restoring is None else self.restoring.reasons
+        return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
+
+    @property
     def counts(self) -> str:
         counts = {} if self.restoring is None else self.restoring.counts
         return " ".join(f"{name}={count}" for name, count in counts.items())
@@ -154,9 +160,8 @@ class Answer:
         except Exception as error:
             await self._failed(call, scope, receive, refusal_of(error, limits, self._gateway.report))
         else:
-            self._gateway.report(
-                f"request {call.name}: {call.path} {call.status} {call.counts}".rstrip() + call.language
-            )
+            counted = f"{call.counts}{call.reasons}"
+            self._gateway.report(f"request {call.name}: {call.path} {call.status} {counted}".rstrip() + call.language)
 
     @asynccontextmanager
     async def _let_in(self, request: Request) -> AsyncIterator[Callable[[int], None]]:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from textveil import Conversation
@@ -10,8 +11,9 @@ from textveil.conversation import Incoming, ReplyStream
 from textveil.errors import InputError
 
 from textveil_cli.gateway.events import Event
+from textveil_cli.gateway.upstream import failed
 
-_COUNTED = ("placed", "unplaced", "ambiguous", "tools")
+_COUNTED = ("placed", "unplaced", "ambiguous", "tools", "skipped")
 #: Texts of a message; those that servers of open models write before the answer.
 _THOUGHTS = ("reasoning", "reasoning_content")
 _TEXTS = ("content", "refusal", *_THOUGHTS)
@@ -29,17 +31,22 @@ class Restoring:
     Attributes:
         said: What the client got, as messages that it may send again; one list for each choice.
         counts: How much was placed, and what stayed; ``unshared`` are results of tools that went out without mapping.
+        reasons: How many surrogates stayed for each reason of their place.
         names: Identifiers of the reply by which later requests go on with it.
     """
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         self._exchange, self._tools = exchange, frozenset(tools)
         self._streams: dict[Any, ReplyStream] = {}
+        self._finished: dict[Any, ReplyStream] = {}
+        self._begun: set[Any] = set()
+        self._newest: dict[Any, Any] = {}
         self._calls: dict[Any, dict[str, Any]] = {}
         self.said: list[list[Any]] = []
         self.counts: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
         if exchange.unshared:
             self.counts["unshared"] = exchange.unshared
+        self.reasons: Counter[str] = Counter()
         self.names: list[str] = []
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
@@ -70,11 +77,26 @@ class Restoring:
 
     def _count(self, found: Incoming) -> None:
         self.counts.update({name: len(getattr(found, name)) for name in _COUNTED})
+        self.reasons.update(reason.value for _, reason in found.skipped)
+
+    def _group(self, place: Any) -> Any:
+        """Return what texts have in common that clients may join: all of a reply, if a subclass does not differ."""
+        return None
+
+    def _refuse_late(self, place: Any) -> None:
+        """Raise ``Refusal`` if a text goes on after the next one, whose names are out: it could begin a link there."""
+        if place in self._begun and self._newest[self._group(place)] != place:
+            raise failed("wrote to a text again after the next one")
 
     def _feed(self, place: Any, delta: str) -> str:
-        if place not in self._streams:
+        if place not in self._streams and delta:
+            group = self._group(place)
+            self._begun.add(place)
+            self._newest[group] = place
             self._streams[place] = self._exchange.stream(record=False)
-        return self._streams[place].feed(delta)
+            if group in self._finished:
+                self._streams[place].follow(self._finished[group])
+        return self._streams[place].feed(delta) if delta else ""
 
     def _close(self, place: Any) -> tuple[str, str, str]:
         """Ends a text; returns the rest of it, all of it, and all of it as the model wrote it."""
@@ -82,6 +104,7 @@ class Restoring:
         if stream is None:
             return "", "", ""
         rest = stream.close()
+        self._finished[self._group(place)] = stream
         assert stream.incoming is not None
         self._count(stream.incoming)
         return rest, stream.incoming.reply, stream.written
@@ -95,6 +118,10 @@ class Chat(Restoring):
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
         self._thoughts: dict[Any, tuple[str, str]] = {}
+
+    def _group(self, place: Any) -> Any:
+        """Return the place: the texts of a message are shown apart."""
+        return place
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a reply with the messages of its choices restored."""
@@ -196,6 +223,10 @@ class Anthropic(Restoring):
         data = event.data
         kind, index = data.get("type"), _index(data)
         block, delta = data.get("content_block"), data.get("delta")
+        if kind in ("content_block_start", "content_block_delta"):
+            self._refuse_late(index)
+            for other in [other for other in self._streams if other != index]:
+                yield from self._stop(other)
         if kind == "content_block_start" and isinstance(block, dict):
             self._calls[index] = {**block, "partial": ""}
             if isinstance(block.get("text"), str):
@@ -205,6 +236,7 @@ class Anthropic(Restoring):
                 if isinstance(delta.get(name), str) and index in self._calls:
                     self._calls[index][name] = _string(self._calls[index].get(name)) + delta[name]
             if isinstance(delta.get("text"), str):
+                self._calls.setdefault(index, {"type": "text", "partial": ""})  # else nothing would end it
                 delta["text"] = self._feed(index, delta["text"])
             elif isinstance(delta.get("partial_json"), str) and index in self._calls:
                 self._calls[index]["partial"] += delta["partial_json"]
@@ -227,11 +259,14 @@ class Anthropic(Restoring):
         self._written = []
 
     def _stop(self, index: Any) -> Iterator[Event]:
+        if index not in self._calls:
+            return
         block, held = self._calls.pop(index, {}), None
         partial = block.pop("partial", "")
         rest, text, written = self._close(index)
-        self._written.append({**block, "text": written} if block.get("type") == "text" else block)
-        if block.get("type") == "text":
+        is_text = bool(text) or block.get("type") == "text"
+        self._written.append({**block, "text": written} if is_text else block)
+        if is_text:
             block["text"] = text
             held = {"type": "text_delta", "text": rest} if rest else None
         elif block.get("type") == "tool_use":
@@ -256,6 +291,7 @@ class Responses(Restoring):
         self._deltas: dict[Any, dict[str, Any]] = {}
         self._inserted = 0
         self._has_items = False
+        self._raw_texts: dict[tuple[int, int], str] = {}
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a response with its output restored."""
@@ -263,18 +299,12 @@ class Responses(Restoring):
 
     def _response(self, reply: dict[str, Any], counted: bool, *, record: bool) -> dict[str, Any]:
         if isinstance(reply.get("output"), list):
-            reply["output"] = [self._item(item, counted, record=record) for item in reply["output"]]
+            known = iter(self._incoming(list(filter(_is_item, reply["output"])), counted, record=record))
+            reply["output"] = [next(known) if _is_item(item) else item for item in reply["output"]]
             self.said = [reply["output"]]
         named = (reply, *_objects(reply.get("output")))
         self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
         return reply
-
-    def _item(self, item: Any, counted: bool, *, record: bool) -> Any:
-        """Return an item of the output restored, if it has a type that items have."""
-        kind = item.get("type") if isinstance(item, dict) else None
-        if not isinstance(kind, str) or kind not in _ITEMS:
-            return item
-        return self._incoming([item], counted, record=record)[0]
 
     def event(self, event: Event) -> Iterator[Event]:
         """Yields an event with its text restored; what is held back of a text comes before its end."""
@@ -291,17 +321,25 @@ class Responses(Restoring):
         if field is not None and step == "delta" and isinstance(data.get("delta"), str):
             self._deltas[place] = dict(data)
             if field != "arguments":
+                self._refuse_late(place)
+                for other in [other for other in self._streams if other != place]:
+                    yield from self._extra(other, self._close(other)[0])
+                self._raw_texts[place[:2]] = self._raw_texts.get(place[:2], "") + data["delta"]
                 data["delta"] = self._feed(place, data["delta"])
             elif self._restores(self._calls.get(place[0], {})):
                 return
         elif field is not None and step == "done" and isinstance(data.get(field), str):
             yield from self._ended(place, data, field)
         elif what == "content_part" and isinstance(data.get("part"), dict):
-            data["part"] = self._incoming([data["part"]], False)[0]
+            data["part"] = self._incoming([*self._before(place[:2]), data["part"]], False)[-1]
         elif what == "output_item" and isinstance(data.get("item"), dict):
             self._calls[place[0]] = data["item"]
             counted = step == "done" and data["item"].get("type") == "function_call"
-            data["item"] = self._item(data["item"], counted, record=step == "done")
+            if _is_item(written := data["item"]):
+                before = [] if counted else self._before(place[:1])
+                data["item"] = self._incoming([*before, written], counted)[-1]
+                if step == "done":
+                    self._exchange.record_reply([written], [data["item"]])
             self._has_items = self._has_items or step == "done"
         elif kind.startswith("response.") and isinstance(data.get("response"), dict):
             ends = step in ("completed", "incomplete", "failed")
@@ -317,13 +355,20 @@ class Responses(Restoring):
             rest = rest if self._restores(call) else ""
         else:
             rest = self._close(place)[0]
-            data[field] = self._incoming(data[field], False)
+            self._raw_texts[place[:2]] = data[field]
+            part = {"type": "output_text", "text": data[field]}
+            data[field] = self._incoming([*self._before(place[:2]), part], False)[-1]["text"]
         yield from self._extra(place, rest)
 
     def end(self) -> Iterator[Event]:
         """Yields what is held back of texts that have not ended."""
         for place in list(self._streams):
             yield from self._extra(place, self._close(place)[0])
+
+    def _before(self, at: tuple[int, ...]) -> list[dict[str, Any]]:
+        """List the texts before one, or before an item, as parts that clients may join with it."""
+        found = takewhile(lambda entry: entry[0][: len(at)] != at, self._raw_texts.items())
+        return [{"type": "output_text", "text": text} for _, text in found]
 
     def _extra(self, place: Any, rest: str) -> Iterator[Event]:
         last = self._deltas.pop(place, None)
@@ -343,6 +388,12 @@ REPLIES: Mapping[str, type[Restoring]] = {
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _is_item(item: Any) -> bool:
+    """Return whether it has a type that items of the output have."""
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(kind, str) and kind in _ITEMS
 
 
 def _index(value: Mapping[str, Any], name: str = "index") -> int:

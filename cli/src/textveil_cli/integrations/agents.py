@@ -57,6 +57,9 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         pass_through: As for ``Conversation``: ``{"system"}`` lets your own instructions out as they are.
         restore_tools: Tools that are called with the user's words, and schemas of structured replies. All others are
             called with surrogates.
+        restore_places: Places of replies, beside running text, that are restored: ``code``, ``math``; ``json``, also
+            for structured replies that a provider writes as JSON in the text; or ``all``.
+        restore_hosts: Hosts in links to which replies are restored.
         traced: Handlers of the agent may have the text. LangSmith is one, and gets it with the agent's input.
         most: How many conversations are kept in memory. One that was forgotten goes on under another mapping.
         options: As for ``Conversation``.
@@ -77,14 +80,23 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         *,
         pass_through: Collection[str] = (),
         restore_tools: Collection[str] = (),
+        restore_places: Collection[str] | str = (),
+        restore_hosts: Collection[str] = (),
         traced: bool = False,
         most: int = 1000,
         **options: Any,
     ) -> None:
         super().__init__()
         sanitizer = loaded(None) if sanitizer is None else sanitizer
-        sides: Any = {"pass_through": pass_through, "restore_tools": restore_tools}
-        self._new = partial(Conversation, sanitizer, **sides, **options)
+        self._new = partial(
+            Conversation,
+            sanitizer,
+            pass_through=pass_through,
+            restore_tools=restore_tools,
+            restore_places=restore_places,
+            restore_hosts=restore_hosts,
+            **options,
+        )
         self._new()  # options are checked before there is any text
         self._traced, self._most, self._lock = traced, most, Lock()
         self._kept: OrderedDict[str, Conversation] = OrderedDict()

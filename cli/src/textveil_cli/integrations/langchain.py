@@ -160,7 +160,8 @@ class Converse(Runnable[Any, Any]):
 
     Args:
         model: What takes messages and gives one: a chat model, with its tools bound.
-        conversation: What rewrites and restores. It keeps the mapping from call to call.
+        conversation: What rewrites and restores, with its ``restore_places`` and the like. It keeps the mapping from
+            call to call.
 
     Privacy:
         The model, and whoever traces its runs, gets what ``Conversation.outgoing`` returns. This is not a run itself.
@@ -170,7 +171,7 @@ class Converse(Runnable[Any, Any]):
         self.model, self.conversation = model, conversation
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Returns the reply, restored; its ``response_metadata["textveil"]`` says what could not be.
+        """Returns the reply, restored; its ``response_metadata["textveil"]`` lists what stayed, and why.
 
         Args:
             input: A text, or messages in any form that LangChain takes: all so far, or the new ones alone.

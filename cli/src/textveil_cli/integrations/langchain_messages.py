@@ -5,6 +5,7 @@ from itertools import chain
 from typing import Any
 
 from textveil import Conversation
+from textveil.conversation import Incoming
 from textveil.errors import ExtraMissing
 
 try:
@@ -19,8 +20,8 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("langchain", "langchain-core") from error
 
-#: What a reply says of itself: fields of ``Incoming``.
-_STAYED = ("unplaced", "ambiguous", "tools")
+#: What a reply says of itself: fields of ``Incoming``; ``skipped`` has pairs of a surrogate and the reason.
+_STAYED = ("unplaced", "ambiguous", "tools", "skipped")
 #: Parts that are calls of tools: LangChain has these beside the content too.
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
 #: Parts that a provider wants back as it sent them.
@@ -55,8 +56,14 @@ def restored(conversation: Conversation, reply: AIMessage) -> AIMessage:
     found = conversation.incoming(convert_to_openai_messages(reply))
     (message,) = convert_to_messages([found.reply])
     kept = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
-    told = {**reply.response_metadata, "textveil": {name: list(getattr(found, name)) for name in _STAYED}}
+    told = {**reply.response_metadata, "textveil": _list_stayed(found)}
     return message.model_copy(update={**kept, "response_metadata": told})  # pyright: ignore[reportReturnType]
+
+
+def _list_stayed(found: Incoming) -> dict[str, list[Any]]:
+    """List what stayed of a reply, in types that any serializer of messages keeps."""
+    listed: dict[str, list[Any]] = {name: list(getattr(found, name)) for name in _STAYED}
+    return listed | {"skipped": [[written, reason.value] for written, reason in found.skipped]}
 
 
 class Pieces:
@@ -71,7 +78,7 @@ class Pieces:
         self._calls = AIMessageChunk(content="")
         self._part: dict[str, Any] | None = None
         self._id: str | None = None
-        self._told: dict[str, list[str]] = {name: [] for name in _STAYED}
+        self._told: dict[str, list[Any]] = {name: [] for name in _STAYED}
 
     def feed(self, chunk: AIMessage) -> AIMessageChunk:
         """Returns what is decided once a chunk has come, or the whole reply of a model that does not stream."""
@@ -119,7 +126,8 @@ class Pieces:
     def _rest(self) -> str:
         rest = self._stream.close()
         if self._stream.incoming is not None:
-            self._told["unplaced"] += self._stream.incoming.unplaced
-            self._told["ambiguous"] += self._stream.incoming.ambiguous
-        self._stream = self._conversation.stream()
+            for name, stayed in _list_stayed(self._stream.incoming).items():
+                self._told[name] += stayed
+        ended, self._stream = self._stream, self._conversation.stream()
+        self._stream.follow(ended)
         return rest

@@ -1,19 +1,22 @@
 """A server of the Model Context Protocol: a model works on files of a folder, and never has the names in them.
 
-    python -m textveil_cli.integrations.mcp FOLDER
+    python -m textveil_cli.integrations.mcp FOLDER [--restore-places PLACE]... [--restore-hosts HOST]...
 
 A tool to which a model hands a text would come too late: the model has it. So these tools take the name of a file. What
 is read goes to the model under a mapping, and what the model writes becomes a file with the words of the user.
 """
 
 import os
-import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from textveil import Conversation, Sanitizer
-from textveil.errors import ExtraMissing, OutputError
+from textveil.errors import ExtraMissing, OptionError, OutputError
 
+from textveil_cli.console import say_unless, write_reasons
 from textveil_cli.integrations.rewriter import loaded
 from textveil_cli.integrations.written_files import WrittenFiles
 
@@ -27,12 +30,24 @@ except ImportError as error:
 MOST_BYTES = 1 << 22
 
 
-def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any) -> MCPServer:
+def make_server(
+    folder: Path,
+    sanitizer: Sanitizer | None = None,
+    *,
+    restore_places: Collection[str] | str = (),
+    restore_hosts: Collection[str] = (),
+    report: Callable[[str], None] = lambda line: None,
+    **options: Any,
+) -> MCPServer:
     """Returns a server for the files of a folder and of those below it: one conversation, in memory.
 
     Args:
         folder: The folder.
         sanitizer: What rewrites; the built-in English bundle if left out.
+        restore_places: Places of files, beside running text, that are restored: ``code``, ``json``, ``math``; or
+            ``all``, for files that nothing displays or fetches.
+        restore_hosts: Hosts in links to which files are restored.
+        report: Gets a line for each file in which surrogates stayed for their place: counts by the reason alone.
         options: As for ``Conversation``.
 
     Privacy:
@@ -42,7 +57,12 @@ def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any
     """
     root = folder.resolve()
     written = WrittenFiles(root)
-    conversation = Conversation(loaded(None) if sanitizer is None else sanitizer, **options)
+    conversation = Conversation(
+        loaded(None) if sanitizer is None else sanitizer,
+        restore_places=restore_places,
+        restore_hosts=restore_hosts,
+        **options,
+    )
     server = MCPServer("textveil")
 
     def path_of(name: str) -> Path:
@@ -85,10 +105,29 @@ def make_server(folder: Path, sanitizer: Sanitizer | None = None, **options: Any
             raise ToolError(
                 "the file cannot be written there: it must be a new one, in a folder that is there"
             ) from None
+        if found.skipped:
+            report(f"write_file: {len(found.skipped):,} stayed: {write_reasons(why for _, why in found.skipped)}")
         return "written"  # what was put back, and what not, can tell which originals are equal
 
     return server
 
 
+def main() -> None:
+    """Serve the folder of the command line on the standard streams."""
+    parser = ArgumentParser("python -m textveil_cli.integrations.mcp", description="Serve files without their names.")
+    parser.add_argument("folder", type=Path)
+    for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):
+        parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
+    given = parser.parse_args()
+    report = partial(say_unless, quiet=False)
+    try:
+        server = make_server(
+            given.folder, restore_places=given.restore_places, restore_hosts=given.restore_hosts, report=report
+        )
+    except OptionError as error:
+        parser.error(str(error).replace("restore_", "--restore-"))
+    server.run("stdio")
+
+
 if __name__ == "__main__":
-    make_server(Path(sys.argv[1])).run("stdio")
+    main()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         TableOptions,
     )
     from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions, refuse_overwriting
+    from textveil_cli.options.restoring import RestoreOptions
     from textveil_cli.options.text import (
         BundleArgument,
         BundleOptions,
@@ -45,6 +46,7 @@ __all__ = [
     "PrivateOutput",
     "RayOptions",
     "ReceiptOptions",
+    "RestoreOptions",
     "RowOptions",
     "RunOptions",
     "ShownOptions",
@@ -54,4 +56,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files", "address")
+__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files", "address", "restoring")

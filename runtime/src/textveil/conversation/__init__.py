@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from textveil.conversation.conversation import Conversation, Went
     from textveil.conversation.incoming import Incoming, ReplyStream
     from textveil.conversation.shapes import SETTINGS
-    from textveil.conversation.tool_tests import MOST_A_CALL, MOST_IN_ALL
+    from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL
 
 __all__ = ["MOST_A_CALL", "MOST_IN_ALL", "SETTINGS", "Conversation", "Incoming", "ReplyStream", "Went"]
 
-__getattr__: Find = lazy_names(__name__, __all__, "incoming", "conversation", "shapes", "tool_tests")
+__getattr__: Find = lazy_names(__name__, __all__, "incoming", "conversation", "shapes", "tool_guesses")

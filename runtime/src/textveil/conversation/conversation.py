@@ -26,7 +26,7 @@ from textveil.conversation.reply_records import (
 )
 from textveil.conversation.sent import pairs, write
 from textveil.conversation.shapes import IN_ORDER, SIGNED, Messages, dumped, results_of, sender_of
-from textveil.conversation.tool_tests import MOST_A_CALL, MOST_IN_ALL, ToolTests
+from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
 from textveil.conversation.written_strings import hidden_strings
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
@@ -81,7 +81,7 @@ class Conversation:
         rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
             nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
             before it in the call, or in the exchange, are the same: other equal texts are drawn each by itself.
-        tool_tests: How many strings of its own a model may write into the arguments of one call, and of all calls of
+        tool_guesses: How many strings of its own a model may write into the arguments of one call, and of all calls of
             the conversation, while results of tools share the mapping. Each is a guess that it can test. The results
             of calls above that, and of unknown calls, are read as changed replies are, and nothing is refused.
         options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
@@ -100,7 +100,7 @@ class Conversation:
 
         A model that answers can ask, too: whoever brings a guess into a message of the user, or into a result of a
         tool, learns whether it is one of the hidden strings. What stands under the model's own name shows no such
-        equality, and results of tools allow as many tests as ``tool_tests`` says.
+        equality, and results of tools allow as many tests as ``tool_guesses`` says.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Conversation:
         restore_places: Collection[str] | str = (),
         restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
-        tool_tests: tuple[int, int] = (MOST_A_CALL, MOST_IN_ALL),
+        tool_guesses: tuple[int, int] = (MOST_A_CALL, MOST_IN_ALL),
         **options: Any,
     ) -> None:
         for given, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
@@ -146,7 +146,7 @@ class Conversation:
         self._signed: dict[str, str] = {}
         self._begins: set[str] = set()
         self._shared: dict[str, bool] = {}
-        self._records, self._tests = ReplyRecords(self._hashed), ToolTests(tool_tests)
+        self._records, self._tests = ReplyRecords(self._hashed), ToolGuesses(tool_guesses)
         self._lock = RLock()
         self.unshared = 0
         #: Tags of the messages of an exchange; how many of them went before it, and as what.
@@ -434,7 +434,7 @@ class Conversation:
         found._fresh, found._signed = content["fresh"], content["signed"]
         found._begins, found._shared = set(content["begins"]), content["shared"]
         found._records.restore_state(content["records"])
-        found._tests = ToolTests.of_state(content["tests"])
+        found._tests = ToolGuesses.of_state(content["tests"])
         end, after = (Place(chain, tuple(recent), turn) for chain, recent, turn in content["places"])
         found._expect_reply(end)
         found._next = after

@@ -74,6 +74,7 @@ class Reader:
         self._policy = policy
         self._streams = [Stream(restorer.index)]
         self._tools: dict[str, None] = {}
+        self._part: Stream | None = None
 
     def read(self, reply: Any) -> Incoming:
         """Returns a reply restored: a text, a message, or a list of its parts or items."""
@@ -100,7 +101,7 @@ class Reader:
 
     def _field(self, value: Any, what: int | None, around: Mapping[str, Any]) -> Any:
         if isinstance(value, str) and what in (TEXT, PARTS):
-            return self._text(value)
+            return self._text(value, is_part=around.get("type", "message") != "message")
         if isinstance(value, list) and what == PARTS:
             return [self._items(item) for item in value]
         if isinstance(value, list) and what == CALLS:  # what is no call among them stays
@@ -155,13 +156,17 @@ class Reader:
         self._streams[-1].used.append(Pair(written, str(abs(original)) if not isinstance(original, str) else original))
         return original
 
-    def _text(self, text: str) -> str:
-        restored = self._restored(text, self._policy)
+    def _text(self, text: str, *, is_part: bool = False) -> str:
+        """Restore a text; clients may join those that are parts."""
+        restored = self._restored(text, self._policy, self._part if is_part else None)
+        self._part = self._streams[-1] if is_part else self._part
         self._remember(restored, text, self._streams[-1].used)
         return restored
 
-    def _restored(self, text: str, policy: RestorePolicy) -> str:
+    def _restored(self, text: str, policy: RestorePolicy, previous: Stream | None = None) -> str:
         stream = Stream(self._restorer.index, policy)
+        if previous is not None:
+            stream.follow(previous)
         self._streams.append(stream)
         parts: list[str] = []
         for start in range(0, len(text), _MOST_AT_ONCE):  # however a reply is cut, it is restored alike

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textveil.text.levels import epsilon_text
     from textveil.text.options import Options
     from textveil.text.promises import NOTION
+    from textveil.text.restore_policy import RestorePolicy, SkipReason
     from textveil.text.rewrite import Plan
     from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
@@ -29,10 +30,12 @@ __all__ = [
     "LevelSummary",
     "Options",
     "Plan",
+    "RestorePolicy",
     "Result",
     "Role",
     "Sanitizer",
     "SkeletonRule",
+    "SkipReason",
     "StaircasePlans",
     "Terms",
     "WordPiece",
@@ -63,4 +66,5 @@ __getattr__: Find = lazy_names(
     "wordpiece",
     "levels",
     "level_summary",
+    "restore_policy",
 )

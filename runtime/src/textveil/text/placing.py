@@ -108,6 +108,8 @@ class Stream:
         self._index, self._held, self._behind, self._block = index, "", "", ""
         self._policy, self._scanner = policy, Scanner()
         self._active, self._chunk = ActiveContentDetector(), Chunk()
+        self._joined: Scanner | None = None
+        self._tail = self._chunk
         self._pending: list[str | _Candidate] = []
         self._out: list[str] = []
         self._region: Region | None = None
@@ -122,6 +124,22 @@ class Stream:
         if not self._policy.everywhere:
             self._active.feed(delta)
         return self._decided(self._held + delta, False)
+
+    def follow(self, previous: "Stream") -> None:
+        """Restore a text that clients may show right behind another one of the reply, or by itself.
+
+        A surrogate is then restored where its place is open in both views, so no place can be spread over two texts.
+
+        Args:
+            previous: Stream of the other text, after its end and before the first part of this one.
+        """
+        self._joined = previous._joined or previous._scanner
+        self._active, self._chunk = previous._active, previous._tail
+
+    def look_ahead(self, text: str) -> None:
+        """Check for active content a part that is fed later; it then counts for the parts before it too."""
+        if not self._policy.everywhere:
+            self._active.feed(text)
 
     def close(self) -> str:
         """Returns the rest."""
@@ -148,6 +166,7 @@ class Stream:
             place = len(text)
         self._read_text(text[done:place])
         if final:
+            self._tail = self._chunk
             self._end_chunk()
         self._block = self._block_until(text[len(self._behind) : place])
         self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
@@ -156,6 +175,8 @@ class Stream:
 
     def _read_text(self, text: str) -> None:
         """Read text that is no surrogate."""
+        if self._joined is not None:
+            self._joined.feed(text)
         if self._policy.everywhere:
             self._out.append(text)
         elif "json" in self._policy.places:
@@ -245,20 +266,12 @@ class Stream:
                 self.used.append(form[0])
             self._out.append(written if original is None else original)
             return
-        scanner, places, reason, roles = self._scanner, self._policy.places, None, [Role.TEXT] * len(written)
-        self._region = first = Region.PROSE
-        if not scanner.read_prose(written):
-            self._region = first = scanner.step(written[0])
-            destination, roles[0] = scanner.destination, scanner.role
-            regions = [first]
-            for at, character in enumerate(written[1:], 1):
-                regions.append(scanner.step(character))
-                roles[at] = scanner.role
-            closed = [region for region in regions if region is not Region.PROSE and region not in places]
-            if closed:
-                self._region, reason = closed[0], SkipReason(closed[0])
-            if first is Region.LINK and self._policy.allows_link(_before(destination, written)):
-                reason = None
+        first, self._region, reason, roles = self._read_places(self._scanner, written)
+        prose = [self._scanner] if first is Region.PROSE else []
+        if self._joined is not None:
+            joined_first, _, joined_reason, _ = self._read_places(self._joined, written)
+            reason = reason or joined_reason
+            prose += [self._joined] if joined_first is Region.PROSE else []
         original = self._put(text, place, found)
         if original is None or form is None:
             for character, role in zip(written, roles, strict=True):
@@ -282,8 +295,27 @@ class Stream:
             self._chunk.spoil()
         if self._chunk.spoiled:
             self._give_up_chunk()
-        elif reason is None and first is Region.PROSE and written[-1] == "]":
-            scanner.mark_tag()
+        elif reason is None and written[-1] == "]":
+            for scanner in prose:
+                scanner.mark_tag()
+
+    def _read_places(self, scanner: Scanner, written: str) -> tuple[Region, Region, SkipReason | None, list[Role]]:
+        """Read a surrogate; return its first region, that which decides, the reason to keep it, and roles."""
+        roles = [Role.TEXT] * len(written)
+        if scanner.read_prose(written):
+            return Region.PROSE, Region.PROSE, None, roles
+        first = scanner.step(written[0])
+        destination, roles[0] = scanner.destination, scanner.role
+        regions = [first]
+        for at, character in enumerate(written[1:], 1):
+            regions.append(scanner.step(character))
+            roles[at] = scanner.role
+        places = self._policy.places
+        closed = [region for region in regions if region is not Region.PROSE and region not in places]
+        reason = SkipReason(closed[0]) if closed else None
+        if first is Region.LINK and self._policy.allows_link(_before(destination, written)):
+            reason = None
+        return first, closed[0] if closed else first, reason, roles
 
     def _longest(self, text: str, place: int, final: bool) -> _Found | None:
         """The longest form that begins at a place and ends where a word does; ``_MORE`` where it is not known yet."""

@@ -5,6 +5,7 @@ It never says how many words were changed, unknown or sensitive: that would be a
 (docs/privacy.md).
 """
 
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -15,7 +16,6 @@ from textveil.release import Charge, KeptWords, Loss, Statement, counted
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
-    from textveil.text.restore_policy import RestorePolicy
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -260,23 +260,31 @@ class Result:
         share = {"kept_share": self.kept_share} if self.kept_words is not None else {}
         return {"text": self.text, **share, "statement": self.statement.to_dict()}
 
-    def restore(self, reply: str, policy: "RestorePolicy | None" = None) -> str:
+    def restore(
+        self, reply: str, *, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()
+    ) -> str:
         """Returns a reply about the sanitized text with its original words, on this device.
 
-        Only words whose outputs stand for one original are restored, and only in the places of the policy
-        (docs/restoring.md).
+        Only words whose outputs stand for one original are restored, and only in running text: not in links, markup,
+        code, math or JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
 
         Args:
             reply: The whole reply.
-            policy: Places in which originals are put; running text alone by default.
+            restore_places: Places that are restored too: ``code``, ``json``, ``math``; or ``all``, for a reply that
+                nothing displays or fetches.
+            restore_hosts: Hosts in links to which words are restored.
 
         Raises:
-            OptionError: The text was not sanitized with ``consistent``, or the result comes from another process.
+            OptionError: The text was not sanitized with ``consistent``, the result comes from another process, or an
+                option has a value that there is not.
             InputError: The reply is not a string.
         """
+        from textveil.text.restore_policy import RestorePolicy  # who restores nothing does not load it
+
+        policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
             raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
-        return self.mapping.restore(reply) if policy is None else self.mapping.restore(reply, policy)
+        return self.mapping.restore(reply, policy)
 
     def __reduce__(self) -> Any:
         counts = {"tokens": self.tokens, "drawn": self.drawn, "replaced_words": self.replaced_words}

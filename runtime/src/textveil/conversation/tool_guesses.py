@@ -18,7 +18,7 @@ MOST_A_CALL, MOST_IN_ALL = 3, 32
 _HIGHEST = 1_000_000
 
 
-class ToolTests:
+class ToolGuesses:
     """Counts the strings that a model wrote into calls of tools.
 
     Args:
@@ -37,7 +37,7 @@ class ToolTests:
             or not 0 <= limits[0] <= limits[1] <= _HIGHEST
         ):
             raise OptionError(
-                f"tool_tests takes two whole numbers, the first no larger: ({MOST_A_CALL}, {MOST_IN_ALL})"
+                f"tool_guesses takes two whole numbers, the first no larger: ({MOST_A_CALL}, {MOST_IN_ALL})"
             )
         self.limits = int(limits[0]), int(limits[1])
         self._calls: dict[str, set[str]] = {}
@@ -83,7 +83,7 @@ class ToolTests:
         }
 
     @classmethod
-    def of_state(cls, state: Mapping[str, Any]) -> "ToolTests":
+    def of_state(cls, state: Mapping[str, Any]) -> "ToolGuesses":
         """Continue where a state was taken."""
         found = cls(tuple(state["limits"]))
         for call, (strings, restored) in state["calls"].items():

