@@ -25,7 +25,7 @@ from textveil.conversation.reply_records import (
     units_of,
 )
 from textveil.conversation.sent import pairs, write
-from textveil.conversation.shapes import IN_ORDER, SIGNED, Messages, dumped, results_of, sender_of
+from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
 from textveil.conversation.written_strings import hidden_strings
 from textveil.errors import IdentityMismatch, InputError, OptionError
@@ -671,7 +671,7 @@ class Conversation:
 
     def _remember(self, restored: Any, written: Any, used: list[Pair]) -> None:
         """Note by which pairs a text or value of a reply was restored, and what a provider signed."""
-        if isinstance(written, Mapping) and written.get("type") in SIGNED:
+        if is_signed(written):
             self._signed[self._tag("signed", restored)] = dumped(written)
         else:
             self._pieces.append((dumped(written), [*used]))

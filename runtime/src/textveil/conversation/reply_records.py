@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from textveil.conversation.shapes import IN_ORDER, SIGNED, dumped
+from textveil.conversation.shapes import IN_ORDER, dumped, is_signed
 from textveil.text.forms import Pair
 
 #: Different texts that may stand at one place, and all texts but the first of each place, in a conversation. Each is a
@@ -254,7 +254,7 @@ def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(message, list):
         for part in message:
             yield from own_fields(part)
-    elif isinstance(message, Mapping) and message.get("type") not in SIGNED:
+    elif isinstance(message, Mapping) and not is_signed(message):
         for name, value in message.items():
             if name in _FIELDS and isinstance(value, str) and value.strip():
                 yield _FIELDS[name], value

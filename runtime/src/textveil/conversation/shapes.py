@@ -229,6 +229,12 @@ def call_id(item: Mapping[str, Any]) -> str:
     return next((str(item[name]) for name in _CALL_IDS if item.get(name) is not None), "")
 
 
+def is_signed(item: Any) -> bool:
+    """Return whether a part of a reply is signed by its provider, which wants it back as it sent it."""
+    kind = item.get("type") if isinstance(item, Mapping) else None
+    return isinstance(kind, str) and kind in SIGNED
+
+
 def as_signed(item: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what a provider signed, without fields that clients leave empty."""
     return {name: value for name, value in item.items() if value is not None}
