@@ -463,3 +463,47 @@ def view_of_number(sanitizer: Sanitizer, secret: str) -> str:
 def test_numbers_in_changed_text_are_hidden_in_every_context(sanitizer: Sanitizer, secrets: tuple[str, str]) -> None:
     first, second = (view_of_number(sanitizer, secret) for secret in secrets)
     assert first == second
+
+
+def test_a_call_id_that_comes_again_has_the_strings_of_all_its_calls(sanitizer: Sanitizer) -> None:
+    def call(text: dict[str, Any]) -> dict[str, Any]:
+        function = {"name": "f", "arguments": json.dumps(text)}
+        return {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": function}],
+        }
+
+    def result(text: str) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": "c", "content": text}
+
+    echo = call({"a": "Zqxwgrad", "b": "Zqxwa", "c": "Zqxwb", "d": "Zqxwc"})
+    for limits in ((3, 32), (0, 0)):
+        conversation = Conversation(sanitizer, tool_guesses=limits)
+        messages = [user("Who?"), call({}), result("Zqxwgrad"), echo, result("Zqxwgrad")]
+        conversation.outgoing(messages)
+        assert conversation.unshared == 1
+
+
+def test_surrogates_that_no_device_restored_count_as_guesses(sanitizer: Sanitizer) -> None:
+    for tools, most in (((), 1), (("f",), 0)):
+        conversation = Conversation(sanitizer, restore_tools=tools)
+        exchange = conversation.exchange()
+        surrogate = exchange.outgoing([user("We met in Zqxwgrad")])[0]["content"].removeprefix("We met in ")
+        function = {"name": "f", "arguments": json.dumps({"q": surrogate})}
+        exchange.incoming({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]})
+        assert len(conversation._tests._all) == most
+
+
+@pytest.mark.parametrize("arguments", ['{"q": 1, "q": "\\u0057alter"}', '{"n": NaN, "q": "\\u0057alter"}'])
+def test_arguments_that_readers_decode_differently_share_no_mapping(sanitizer: Sanitizer, arguments: str) -> None:
+    conversation = Conversation(sanitizer)
+    exchange = conversation.exchange()
+    messages = [user("We met Walter")]
+    exchange.outgoing(messages)
+    function = {"name": "f", "arguments": arguments}
+    reply = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
+    messages += [exchange.incoming(reply).reply, {"role": "tool", "tool_call_id": "c", "content": "Walter"}]
+    exchange = conversation.exchange()
+    exchange.outgoing(messages)
+    assert exchange.unshared == 1

@@ -188,16 +188,23 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
     assert conversation.incoming(reply).reply["input"] == {"scores": {key: True}}
 
 
-def test_keys_that_would_become_one_are_refused(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_that_would_become_one_are_numbered(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(sanitizer)
     monkeypatch.setattr(conversation, "_read", lambda *given: "same")
     monkeypatch.setattr(conversation, "_write_unlinked", lambda text, reader: "same")
-    of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": 1, "zorblax": 2}}
+    of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": True, "zorblax": False}}
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
-    result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": 1, "zorblax": 2}'}
-    for messages in ([of_model], [call, result]):
-        with pytest.raises(InputError, match="became one"):
-            conversation.outgoing(messages)
+    result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": true, "zorblax": false}'}
+    assert conversation.outgoing([of_model])[0]["input"] == {"same": True, "same_2": False}
+    assert json.loads(conversation.outgoing([call, result])[1]["output"]) == {"same": True, "same_2": False}
+
+
+def test_tables_with_numbered_rows_go_out(sanitizer: Sanitizer) -> None:
+    rows = json.dumps({"name": {str(number): f"Zqxw{number}" for number in range(40)}})
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "c", "output": rows}
+    for messages in ([call, result], [result]):
+        assert len(json.loads(Conversation(sanitizer).outgoing(messages)[-1]["output"])["name"]) == 40
 
 
 def test_what_is_nested_too_deeply(sanitizer: Sanitizer) -> None:

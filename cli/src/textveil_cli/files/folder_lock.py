@@ -21,8 +21,10 @@ def lock_folder(folder: Path) -> int | None:
         BlockingIOError: Another process has it.
     """
     if sys.platform == "win32":
-        import msvcrt
-
+        try:
+            import msvcrt
+        except ModuleNotFoundError:  # a Python without the functions of Windows
+            return None
         descriptor = os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

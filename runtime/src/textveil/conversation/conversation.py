@@ -41,6 +41,7 @@ from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
+from textveil.work_limits import check_work
 
 #: Texts that go out as before though nothing of them is restored, such as changed replies; older ones are drawn anew.
 _MOST_FRESH = 4_096
@@ -509,12 +510,11 @@ class Conversation:
 
     def _send_own(self, message: Any, place: Place, known: str, reader: TextReader, *, is_compared: bool) -> Any:
         """A message under the model's name: as the model wrote it at this place, or with surrogates linked to none."""
-        for number, (name, value) in enumerate(() if self._rewrite else calls_of(message)):
-            call = self._hashed("call", name)
-            if not self._tests.is_known(call):  # nobody here restored it
-                count = len(self._hidden_strings(value, reader))
-                self._tests.add(call, (self._hashed("own", call, f"{number} {text}") for text in range(count)))
         found = self._records.find(place, message, is_compared=is_compared)
+        for name, value in () if self._rewrite or "call" in found.written else calls_of(message):
+            call, text = self._hashed("call", name), dumped(value)  # nobody here restored it at this place
+            count = len(self._hidden_strings(value, reader, ()))
+            self._tests.add(call, (self._hashed("own", call, text, f"{number}") for number in range(count)))
         queues = {kind: iter(values) for kind, values in found.written.items()}
 
         def own(kind: str, value: Any) -> Any:
@@ -580,17 +580,19 @@ class Conversation:
         """Count what a model wrote into calls of tools beside surrogates of ours."""
         if self._rewrite:
             return
-        reader = self._plan.reader()
+        reader, used = self._plan.reader(), dict[str, list[Pair]]()
+        for known, of_piece in pieces:
+            used.setdefault(known, []).extend(of_piece)
         for call, value in calls_of(written):
-            strings = (self._hashed("string", text) for text in self._hidden_strings(value, reader))
-            text = dumped(value)
-            used = [pair for known, of_piece in pieces if known == text for pair in of_piece]
-            self._tests.add(self._hashed("call", call), strings, used)
+            check_work()
+            restored = list(dict.fromkeys(used.get(dumped(value), ())))
+            strings = (self._hashed("string", text) for text in self._hidden_strings(value, reader, restored))
+            self._tests.add(self._hashed("call", call), strings, restored)
 
-    def _hidden_strings(self, value: Any, reader: TextReader) -> list[str]:
-        """Strings of arguments that would be hidden and whose equality would be shown, less surrogates of ours."""
+    def _hidden_strings(self, value: Any, reader: TextReader, restored: Collection[Pair]) -> list[str]:
+        """Return strings of arguments that the rules hide and whose equality shows, less what was restored."""
         most = self._tests.limits[1] + 1
-        return hidden_strings(value, reader, self._plan, self._running, self._field_names.is_field, most)
+        return hidden_strings(value, reader, self._plan, restored, self._field_names.is_field, most)
 
     def _once(self, known: str, message: Any, rewrite: Any) -> str:
         """What a message with a tag goes out as; drawn at its first time."""

@@ -46,7 +46,9 @@ class Masks:
         spelled: dict[str, str] = {}
 
         def mask(match: "re.Match[str]") -> str:
-            number = self._numbers[match[0].casefold()]
+            number = self._numbers.get(match[0].casefold())
+            if number is None:  # capitals of some letters, such as a dotless i, fold to another string
+                return _LEAST
             name = _MASK + "".join(_LETTERS[int(digit)] for digit in f"{number}0{len(spelled)}") + "x"
             spelled[name] = match[0]
             return name

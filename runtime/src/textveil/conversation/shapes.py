@@ -180,8 +180,10 @@ class Messages:
         found: dict[str, Any] = {}
         for name, entry in value.items():
             key = name if "keys" in self._passes or self._is_field(name) else self._text(name)
-            if key in found:
-                raise InputError('two keys of its JSON became one: pass_through={"keys"} lets keys stay')
+            known, number = key, 1
+            while key in found:  # small pools give the same surrogate to two keys
+                number += 1
+                key = f"{known}_{number}"
             found[key] = self._value(entry)
         return found
 

@@ -56,12 +56,7 @@ class ToolGuesses:
         more = self.limits[1] + 1 - len(known)
         known.update(islice(strings, max(0, more)))
         self._all.update(known if len(self._all) <= self.limits[1] else ())
-        pairs = self._restored.setdefault(call, [])
-        pairs += [pair for pair in restored if pair not in pairs]
-
-    def is_known(self, call: str) -> bool:
-        """Return whether the call was counted."""
-        return call in self._calls
+        self._restored[call] = list(dict.fromkeys([*self._restored.get(call, ()), *restored]))
 
     def are_shared(self, calls: Iterable[str]) -> bool:
         """Return whether the results of all these calls may share the mapping."""

@@ -113,15 +113,6 @@ class Running(_Document):
         self._numbers.clear()
         self._tags.clear()
 
-    def has_written(self, text: str) -> bool:
-        """Return whether every word of this text came out as a surrogate, or the whole of it."""
-        return key(text) in self._out or all(key(word) in self._out for word in text.split())
-
-    @property
-    def tags(self) -> Collection[str]:
-        """The tags of the current mapping."""
-        return self._tags.values()
-
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
         return super()._tag(called, equal) if self._linked else f"[{called}]"
 
