@@ -9,7 +9,7 @@ from textveil import Sanitizer
 from textveil.conversation.field_names import FieldNames
 from textveil.text.names.plan import NamesPlan
 
-DIGITS = "zero one two three four five six seven eight nine".split()
+DIGITS: list[str] = "zero one two three four five six seven eight nine".split()
 FRAMES = ("call me at {} today", "My number is {}.", "{}", "his phone, {}, is off", "dial {}\nand ask for me")
 
 

@@ -253,10 +253,10 @@ def test_a_file_dated_in_the_future_expires_from_when_it_is_seen(sanitizer: Sani
     path, soon = tmp_path / f"{'0' * 64}.conversation", tmp_path / f"{'1' * 64}.conversation"
     for place, ahead in ((path, 10**7), (soon, 30)):
         place.write_bytes(b"")
-        os.utime(place, (time.time() + ahead,) * 2)
+        os.utime(place, (time.time() + ahead, time.time() + ahead))
     found.delete_expired()
     assert path.stat().st_mtime <= time.time() + 1
     assert soon.stat().st_mtime > time.time() + 10  # the clock of another machine
-    os.utime(path, (time.time() - 101,) * 2)
+    os.utime(path, (time.time() - 101, time.time() - 101))
     found.delete_expired()
     assert sorted(tmp_path.iterdir()) == [soon]

@@ -29,7 +29,11 @@ class Attributes(html.parser.HTMLParser):
     def handle_comment(self, data: str) -> None:
         self.leaks += "Novak" in data
 
-    handle_decl = handle_pi = handle_comment
+    def handle_decl(self, decl: str) -> None:
+        self.handle_comment(decl)
+
+    def handle_pi(self, data: str) -> None:
+        self.handle_comment(data)
 
 
 def count_leaks(policy: RestorePolicy) -> tuple[int, int]:

@@ -65,8 +65,8 @@ class _Span:
 
 
 def join_spelled(
-    words: list[Token], spelled: list[str], special: list[int]
-) -> tuple[list[Token], list[str], list[int]]:
+    words: list[Token], spelled: list[str], special: Sequence[int]
+) -> tuple[list[Token], list[str], Sequence[int]]:
     """Return the tokens of a text with each spelled number or name as one.
 
     Args:
