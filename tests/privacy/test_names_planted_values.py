@@ -2,14 +2,14 @@
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from textveil import Sanitizer
 from textveil.conversation.field_names import FieldNames
 from textveil.text.names.plan import NamesPlan
 
-DIGITS: list[str] = "zero one two three four five six seven eight nine".split()
+DIGITS: Sequence[str] = "zero one two three four five six seven eight nine".split()
 FRAMES = ("call me at {} today", "My number is {}.", "{}", "his phone, {}, is off", "dial {}\nand ask for me")
 
 
