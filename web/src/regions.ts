@@ -24,9 +24,11 @@ const LONGEST_NAME = 64;
 const LONGEST_DESTINATION = 2048;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
 /** Stretches in which nothing begins or ends. */
-const PLAIN = /[^\n`$\\[\]{<]+/y;
-const PLAIN_CODE = /[^\n`<|\\\]]+/y;
-const PLAIN_LINE = /[^\n]+/y;
+const PLAIN = /[^\n\r\ufeff`$\\[\]{}<]+/y;
+const PLAIN_CODE = /[^\n\r\ufeff`<|\\[\]{}]+/y;
+const PLAIN_LINE = /[^\n\r\ufeff]+/y;
+/** What an address that readers find in text has, in whatever scheme. */
+const IN_ADDRESS = /[.:@]|\/\//;
 const LETTER = /^[A-Za-z]$/;
 const HEX = /^[0-9a-fA-F]$/;
 const ESCAPED_BLANKS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
@@ -86,10 +88,15 @@ class Frame {
   closing = 0;
   runAtStart = false;
   tainted = false;
-  /** Code that some readers take for text, something in it that would open a region there, an odd last line. */
+  /**
+   * Code that some readers take for text, something in it that would open a region there, an odd last line. A link is
+   * uncertain if a line ends before its destination.
+   */
   uncertain = false;
   hazard = false;
   shifted = false;
+  /** Of brackets and braces in code. */
+  depth = 0;
   mark = "`";
   quotes = 0;
   column = 0;
@@ -138,11 +145,21 @@ export class Scanner {
   #dollar = false;
   #tildes = 0;
   #runColumn = 0;
+  #brackets = 0;
+  #braces = 0;
+  #address = false;
+  #stray = false;
 
   constructor(private readonly insideString = false) {}
 
   get #top(): Frame | undefined {
     return this.#frames[this.#frames.length - 1];
+  }
+
+  /** The region for which open brackets or braces of the paragraph count; undefined outside them. */
+  get enclosure(): "link" | "markup" | undefined {
+    if (this.#brackets > 0) return "link";
+    return this.#braces > 0 ? "markup" : this.#top?.inner?.enclosure;
   }
 
   /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
@@ -165,6 +182,7 @@ export class Scanner {
       const pattern = this.#phase === BODY ? this.#skippable() : undefined;
       if (pattern !== undefined) pattern.lastIndex = at;
       if (pattern?.test(text)) {
+        if (this.#frames.length === 0) this.#noteAddress(text.slice(at, pattern.lastIndex));
         at = pattern.lastIndex;
         this.#last = text.charAt(at - 1);
         this.#odd = false;
@@ -193,10 +211,16 @@ export class Scanner {
     this.#tag = true;
   }
 
+  /** Notes that the text so far ends with a surrogate, whose original may be an address. */
+  markSurrogate(): void {
+    this.#address = true;
+  }
+
   /** The pattern of the characters that change nothing in the present state. */
   #skippable(): RegExp | undefined {
     const frame = this.#top;
     const last = this.#last;
+    if (last === "\r") return undefined;
     if (frame === undefined) {
       const busy = this.#slash || this.#opener || this.#dollar || this.#tildes || this.#tagColon;
       return busy || last === "]" || last === "<" || last === "" ? undefined : PLAIN;
@@ -223,13 +247,40 @@ export class Scanner {
     }
     const atStart = this.#phase === START && !isBlank(character) && character !== ">";
     this.#resolveRuns(character);
+    const loneReturn = this.#last === "\r" && character !== "\n"; // a line end for readers of Markdown
+    if ((loneReturn || character === "\ufeff") && this.#top?.kind !== "unknown") this.#giveUp("markup");
     this.#advanceLine(character);
+    this.#countMarks(character);
     this.region = this.#read(character, atStart);
     if (character === "\n") this.#endLine();
+    // A reader who pairs that backtick sees other code behind.
+    if (this.#stray && this.#frames.length === 0) this.#giveUp("markup");
     if (this.#tainted && this.#frames.length === 0) this.region = "markup";
     this.#last = character;
     this.#odd = character === "\\" && !this.#odd;
     return this.region;
+  }
+
+  // Marks of the paragraph
+
+  /** Counts open brackets, and notes whether the characters since the last blank may be an address. */
+  #countMarks(character: string): void {
+    const frame = this.#top;
+    const kind = frame?.kind;
+    if (frame?.kind === "inline") {
+      if (character === "[" || character === "{") frame.depth++;
+      else if (character === "]" || character === "}") frame.depth = Math.max(0, frame.depth - 1);
+    }
+    if (kind === "inline" || kind === "fence" || kind === "unknown" || kind === "json") return;
+    if (character === "[" && !this.#odd) this.#brackets++;
+    else if (character === "]" && !this.#odd) this.#brackets = Math.max(0, this.#brackets - 1);
+    this.#noteAddress(character);
+  }
+
+  #noteAddress(text: string): void {
+    const blank = Math.max(...[" ", "\t", "\r", "\n"].map((character) => text.lastIndexOf(character)));
+    if (blank >= 0) this.#address = IN_ADDRESS.test(text.slice(blank + 1));
+    else this.#address ||= IN_ADDRESS.test(this.#last + text);
   }
 
   // Lines and paragraphs
@@ -242,7 +293,7 @@ export class Scanner {
       if (character === ">") {
         this.#quotes++;
         this.#column = 0;
-      } else if (character === "-" || character === "+" || character === "*") this.#phase = MARK;
+      } else if ("-+*:".includes(character)) this.#phase = MARK;
       else if (isNumeral(character)) this.#phase = DIGITS;
       else if (!isBlank(character)) this.#phase = BODY;
     } else if (phase === DIGITS) {
@@ -257,7 +308,7 @@ export class Scanner {
   #endLine(): void {
     const frame = this.#top;
     if (this.#empty) this.#endParagraph();
-    else if (frame?.kind === "definition" && frame.started) this.#pop();
+    else if (frame?.kind === "definition" && frame.started && !frame.angle) this.#pop();
     this.#phase = START;
     this.#quotes = this.#column = 0;
     this.#marked = false;
@@ -266,12 +317,14 @@ export class Scanner {
 
   #endParagraph(): void {
     this.#lineLabel = false;
+    this.#brackets = this.#braces = 0;
     if (this.#frames.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
     // Code that no mark closes is text for a reader of Markdown.
     this.#tainted ||= this.#frames.some(({ kind, tainted }) => kind === "angle" || (kind === "inline" && tainted));
     this.#frames = this.#frames.filter(({ kind }) => BLOCKS.has(kind));
     this.#slash = NONE;
-    this.#dollar = this.#html = false;
+    this.#dollar = false;
+    this.#html &&= this.#quotes > 0; // an empty quotation ends no block of HTML before it
   }
 
   // Code
@@ -295,6 +348,7 @@ export class Scanner {
         this.#openFence("`", frame.count);
       } else if (NO_FENCE.has(this.#frames.at(-2)?.kind ?? "")) {
         this.#frames.pop();
+        this.#stray = true;
       }
     } else if (frame.closing > 0) {
       const count = frame.closing;
@@ -324,7 +378,7 @@ export class Scanner {
   /** Closes code; if a reader may take it for text that opens something, nothing behind it is prose. */
   #closeCode(frame: Frame): void {
     this.#pop();
-    if (frame.shifted || (frame.uncertain && frame.hazard)) this.#giveUp("code");
+    if (frame.shifted || (frame.uncertain && (frame.hazard || frame.depth > 0))) this.#giveUp("code");
   }
 
   /** Notes what opens markup, a command or a link for a reader who sees no code: behind it no code is certain. */
@@ -569,12 +623,17 @@ export class Scanner {
       this.#giveUp("link"); // no link has this, so a reader may see another one begin
       return true;
     }
-    if (escaped || character === "\\") {
+    const goesOn = escaped || (frame.escaped && character === "\n");
+    frame.escaped = escaped && character === "\r";
+    if (goesOn || character === "\\") {
       frame.started = true;
       return false;
     }
     if (!frame.started) {
-      if (isBlank(character)) return false;
+      if (isBlank(character)) {
+        frame.uncertain ||= character === "\n";
+        return false;
+      }
       frame.started = true;
       if (character === "<") {
         frame.angle = true;
@@ -582,11 +641,15 @@ export class Scanner {
       }
     }
     if (frame.angle) {
+      if (frame.uncertain && last === "<" && opensMarkup(character)) {
+        this.#giveUp("markup"); // a line may begin with a tag
+        return true;
+      }
       if (character === '"' || character === "'") {
         this.#giveUp("link"); // without a link it may be a tag, which goes on to the other quotation mark
         return true;
       }
-      if (character === ">" || character === "\n") frame.angle = false;
+      if (character === ">" || (character === "\n" && frame.kind === "link")) frame.angle = false;
       return character !== "\n";
     }
     if (frame.kind === "definition") return false;
@@ -620,8 +683,11 @@ export class Scanner {
         const opened = this.#push("inline", "code");
         opened.opening = true;
         opened.runAtStart = atStart;
+        this.#html ||= this.#address; // the address may have this backtick
         opened.uncertain = this.#html;
         this.#runColumn = this.#column - 1;
+      } else {
+        this.#stray = true;
       }
       return;
     }
@@ -640,11 +706,16 @@ export class Scanner {
       const opener = this.#opener;
       this.#opener = "";
       if ((opener === "{" ? '"}' : '[{"').includes(character)) {
+        const opening = opener + character;
+        this.#brackets = Math.max(0, this.#brackets - (opening.split("[").length - 1));
+        if (opener === "{") this.#braces = Math.max(0, this.#braces - 1);
         this.#readJson(this.#push("json", "json"), character);
         return;
       }
     }
     if (character === "{" || character === "[") this.#opener = character;
+    if (character === "{") this.#braces++;
+    else if (character === "}") this.#braces = Math.max(0, this.#braces - 1);
     this.#dollar = character === "$" && !escaped;
   }
 

@@ -247,11 +247,13 @@ export class RestoreStream implements RestoreReport {
     }
     const scanner = this.#scanner;
     const characters = [...written];
+    const enclosure = scanner.enclosure;
     let roles: Role[] = [];
     let first: Region = "prose";
     let reason: SkipReason | undefined;
     if (scanner.readProse(written)) {
       this.#region = "prose";
+      reason = enclosure;
     } else {
       let opened = false;
       for (const [at, character] of characters.entries()) {
@@ -266,8 +268,9 @@ export class RestoreStream implements RestoreReport {
           this.#region = reason = region;
         }
       }
-      if (opened) reason = undefined;
+      reason = opened ? undefined : (reason ?? enclosure);
     }
+    scanner.markSurrogate();
     const original = this.#put(text, place, end, form);
     if (original === undefined) {
       if (roles.length === 0) roles = characters.map(() => "text");

@@ -301,18 +301,21 @@ class Stream:
 
     def _read_places(self, scanner: Scanner, written: str) -> tuple[Region, Region, SkipReason | None, list[Role]]:
         """Read a surrogate; return its first region, that which decides, the reason to keep it, and roles."""
-        roles = [Role.TEXT] * len(written)
+        roles, enclosure = [Role.TEXT] * len(written), scanner.enclosure
+        enclosed = None if enclosure is None else SkipReason(enclosure)
         if scanner.read_prose(written):
-            return Region.PROSE, Region.PROSE, None, roles
+            scanner.mark_surrogate()
+            return Region.PROSE, Region.PROSE, enclosed, roles
         first = scanner.step(written[0])
         destination, roles[0] = scanner.destination, scanner.role
         regions = [first]
         for at, character in enumerate(written[1:], 1):
             regions.append(scanner.step(character))
             roles[at] = scanner.role
+        scanner.mark_surrogate()
         places = self._policy.places
         closed = [region for region in regions if region is not Region.PROSE and region not in places]
-        reason = SkipReason(closed[0]) if closed else None
+        reason = SkipReason(closed[0]) if closed else enclosed
         if first is Region.LINK and self._policy.allows_link(_before(destination, written)):
             reason = None
         return first, closed[0] if closed else first, reason, roles

@@ -42,9 +42,11 @@ _SHOWN = frozenset(
 _LONGEST_NAME, _LONGEST_DESTINATION = 64, 2048
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
 #: Stretches in which nothing begins or ends.
-_PLAIN = re.compile(r"[^\n`$\\\[\]{<]+")
-_PLAIN_CODE = re.compile(r"[^\n`<|\\\]]+")
-_PLAIN_LINE = re.compile(r"[^\n]+")
+_PLAIN = re.compile(r"[^\n\r\ufeff`$\\\[\]{}<]+")
+_PLAIN_CODE = re.compile(r"[^\n\r\ufeff`<|\\\[\]{}]+")
+_PLAIN_LINE = re.compile(r"[^\n\r\ufeff]+")
+#: What an address that readers find in text has, in whatever scheme.
+_IN_ADDRESS = re.compile(r"[.:@]|//")
 _BLANK = " \t\r\n"
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _OPENS_MARKUP = _LETTERS | frozenset("/!?")
@@ -69,7 +71,7 @@ class _Frame:
     """Open region, and what has been read of it."""
 
     __slots__ = (
-        "angle", "closing", "column", "count", "destination", "escaped", "hazard", "inner", "kind", "mark", "nested",
+        "angle", "closing", "column", "count", "depth", "destination", "escaped", "hazard", "inner", "kind", "mark", "nested",
         "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started", "string", "tainted", "uncertain",
         "unicode",
     )  # fmt: skip
@@ -79,7 +81,9 @@ class _Frame:
         self.count = 1  # depth of brackets, or length of a fence
         self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
         #: Code that some readers take for text, something in it that would open a region there, an odd last line.
+        #: A link is uncertain if a line ends before its destination.
         self.uncertain, self.hazard, self.shifted = False, False, False
+        self.depth = 0  # of brackets and braces in code
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
@@ -104,6 +108,15 @@ class Scanner:
         self._last, self._line_label = "", False
         self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
         self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
+        self._brackets, self._braces, self._address, self._stray = 0, 0, False, False
+
+    @property
+    def enclosure(self) -> Region | None:
+        """Region for which open brackets or braces of the paragraph count; ``None`` outside them."""
+        if self._brackets or self._braces:
+            return Region.LINK if self._brackets else Region.MARKUP
+        inner = self._frames[-1].inner if self._frames else None
+        return None if inner is None else inner.enclosure
 
     @property
     def destination(self) -> str | None:
@@ -129,6 +142,8 @@ class Scanner:
                 at += 1
                 continue
             at = match.end()
+            if not self._frames:
+                self._note_address(match[0])
             self._last, self._odd = text[at - 1], False
             self.role = Role.TEXT
             self.region = self._frames[-1].region if self._frames else Region.PROSE
@@ -136,6 +151,10 @@ class Scanner:
     def mark_tag(self) -> None:
         """Note that the text so far ends with a tag that is replaced, so that ``[person 1]: `` defines no link."""
         self._tag = True
+
+    def mark_surrogate(self) -> None:
+        """Note that the text so far ends with a surrogate, whose original may be an address."""
+        self._address = True
 
     def read_prose(self, text: str) -> bool:
         """Read a text if all of it is prose in the present state and changes none; return whether it was read."""
@@ -147,6 +166,8 @@ class Scanner:
 
     def _skippable(self) -> re.Pattern[str] | None:
         """Pattern of the characters that change nothing in the present state."""
+        if self._last == "\r":
+            return None
         if not self._frames:
             busy = self._slash or self._opener or self._dollar or self._tildes or self._tag_colon
             busy = busy or self._last in "]<"
@@ -173,14 +194,40 @@ class Scanner:
                 self._push(_DEFINITION, Region.LINK)
         at_start = self._phase == _START and character not in _BLANK and character != ">"
         self._resolve_runs(character)
+        lone_return = self._last == "\r" and character != "\n"  # a line end for readers of Markdown
+        if (lone_return or character == "\ufeff") and not (self._frames and self._frames[-1].kind == _UNKNOWN):
+            self._give_up(Region.MARKUP)
         self._advance_line(character)
+        self._count_marks(character)
         self.region = self._read(character, at_start)
         if character == "\n":
             self._end_line()
+        if self._stray and not self._frames:  # a reader who pairs that backtick sees other code behind
+            self._give_up(Region.MARKUP)
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
         self._last, self._odd = character, character == "\\" and not self._odd
         return self.region
+
+    # Marks of the paragraph
+
+    def _count_marks(self, character: str) -> None:
+        """Count open brackets, and note whether the characters since the last blank may be an address."""
+        frame = self._frames[-1] if self._frames else None
+        if frame is not None and frame.kind == _INLINE:
+            frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))
+        if frame is not None and frame.kind in (_INLINE, _FENCE, _UNKNOWN, _JSON):
+            return
+        if character in "[]" and not self._odd:
+            self._brackets = max(0, self._brackets + (1 if character == "[" else -1))
+        self._note_address(character)
+
+    def _note_address(self, text: str) -> None:
+        blank = max(map(text.rfind, _BLANK))
+        if blank >= 0:
+            self._address = _IN_ADDRESS.search(text, blank + 1) is not None
+        elif not self._address:
+            self._address = _IN_ADDRESS.search(self._last + text) is not None
 
     # Lines and paragraphs
 
@@ -196,7 +243,7 @@ class Scanner:
             if character == ">":
                 self._quotes += 1
                 self._column = 0
-            elif character in "-+*":
+            elif character in "-+*:":
                 self._phase = _MARK
             elif character in "0123456789":
                 self._phase = _DIGITS
@@ -214,11 +261,12 @@ class Scanner:
         if self._empty:
             self._end_paragraph()
         elif self._frames and self._frames[-1].kind == _DEFINITION and self._frames[-1].started:
-            self._pop()
+            if not self._frames[-1].angle:
+                self._pop()
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
     def _end_paragraph(self) -> None:
-        self._line_label = False
+        self._line_label, self._brackets, self._braces = False, 0, 0
         kinds = {frame.kind for frame in self._frames}
         if kinds & _BLOCK_MATH or _FENCE in kinds:
             return
@@ -227,7 +275,8 @@ class Scanner:
                 frame.kind in (_INLINE, _ANGLE) and (frame.tainted or frame.kind == _ANGLE)
             )
         self._frames = [frame for frame in self._frames if frame.kind in _BLOCKS]
-        self._slash, self._dollar, self._html = _NONE, False, False
+        self._slash, self._dollar = _NONE, False
+        self._html = self._html and self._quotes > 0  # an empty quotation ends no block of HTML before it
 
     # Code
 
@@ -249,6 +298,7 @@ class Scanner:
                 self._open_fence("`", frame.count)
             elif len(self._frames) > 1 and self._frames[-2].kind in _BLOCK_MATH | {_JSON}:
                 self._frames.pop()
+                self._stray = True
         elif frame.closing:
             count, frame.closing = frame.closing, 0
             if frame.run_at_start and count >= _FENCE_LENGTH:
@@ -270,7 +320,7 @@ class Scanner:
     def _close_code(self, frame: _Frame) -> None:
         """Close code; if a reader may take it for text that opens something, nothing behind it is prose."""
         self._pop()
-        if frame.shifted or (frame.uncertain and frame.hazard):
+        if frame.shifted or (frame.uncertain and (frame.hazard or frame.depth)):
             self._give_up(Region.CODE)
 
     def _note_hazard(self, frame: _Frame, character: str) -> None:
@@ -499,21 +549,26 @@ class Scanner:
         if (self._last == "]" and character in "(:") or (self._last == "\\" and character in _LETTERS):
             self._give_up(Region.LINK)  # no link has this, so a reader may see another one begin
             return True
+        escaped, frame.escaped = escaped or (frame.escaped and character == "\n"), escaped and character == "\r"
         if escaped or character == "\\":
             frame.started = True
             return False
         if not frame.started:
             if character in _BLANK:
+                frame.uncertain = frame.uncertain or character == "\n"
                 return False
             frame.started = True
             if character == "<":
                 frame.angle = True
                 return True
         if frame.angle:
+            if frame.uncertain and self._last == "<" and character in _OPENS_MARKUP:  # a line may begin with a tag
+                self._give_up(Region.MARKUP)
+                return True
             if character in "\"'":  # without a link it may be a tag, which goes on to the other quotation mark
                 self._give_up(Region.LINK)
                 return True
-            if character in ">\n":
+            if character == ">" or (character == "\n" and kind == _LINK):
                 frame.angle = False
             return character != "\n"
         if kind == _DEFINITION:
@@ -538,8 +593,11 @@ class Scanner:
             if at_start or kind not in _BLOCK_MATH | {_JSON}:
                 opened = self._push(_INLINE, Region.CODE)
                 opened.opening, opened.run_at_start = True, at_start
+                self._html = self._html or self._address  # the address may have this backtick
                 opened.uncertain = self._html
                 self._run_column = self._column - 1
+            else:
+                self._stray = True
             return
         if last == "]" and character == "(" and kind not in (_LINK, _DEFINITION):
             self._push(_LINK, Region.LINK)
@@ -560,6 +618,7 @@ class Scanner:
                 return
         if character in "{[":
             self._opener = character
+        self._braces = max(0, self._braces + (character == "{") - (character == "}"))
         self._dollar = character == "$" and not escaped
 
     def _open_math(self, character: str) -> bool:
@@ -616,6 +675,8 @@ class Scanner:
     # JSON
 
     def _open_json(self, opener: str, character: str) -> None:
+        self._brackets = max(0, self._brackets - (opener + character).count("["))
+        self._braces = max(0, self._braces - (opener == "{"))
         frame = self._push(_JSON, Region.JSON)
         frame.count = 1
         self._read_json(frame, character)
