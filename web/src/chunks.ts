@@ -18,6 +18,12 @@ const SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
 const MOST_CHARACTERS = 1024;
 const LONGEST_TAG = 8;
 
+const LETTER = /\p{L}/u;
+const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
+
+/** Whether readers may find an address in an original, which goes on with what stands behind it. */
+export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
+
 /** First code point of each range of word characters, and the one behind its last, in turn. */
 const BOUNDARIES: number[] = [];
 for (const step of WORD_CHARACTERS.split(" ")) BOUNDARIES.push((BOUNDARIES.at(-1) ?? 0) + Number.parseInt(step, 36));

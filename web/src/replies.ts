@@ -1,7 +1,7 @@
 /** Finds forms of what came out in a reply, as it comes in, and puts originals there: one engine for all replies. */
 
 import { ActiveContentDetector } from "./active.js";
-import { Chunk } from "./chunks.js";
+import { Chunk, isAddressLike } from "./chunks.js";
 import { InputError } from "./errors.js";
 import { type Form, folded, originalOf } from "./forms.js";
 import { MOST_BLANKS } from "./generated.js";
@@ -219,15 +219,27 @@ export class RestoreStream implements RestoreReport {
   #flush(): void {
     const known = this.#policy.hosts.size > 0 && !this.#chunk.tooLong;
     const path = known ? this.#policy.findBarePath(this.#chunk.text) : undefined;
-    for (const part of this.#pending) this.#out.push(typeof part === "string" ? part : this.#settle(part, path));
+    const address = this.#findAddress();
+    for (const part of this.#pending) {
+      const joined = address !== undefined && part !== address;
+      this.#out.push(typeof part === "string" ? part : this.#settle(part, path, joined));
+    }
     this.#pending = [];
   }
 
+  /** The surrogate whose original looks like an address, if there is one: it stands alone in its chunk. */
+  #findAddress(): string | Candidate | undefined {
+    if (this.#chunk.spoiled) return undefined;
+    return this.#pending.find(
+      (part) => typeof part !== "string" && part.reason === undefined && part.inChunk && isAddressLike(part.original),
+    );
+  }
+
   /** Returns the original, or the surrogate and keeps the reason. */
-  #settle({ written, original, reason, inChunk, place }: Candidate, path: number | undefined): string {
+  #settle({ written, original, reason, inChunk, place }: Candidate, path: number | undefined, joined: boolean): string {
     let found: SkipReason | undefined = this.#active.detected ? "active" : reason;
     const inPath = path !== undefined && place >= path;
-    if (found === undefined && inChunk && this.#chunk.spoiled && !inPath) found = "chunk";
+    if (found === undefined && inChunk && (joined || (this.#chunk.spoiled && !inPath))) found = "chunk";
     if (found !== undefined) {
       this.skipped.push({ written, reason: found });
       return written;

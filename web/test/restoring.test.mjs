@@ -119,6 +119,21 @@ test("a report has what was restored, and why the rest stayed", () => {
   assert.equal(result.restore(inCode, { restorePlaces: ["code"] }), "`Anna met Bob.`");
 });
 
+test("an original that is an address takes in no other", () => {
+  const address = "https://evil.example/?q";
+  const originals = { Gomez: address, Anna: "Novak" };
+  const mapping = sanitizer.readMapping(JSON.stringify({ format: "textveil-mapping", format_version: 1, originals }));
+  for (const [reply, expected] of [
+    ["Gomez,Anna", `${address},Anna`],
+    ["Anna,Gomez", `Anna,${address}`],
+    ["Gomez,Gomez Anna", `${address},Gomez Novak`],
+    ["Anna,Anna", "Novak,Novak"],
+    ["Gomez, Anna", `${address}, Novak`],
+  ]) {
+    assert.equal(mapping.restore(reply), expected);
+  }
+});
+
 test("options of restoring are checked", () => {
   const places = "restorePlaces takes a collection of code, json, math, all";
   const hosts = "restoreHosts takes a collection of host names, such as docs.example.com";

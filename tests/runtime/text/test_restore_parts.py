@@ -17,12 +17,14 @@ PIECES = ["```", "`", "$", '{"', '"}', "[", "](", ")", "]:", "[x]:", "<b>", "<im
 POLICIES = [PROSE_ONLY, RestorePolicy.parse(["code", "json"]), RestorePolicy.parse((), ["ok.example"])]
 
 
-def restore_parts(texts: list[list[str]], policy: RestorePolicy = PROSE_ONLY) -> tuple[list[str], list[Stream]]:
+def restore_parts(
+    texts: list[list[str]], policy: RestorePolicy = PROSE_ONLY, restorer: Restorer = HIDDEN
+) -> tuple[list[str], list[Stream]]:
     """Restore texts, each in deltas, that follow one another."""
     restored: list[str] = []
     streams: list[Stream] = []
     for deltas in texts:
-        stream = HIDDEN.stream(policy)
+        stream = restorer.stream(policy)
         if streams:
             stream.follow(streams[-1])
         streams.append(stream)
@@ -95,3 +97,22 @@ def test_a_result_opens_places_by_keywords() -> None:
     assert result.restore(reply, restore_places="all").count("Daniel") == 3
     with pytest.raises(OptionError, match="restore_places takes"):
         result.restore(reply, restore_places=["links"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "restored"),
+    [
+        (["Gomez,Anna"], ["https://evil.example/?q,Anna"]),
+        (["Anna,Gomez"], ["Anna,https://evil.example/?q"]),
+        (["Gomez,Gomez Anna"], ["https://evil.example/?q,Gomez Novak"]),
+        (["Anna,Gomez", ",Anna"], ["Anna,https://evil.example/?q", ",Anna"]),
+        (["Anna,", "Gomez"], ["Novak,", "Gomez"]),
+        (["Anna,Anna", ",Anna"], ["Novak,Novak", ",Novak"]),
+        (["Gomez, Anna"], ["https://evil.example/?q, Novak"]),
+    ],
+)
+def test_an_original_that_is_an_address_takes_in_no_other(texts: list[str], restored: list[str]) -> None:
+    restorer = Restorer([("Gomez", "https://evil.example/?q"), ("Anna", "Novak")])
+    found, streams = restore_parts([[text] for text in texts], restorer=restorer)
+    assert found == restored
+    assert {why for stream in streams for _, why in stream.skipped} <= {SkipReason.CHUNK}

@@ -13,6 +13,7 @@ _DOTS = frozenset(".:。")
 #: Marks behind a dot.
 _CLOSING = frozenset(",;!?)\"'*_-|\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟") | _DOTS
 _HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup".split())
+_ADDRESS = re.compile(r"[/@:\\]|\w\.\w")
 #: A longer chunk is no word of a sentence.
 MOST_CHARACTERS = 1024
 _LONGEST_TAG = 8
@@ -20,20 +21,28 @@ _LONGEST_TAG = 8
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
+def is_address_like(original: str) -> bool:
+    """Return whether readers may find an address in an original, which goes on with what stands behind it."""
+    return _ADDRESS.search(original) is not None and any(map(str.isalpha, original))
+
+
 class Chunk:
     """Chunk of a reply that is read part by part.
 
     Attributes:
+        has_address: Whether an original that looks like an address was restored in it.
+        has_original: Whether an original was restored in it.
         length: Characters so far.
         spoiled: Whether no surrogate of it may be restored as running text.
         text: The chunk as it is written, if somebody remembers it.
     """
 
-    __slots__ = ("_ampersand", "_dotted", "_tag", "length", "spoiled", "text")
+    __slots__ = ("_ampersand", "_dotted", "_tag", "has_address", "has_original", "length", "spoiled", "text")
 
     def __init__(self) -> None:
         self.length, self.spoiled, self.text = 0, False, []
         self._ampersand, self._dotted = False, False
+        self.has_address, self.has_original = False, False
         self._tag: str | None = None
 
     @property

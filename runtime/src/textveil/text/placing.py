@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from textveil.text.active_content import ActiveContentDetector
-from textveil.text.chunks import Chunk
+from textveil.text.chunks import Chunk, is_address_like
 from textveil.text.forms import Form, Pair, folded, original_of
 from textveil.text.regions import Region, Role, Scanner
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
@@ -238,13 +238,33 @@ class Stream:
         path = None
         if self._policy.hosts and not self._chunk.too_long:
             path = self._policy.find_bare_path("".join(self._chunk.text))
-        for part in self._pending:
-            self._out.append(part if isinstance(part, str) else self._settle(part, path))
+        apart = self._find_joined()
+        for at, part in enumerate(self._pending):
+            self._out.append(part if isinstance(part, str) else self._settle(part, path, at in apart))
         self._pending.clear()
 
-    def _settle(self, candidate: _Candidate, path: int | None) -> str:
+    def _find_joined(self) -> set[int]:
+        """Return which pending surrogates stay: one original that looks like an address stands alone in its chunk."""
+        if self._chunk.spoiled or self._active.detected:
+            return set()
+        restorable = {
+            at: is_address_like(part.original)
+            for at, part in enumerate(self._pending)
+            if not isinstance(part, str) and part.reason is None and part.in_chunk
+        }
+        addresses = [at for at, address in restorable.items() if address]
+        if self._chunk.has_address:
+            return set(restorable)
+        if self._chunk.has_original:
+            return set(addresses)
+        self._chunk.has_original, self._chunk.has_address = bool(restorable), bool(addresses)
+        return set(restorable) - {addresses[0]} if addresses else set()
+
+    def _settle(self, candidate: _Candidate, path: int | None, joined: bool) -> str:
         """Return the original, or the surrogate and keep the reason."""
         reason = SkipReason.ACTIVE if self._active.detected else candidate.reason
+        if reason is None and joined:
+            reason = SkipReason.CHUNK
         if reason is None and candidate.in_chunk and self._chunk.spoiled:
             in_path = path is not None and candidate.place >= path
             reason = None if in_path else SkipReason.CHUNK

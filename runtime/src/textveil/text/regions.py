@@ -71,9 +71,9 @@ class _Frame:
     """Open region, and what has been read of it."""
 
     __slots__ = (
-        "angle", "closing", "column", "count", "depth", "destination", "escaped", "hazard", "inner", "kind", "mark", "nested",
-        "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started", "string", "tainted", "uncertain",
-        "unicode",
+        "angle", "closing", "column", "count", "depth", "destination", "escaped", "hazard", "inner", "kind", "mark",
+        "nested", "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started", "string", "tainted",
+        "uncertain", "unicode",
     )  # fmt: skip
 
     def __init__(self, kind: int, region: Region) -> None:
@@ -260,8 +260,9 @@ class Scanner:
     def _end_line(self) -> None:
         if self._empty:
             self._end_paragraph()
-        elif self._frames and self._frames[-1].kind == _DEFINITION and self._frames[-1].started:
-            if not self._frames[-1].angle:
+        else:
+            frame = self._frames[-1] if self._frames else None
+            if frame is not None and frame.kind == _DEFINITION and frame.started and not frame.angle:
                 self._pop()
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
