@@ -683,7 +683,7 @@ export class Scanner {
         const opened = this.#push("inline", "code");
         opened.opening = true;
         opened.runAtStart = atStart;
-        this.#html ||= this.#address; // the address may have this backtick
+        this.#html ||= this.#address || kind !== undefined; // the address or region may have this backtick
         opened.uncertain = this.#html;
         this.#runColumn = this.#column - 1;
       } else {

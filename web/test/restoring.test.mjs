@@ -55,7 +55,25 @@ const PIECES =
   '``` ~~~ ` $ $$ \\( \\href{ } {" " [ ]( ) ]: [x]: <b> </b> <img| <https://ok.example/ https://ok.example/ > ~ ~~ >| -| | | | | \\n a Gomez Gomez Gomez| [person|1] . : ( \' 5 * @ & ; # / **Gomez** 5, \\def < \\'
     .split(" ")
     .map((piece) => piece.replaceAll("|", " "))
-    .concat("\n", "\n", "\n\n", "\u200b", "\u00a0", "\u{1f600}", "\u{20000}", "\ud800", "x".repeat(1030), "|", "é");
+    .concat(
+      "\n",
+      "\n",
+      "\n\n",
+      "\r",
+      "\r\n",
+      "\ufeff",
+      "![",
+      "}",
+      "//",
+      "\u200b",
+      "\u00a0",
+      "\u{1f600}",
+      "\u{20000}",
+      "\ud800",
+      "x".repeat(1030),
+      "|",
+      "é",
+    );
 const OPTIONS = [
   {},
   { restorePlaces: "all" },

@@ -594,7 +594,7 @@ class Scanner:
             if at_start or kind not in _BLOCK_MATH | {_JSON}:
                 opened = self._push(_INLINE, Region.CODE)
                 opened.opening, opened.run_at_start = True, at_start
-                self._html = self._html or self._address  # the address may have this backtick
+                self._html = self._html or self._address or kind != -1  # the address or region may have this backtick
                 opened.uncertain = self._html
                 self._run_column = self._column - 1
             else:
