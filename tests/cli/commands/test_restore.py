@@ -46,7 +46,7 @@ def test_what_stayed_is_counted_by_reason(here: Callable[..., Any], mapping: Pat
     second.write_text("[a](//e.example/Zed)\n")
     ran = here("restore", "--mapping", mapping, first, second)
     assert ran.text.count("Zorblax") == 1
-    stays = "; left as they are: 1 number that the mapping does not have; 4 stayed: link 2, chunk 1, code 1"
+    stays = "; left as they are: 1 number that the mapping does not have; 4 stayed: link 3, code 1"
     assert ran.message.startswith("textveil: 1 of 1 word of the mapping put back; left as they are: ")
     assert set(ran.message.split(": ")[-1].split(" (")[0].split(", ")) == set(stays.split(": ")[-1].split(", "))
     options = ("--restore-places", "code", "--restore-places", "json", "--restore-hosts", "e.example")

@@ -203,7 +203,7 @@ def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
         assert headers["x-textveil-counts"] == COUNTS
         assert f": textveil {COUNTS}\n" in stream(server, ANTHROPIC, asked(ANTHROPIC, text))
         assert server.stop() == 0
-        assert server.said.count(f" 200 {COUNTS} chunk=2 link=1\n") == 2
+        assert server.said.count(f" 200 {COUNTS} chunk=1 link=2\n") == 2
         assert "--restore-places" not in server.said
 
 
