@@ -47,6 +47,7 @@ export class ActiveContentDetector {
     if (!plain || spaced.includes("  ")) spaced = spaced.replace(BLANKS, " ");
     this.detected = ACTIVE.test(dense) || HANDLER.test(spaced);
     this.#dense = tailOf(dense);
-    this.#spaced = tailOf(spaced);
+    const tail = tailOf(spaced); // a handler is shorter: what a cut word begins with is none
+    this.#spaced = tail.length < spaced.length ? `x${tail}` : tail;
   }
 }

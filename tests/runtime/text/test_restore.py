@@ -350,3 +350,10 @@ def test_the_attacks_see_planted_faults(fault: Any, monkeypatch: pytest.MonkeyPa
         stream = HIDDEN.stream()
         leaks += "Novak" in stream.feed(attack) + stream.close()
     assert leaks >= 10
+
+
+def test_a_word_that_ends_like_a_handler_is_none_however_a_stream_is_cut() -> None:
+    detector = ActiveContentDetector()
+    for character in "x" * 3 + "monday=k" + " a" * 200 + " monday=k, company-company":
+        assert not detector.feed(character)
+    assert detector.feed(" onclick=")

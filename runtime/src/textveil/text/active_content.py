@@ -49,7 +49,9 @@ class ActiveContentDetector:
             "=" in spaced and _HANDLER.search(spaced) is not None
         ):
             self.detected = True
-        self._dense, self._spaced = dense[-_TAIL:], spaced[-_TAIL:]
+        self._dense = dense[-_TAIL:]
+        # A handler is shorter than the tail: what a cut word begins with is none.
+        self._spaced = spaced if len(spaced) <= _TAIL else f"x{spaced[-_TAIL:]}"
         return self.detected
 
 
