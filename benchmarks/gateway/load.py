@@ -1,4 +1,4 @@
-"""The gateway under load: what others wait for while large bodies arrive, what is refused, and its speed.
+"""Measure the gateway under load: latency beside large bodies, refusals, and speed beside a bare proxy.
 
     python benchmarks/gateway/load.py [health] [crowd] [speed] [--seconds 60] [--text FILE] [--lenient]
 
@@ -115,13 +115,13 @@ async def watch_health(port: int, body: bytes, seconds: float) -> dict[str, Any]
     return {"p50": at[49], "p99": at[98], "most": max(times), "asked": len(times), "statuses": dict(statuses)}
 
 
-def health(options: argparse.Namespace) -> list[str]:
+def measure_health(options: argparse.Namespace) -> list[str]:
     """Measure /health beside bodies of every shape; return which floors were missed."""
     missed: list[str] = []
     with peer("textveil") as (port, _):
         for name, make in BODIES.items():
             found = asyncio.run(watch_health(port, make(_LARGE * 9 // 10), options.health_seconds))
-            print(json.dumps({"health beside": name, **_rounded(found)}), flush=True)
+            print(json.dumps({"health beside": name, **_round_figures(found)}), flush=True)
             if found["p99"] > _HEALTH_99 or found["most"] > _HEALTH_MOST or 0 in found["statuses"]:
                 missed.append(f"health beside {name}")
     return missed
@@ -149,7 +149,7 @@ async def crowd_of(port: int, texts: Iterator[str], clients: int, seconds: float
     return found
 
 
-def crowd(options: argparse.Namespace) -> list[str]:
+def measure_crowd(options: argparse.Namespace) -> list[str]:
     """Let many clients ask at once; return which floors were missed."""
     fine = {"200", "429 with Retry-After", "503 with Retry-After"}
     with peer("textveil") as (port, _):
@@ -158,7 +158,7 @@ def crowd(options: argparse.Namespace) -> list[str]:
     return [] if set(found) <= fine else ["crowd"]
 
 
-def speed(options: argparse.Namespace) -> list[str]:
+def compare_speed(options: argparse.Namespace) -> list[str]:
     """Compare with a proxy that changes nothing, in turns; return which floors were missed."""
     missed: list[str] = []
     with peer("nothing") as (bare_port, bare_pids), peer("textveil") as (port, pids):
@@ -175,27 +175,27 @@ def speed(options: argparse.Namespace) -> list[str]:
                 for key in ("per_s", "median_ms", "p99_ms", "cpu_ms"):
                     line[f"{name} {key}"] = statistics.median(pair[which][key] for pair in pairs)
                 line[f"{name} errors"] = sum(pair[which]["errors"] + pair[which]["unfinished"] for pair in pairs)
-            print(json.dumps(_rounded(line)), flush=True)
+            print(json.dumps(_round_figures(line)), flush=True)
             missed += ["median of 1 client"] if clients == 1 and longer > _LONGER else []
             missed += ["share at 64 clients"] if clients == 64 and share < _SHARE else []
     return missed
 
 
 def _texts(options: argparse.Namespace, words: int) -> Iterator[str]:
-    """Yield texts of so many words, each different."""
+    """Yield different texts, each with this number of words."""
     whole = prose(1 << 20, options.text).split()
     for start in itertools.cycle(range(0, len(whole) - words, 37)):
         yield " ".join(whole[start : start + words])
 
 
-def _rounded(found: dict[str, Any]) -> dict[str, Any]:
+def _round_figures(found: dict[str, Any]) -> dict[str, Any]:
     return {name: round(value, 2) if isinstance(value, float) else value for name, value in found.items()}
 
 
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {"health": health, "crowd": crowd, "speed": speed}
+    parts = {"health": measure_health, "crowd": measure_crowd, "speed": compare_speed}
     parser.add_argument("parts", nargs="*", choices=parts, default=list(parts))
     parser.add_argument("--text", type=Path)
     parser.add_argument("--clients", type=int, default=300)

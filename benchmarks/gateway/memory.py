@@ -40,7 +40,7 @@ print((status("VmHWM") - before) / len(text.encode()))
 
 
 def prose(size: int, file: Path | None) -> str:
-    """Return so many bytes of English: a file's, else this repository's documents with other names in each copy."""
+    """Return English text of a given size: a file's, or this repository's documents with made-up names."""
     if file is not None:
         text = file.read_text("utf-8")
         return (text * (size // len(text) + 1))[:size]
@@ -81,7 +81,7 @@ async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Calla
 
 
 def measure_gateway(requests: int, size: int, file: Path | None) -> list[float]:
-    """Return the gateway's resident MB after the first of so many large requests, and then after each twenty."""
+    """Return the gateway's resident memory in MB after the first large request and after every twentieth."""
     from gateway.peers import peer, rss_mb
 
     def texts() -> Iterator[str]:

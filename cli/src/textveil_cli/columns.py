@@ -60,7 +60,7 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 
 
 def find_identifying(names: Iterable[str]) -> list[str]:
-    """Return the columns whose headings have a word that stands for a person, an address or a number of a person.
+    """Return the columns whose headings contain a word for a person, an address or a personal number.
 
     A lone ``id`` is none: most tables have one.
     """
