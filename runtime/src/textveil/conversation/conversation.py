@@ -577,7 +577,7 @@ class Conversation:
             del self._fresh[next(iter(self._fresh))]
 
     def _count_calls(self, written: Any, pieces: list[tuple[str, list[Pair]]]) -> None:
-        """Count what a model wrote into calls of tools beside surrogates of ours."""
+        """Count the strings that a model wrote into calls of tools, less the restored surrogates."""
         if self._rewrite:
             return
         reader, used = self._plan.reader(), dict[str, list[Pair]]()

@@ -49,7 +49,7 @@ class ToolGuesses:
 
         Args:
             call: Its identifier.
-            strings: A hash of each string that the rules hide, less surrogates of ours.
+            strings: A hash of each string that the rules hide, less the surrogates that were restored into the call.
             restored: The pairs by which its arguments were restored.
         """
         known = self._calls.setdefault(call, set())
