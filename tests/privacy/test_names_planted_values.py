@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from textveil import Sanitizer
-from textveil.conversation.field_names import FieldNames
+from textveil.conversation.field_names import FieldNames, load_field_words
 from textveil.text.names.plan import NamesPlan
 
 DIGITS: Sequence[str] = "zero one two three four five six seven eight nine".split()
@@ -70,22 +70,42 @@ def test_plates(plan: NamesPlan) -> None:
     assert stay == []
 
 
-def test_keys_of_login_names(plan: NamesPlan) -> None:
-    """A name of two words of everyday is like any two: those that stay are counted."""
+@pytest.fixture(scope="module")
+def fields(plan: NamesPlan) -> FieldNames:
+    return FieldNames(plan.lists.common, plan.lists.kinds["given"], plan.lists.kinds["family"])
+
+
+def test_keys_of_login_names(plan: NamesPlan, fields: FieldNames) -> None:
     chance, kinds = random.Random(4), plan.lists.kinds
     given, family = (sorted(name for name in kinds[kind] if name.isascii() and name.isalpha()) for kind in kinds_of())
-    fields = FieldNames(plan.lists.common, kinds["given"], kinds["family"])
     keys = []
-    for number in range(200):
+    for number in range(2_000):
         first, last = chance.choice(given), chance.choice(family)
-        keys.append(
-            (f"{first[0]}.{last}", f"{first[0]}{last}", f"{first}{last}", f"user_{first}_{last}", f"{last}{number}")[
-                number % 5
-            ]
-        )
-    stay = [key for key in keys if fields.is_field(key)]
-    print(f"login names that stay as keys: {len(stay)} of 200: {stay}")
-    assert len(stay) <= 2  # last names alone that are common words
+        ways = (f"{first[0]}.{last}", f"{first[0]}{last}", f"{first}{last}", f"user_{first}_{last}", f"{first}.{last}")
+        keys += [ways[number % 5], f"{last}{number}"][: 1 + (number > 99)]
+    stay = [key for key in keys if fields.find_fields([key])]
+    print(f"login names that stay as keys: {len(stay)} of {len(keys):,}: {stay}")
+    assert stay == []
+
+
+def test_keys_that_are_one_first_name(plan: NamesPlan, fields: FieldNames) -> None:
+    """A name that is a word of fields stays in lower case, where no other key is a name."""
+    given, words = plan.lists.kinds["given"], load_field_words()
+    assert [name for name in given if fields.find_fields([name.title()])] == []
+    stay = {name for name in given if fields.find_fields([name])}
+    assert stay == {name for name in given if name in words}
+    assert len(stay) <= 13
+    for name in stay:
+        assert fields.find_fields([name, "anna"]) == fields.find_fields([name.title(), "Anna"]) == frozenset()
+
+
+def test_keys_of_accounts_and_secrets(fields: FieldNames) -> None:
+    chance = random.Random(5)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    keys = [f"DE{chance.randrange(10**19, 10**20)}" for _ in range(200)]
+    keys += ["sk-live_" + "".join(chance.choices(letters + letters.upper() + "0123456789", k=24)) for _ in range(200)]
+    keys += [f"{chance.choice(('cust_', 'C-', 'user-', ''))}{chance.randrange(1_000, 10**9)}" for _ in range(200)]
+    assert [key for key in keys if fields.find_fields([key])] == []
 
 
 def kinds_of() -> tuple[str, str]:

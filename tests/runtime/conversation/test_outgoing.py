@@ -150,7 +150,7 @@ def test_fields_that_clients_leave_empty(sanitizer: Sanitizer) -> None:
 
 
 def test_keys_that_are_names_of_fields(sanitizer: Sanitizer) -> None:
-    keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es mark Grace page x-trace-id HTTPServer2 "
+    keys = "name firstName FamilyName order_no isActive lat lon Lon SKU es page x-trace-id HTTPServer2 "
     keys += "customer_id getUserName sha256 base64_data top_k @type og:title x y2 grant_type max_price line_2"
     tool = {"type": "tool_use", "id": "t", "name": "f", "input": dict.fromkeys(keys.split(), True)}
     assert Conversation(sanitizer).outgoing([tool]) == [tool]

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from textveil.conversation import file
-from textveil.conversation.field_names import FieldNames
+from textveil.conversation.field_names import FieldNames, KeyReader
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
 from textveil.conversation.masks import Masks
 from textveil.conversation.reply_records import (
@@ -506,7 +506,7 @@ class Conversation:
         return self._end if own else self._next
 
     def _send_other(self, message: Any, known: str, reader: TextReader) -> Any:
-        return json.loads(self._once(known, message, self._messages(self._rewriter(reader), reader).item))
+        return json.loads(self._once(known, message, self._linked(reader, of_model=self._unlinked(reader)).item))
 
     def _send_own(self, message: Any, place: Place, known: str, reader: TextReader, *, is_compared: bool) -> Any:
         """A message under the model's name: as the model wrote it at this place, or with surrogates linked to none."""
@@ -522,8 +522,7 @@ class Conversation:
                 return value
             return next(queues.get(kind, iter(())), None)
 
-        unlinked = self._rewrite or partial(self._write_unlinked, reader=reader)
-        of_model = self._messages(unlinked, own=own)
+        of_model = self._unlinked(reader, own=own)
         if self._through is not None and found.written:
             self._through[found.key] = None
         if found.is_whole and not (isinstance(message, Mapping) and message.get("name")):
@@ -549,15 +548,15 @@ class Conversation:
             self.unshared += 1
             if here in self._fresh:
                 return json.loads(self._fresh[here])
-        unlinked = self._messages(partial(self._write_unlinked, reader=reader))
+        unlinked = self._unlinked(reader)
 
         def of_result(call: str) -> Messages:
             call = self._hashed("call", call)
             if not (shared or self._tests.are_shared([call])):
                 return unlinked
-            return self._messages(self._rewriter(reader, Masks(self._tests.restored_into([call]), self._plan)))
+            return self._linked(reader, Masks(self._tests.restored_into([call]), self._plan))
 
-        rewrites = self._messages(self._rewriter(reader), reader, of_result=of_result)
+        rewrites = self._linked(reader, of_model=self._unlinked(reader), of_result=of_result)
         if shared:
             restored = Masks(self._tests.restored_into(calls), self._plan).originals
             known = self._hashed("masked", known, *restored) if restored else known
@@ -620,11 +619,24 @@ class Conversation:
     def _pairs_of(self, tag: str) -> list[Pair]:
         return self._sent[tag][1] if tag in self._sent else self._records.used_at(tag)
 
-    def _messages(self, text: Callable[[str], str], reader: TextReader | None = None, **ways: Any) -> Messages:
-        """What rewrites messages; with a reader, parts that a model wrote are linked to nothing."""
-        if reader is not None and not self._rewrite:
-            ways["of_model"] = self._messages(partial(self._write_unlinked, reader=reader))
-        return Messages(text, self._as_signed, self._field_names.is_field, self._pass_through, **ways)
+    def _messages(self, text: Callable[[str], str], **ways: Any) -> Messages:
+        """What rewrites messages."""
+        return Messages(text, self._as_signed, self._field_names.find_fields, self._pass_through, **ways)
+
+    def _linked(self, reader: TextReader, masks: Masks | None = None, **ways: Any) -> Messages:
+        """Return what rewrites messages so that equal strings of the conversation are equal."""
+        rewrite_key = self._rewriter(self._key_reader(reader), masks)
+        return self._messages(self._rewriter(reader, masks), rewrite_key=rewrite_key, **ways)
+
+    def _unlinked(self, reader: TextReader, **ways: Any) -> Messages:
+        """Return what rewrites messages under the model's name, linked to no other string of the conversation."""
+        if self._rewrite:
+            return self._messages(self._rewrite, **ways)
+        rewrite_key = partial(self._write_unlinked, reader=self._key_reader(reader))
+        return self._messages(partial(self._write_unlinked, reader=reader), rewrite_key=rewrite_key, **ways)
+
+    def _key_reader(self, reader: TextReader) -> TextReader:
+        return reader if "person" in self._plan.style.keep else KeyReader(reader)
 
     def _rewriter(self, reader: TextReader | None = None, masks: Masks | None = None) -> Callable[[str], str]:
         reader = self._plan.reader() if reader is None else reader
@@ -637,7 +649,7 @@ class Conversation:
             read, used = masks.read(text, reader)
             self._found += used
             return self._written(read, swap, masks)
-        if self._plan.also is not None:
+        if self._plan.also is not None or isinstance(reader, KeyReader):
             return self._written(reader.read([text])[0], swap)
         stream = reader.stream(text)
         written, found = write(self._running.stream(stream))

@@ -5,46 +5,26 @@ Any other key may name a person, an account or a secret.
 A list of what is refused can never be complete (``flast`` is a login name), so this is a list of what stays.
 """
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+from pathlib import Path
 
 from textveil.text.identifiers import split_identifier
+from textveil.text.names.kinds import called
+from textveil.text.names.read import Read, TextReader
 
-#: Words of fields that a list of common words does not have, or that are names of persons too.
-FIELD_WORDS = frozenset(
-    """
-abs account acl addr admin alt ani api apis app apps arg args argv asc ascii assignee assignees async attr attrs auth
-authn authz auto avg aws backend base64 bbox bic bin bool boolean btn buf bytes cache cal calc callback cc cfg char
-charset checkbox checksum cidr cli cmd cmp cnt cod codec col cols conf config configs const cookie coord coords cors
-cpu crc cron crud csrf css csv ctx cur curr cwd dashboard data dataset datasets datatype date datetime db dbname debug
-dec decimals def del delta desc dest dev diff dim dims dir dirname dirs dispatch div dns dob doc docs dom domain dst
-dt dtype dup ean email emails embed embedding embeddings en endpoint enum enums env eof err errno errors es eta etag
-eval exec exp expr ext extras fallback faq favicon fax fetch ffmpeg field fields file filename filenames filepath
-filesize filetype float float32 float64 fmt fn font foo fps fr freq frontend ftp func gbp geo geoip geojson gid git
-github glob gmt gpu grep grid gtin gui guid gzip hash hashtag hashtags hdr hex homepage hostname href html http https
-icon id ide idempotency identifier ids idx iframe img imgs impl inbox inc incr indices info init inode int int32 int64
-invoice io ip ips ipv4 ipv6 isbn iso issn iter jpeg jpg json jsonb jsonl jwt kb key keyboard keyword keywords kind kv
-kwargs lang lat latency latitude len lib limit linkedin lng loc locale localhost log login logprobs logs lon long
-longitude lookup lower lstm lte mac macro mailbox mark markdown max mb md5 mem meta metadata metric metrics mfa mid
-middleware mime min misc mkdir mod mode ms msg msgs mtime multi mutex name namespace namespaces nav nbr newsletter
-ngram node nodes nonce npm ns null nullable num numeric nums oauth oauth2 obj objs ocr offset og ok on onboarding op
-opcode openapi ops opt opts org orig os otp out param params parser passwd passwords path pathname paths pct pdf perf
-perms pid pin ping pixel pixels pkg pkgs placeholder plugin plugins png podcast popup pos posix pre prefix prefixes
-prev price proc prod prop props proto proxy ptr pub pwd py qa qps qty quantity queries query queue raw readme readonly
-rec recv ref refs regex regexp repo repos req reqs resize resp ret retries retry rev rfc rgb rgba rng row rows rpc rpm
-rsa rss rtl sandbox schema schemas screenshot sdk sec secs sem semver sender seq serializer sha sha1 sha256 sha512 sid
-sku skus sms smtp sparse spec specs sql src ssh ssl sso std stderr stdin stdout stmt str struct stub sub subdomain
-submodule subnet subtotal subtype subtypes succ suffix sum svg swap symlink sync sys tag tags tbl tcp tel temp
-temperature timeframe timeout timestamp timestamps timezone timezones tls tmp to todo todos token tokenizer tokens
-toml toolbar tooltip topk tos trace traceback ts tsv ttl tts tuple tx txn txt typ tz udp ui uid uint unicode unix
-unlink upc upper upsert uptime uri uris url urls usd username usernames usr utc utf utf16 utf8 util utils utm uuid
-uuids ux val validator vals vat vec vectors ver viewport vm vpc wav webhook webhooks webp website websites widget
-widgets wifi www xhr xlsx xml xpath xref xy yaml yml zip zipcode zoom
-""".split()
-)
 _SEPARATORS = frozenset("_.- $@:")
+_SEPARATED = re.compile(r"[^_.\- $@:]+")
 #: Keys with a letter that stands alone, and what headers of HTTP begin with.
 _WHOLE, _HEADER = frozenset(("top_k", "top_p", "min_p", "n_results")), "x-"
 _MOST_CHARACTERS, _MOST_DIGITS, _MOST_LETTERS = 64, 2, 2
+
+
+@cache
+def load_field_words() -> frozenset[str]:
+    """Return words of fields that a list of common words does not have, or that are names of persons too."""
+    return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
 class FieldNames:
@@ -67,13 +47,44 @@ class FieldNames:
         denied: Collection[str] = (),
     ) -> None:
         self._common, self._given, self._family = common, given, family
-        self._allowed, self._denied = allowed, denied
+        self._allowed, self._denied, self._words = allowed, denied, load_field_words()
+
+    def find_fields(self, keys: Collection[str]) -> frozenset[str]:
+        """Return those keys of one object that are names of fields.
+
+        Keys of one word are read together: beside ``anna``, ``max`` and ``page`` are persons too. If a name is among
+        them, and most keys are capitalized words or small words on lists of names, then those of its case that are on a
+        list stay no longer; nor do words that are no words of fields, if all are capitalized or most are names.
+        """
+        fields = frozenset(filter(self.is_field, keys))
+        lone = [key for key in keys if key.isalpha() and len(split_identifier(key)) == 1]
+        small, capital = [key for key in lone if key.islower()], [key for key in lone if not key.islower()]
+        found = self._find_small_names(small, fields, len(keys)) | self._find_capital_names(capital, fields, len(keys))
+        return fields - found
+
+    def _find_small_names(self, words: Sequence[str], fields: Collection[str], count: int) -> set[str]:
+        persons = [word for word in words if word not in fields and self._is_name(word)]
+        if not persons or 2 * sum(map(self._is_name, words)) <= count:
+            return set()
+        return {word for word in words if self._may_name(word, is_strict=2 * len(persons) > count)}
+
+    def _find_capital_names(self, words: Sequence[str], fields: Collection[str], count: int) -> set[str]:
+        if 2 * len(words) <= count:
+            return set()
+        replaced = [word for word in words if word not in fields]
+        if all(self._is_first_name(word.lower()) for word in words if word in fields) and len(words) == count:
+            return {*words}  # nothing but ``Max``
+        if not (any(self._is_name(word.lower()) for word in replaced) or (replaced and len(words) == count)):
+            return set()
+        return {word for word in words if self._may_name(word.lower(), is_strict=True)}
 
     def is_field(self, key: str) -> bool:
-        """Return whether all words of a key are common or of fields, and no two beside each other are a person's name.
+        """Return whether all words of a key are common or of fields, and none of them names a person.
 
-        Digits are at most two at the end, or of a word of fields (``sha256``). Letters that stand alone are in no key
-        but those of one or two (``x``, ``k_v``): an initial stands before a name.
+        Digits are at most two beside each other, or of a word of fields (``sha256``). Letters that stand alone are in
+        no key but those of one or two (``x``, ``k_v``): an initial stands before a name. A name that is a common word
+        too (``grace``, ``Page``) is a person where it is the whole key, where it has a capital of its own, and where
+        two of them are beside each other.
         """
         if not key.isascii() or len(key) > _MOST_CHARACTERS:
             return False
@@ -81,36 +92,76 @@ class FieldNames:
             return False
         if key in _WHOLE:
             return not any(word in self._denied for word in key.split("_"))
-        words = _join_digits(split_identifier(key[len(_HEADER) :] if key.lower().startswith(_HEADER) else key))
-        if words and words[-1].isdigit() and len(words[-1]) <= _MOST_DIGITS:
-            words.pop()
+        words = self._join_parts(split_identifier(key[len(_HEADER) :] if key.lower().startswith(_HEADER) else key))
+        if sum(map(len, filter(str.isdigit, words))) <= _MOST_DIGITS and sum(map(str.isdigit, words)) == 1:
+            words = [word for word in words if not word.isdigit()]
         small = [word.lower() for word in words]
         if not small or not all(map(self._is_known, small)):
             return False
         single = [word for word in small if len(word) == 1]
         if single:
             return len(single) == len(small) <= _MOST_LETTERS
+        if len(small) == 1 and self._is_first_name(small[0]) and small[0] not in self._words:
+            return False
+        if any(self._is_capital_name(part) for part in _SEPARATED.findall(key)):
+            return False
         return not any(map(self._is_person, small, small[1:]))
 
     def _is_known(self, word: str) -> bool:
         if word in self._denied:
             return False
-        return len(word) == 1 or word in FIELD_WORDS or word in self._common or word in self._allowed
+        return len(word) == 1 or word in self._words or word in self._common or word in self._allowed
 
-    def _is_person(self, word: str, other: str) -> bool:
-        """Return whether two words are a first and a family name, in any order, though both are common."""
-        pairs = ((word, other), (other, word))
-        return any(
-            given in self._given and family in self._family and family not in FIELD_WORDS for given, family in pairs
-        )
+    def _is_first_name(self, word: str) -> bool:
+        return word in self._given and word not in self._allowed
+
+    def _is_name(self, word: str) -> bool:
+        return (word in self._given or word in self._family) and word not in self._allowed
+
+    def _is_capital_name(self, part: str) -> bool:
+        """Return whether a part between separators is a name with a capital, and no word of fields."""
+        small = part.lower()
+        return not part.islower() and self._is_name(small) and small not in self._words
+
+    def _may_name(self, word: str, *, is_strict: bool) -> bool:
+        """Return whether a key of one word may be a name, beside others that are."""
+        return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._words))
+
+    def _is_person(self, *words: str) -> bool:
+        """Return whether two words are a first and a family name, in any order: ``max_price`` is none."""
+        if all(word in self._words for word in words) or any(word in self._allowed for word in words):
+            return False
+        return any(given in self._given and family in self._family for given, family in (words, words[::-1]))
+
+    def _join_parts(self, words: Sequence[str]) -> list[str]:
+        """Return words with those of fields that have digits, or begin with a capital, as one: ``i18n``, ``ETag``."""
+        found: list[str] = []
+        for word in words:
+            last = found[-1] if found else ""
+            is_part = word.isdigit() or last[-1:].isdigit() or (len(last) == 1 and last.isupper())
+            if is_part and (last + word).lower() in self._words:
+                found[-1:] = [last + word]
+            else:
+                found.append(word)
+        return found
 
 
-def _join_digits(words: list[str]) -> list[str]:
-    """Return words with those of fields that have digits as one: ``sha256``."""
-    found: list[str] = []
-    for word in words:
-        if found and word.isdigit() and (found[-1] + word).lower() in FIELD_WORDS:
-            found[-1] += word
-        else:
-            found.append(word)
-    return found
+class KeyReader(TextReader):
+    """Reads keys that are no names of fields; a word in which the rules hide nothing is hidden as a first name.
+
+    Args:
+        reader: Reads texts.
+    """
+
+    def __init__(self, reader: TextReader) -> None:
+        vars(self).update(vars(reader))
+
+    def read(self, texts: Sequence[str]) -> list[Read]:
+        """Read each key as a text of its own."""
+        return [_hide_word(text, read) for text, read in zip(texts, super().read(texts), strict=True)]
+
+
+def _hide_word(text: str, read: Read) -> Read:
+    if not text.isalpha() or not all(isinstance(entry, str) for entry in read.entries):
+        return read
+    return Read([called("given", text)], 0)

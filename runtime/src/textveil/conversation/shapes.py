@@ -68,8 +68,9 @@ class Messages:
     Args:
         text: Rewrites a text.
         signed: Gives what a provider signed as it came; ``None`` for what did not come from it.
-        is_field: Tells whether a key of JSON is the name of a field, which stays. Any other is rewritten as a value.
+        find_fields: Gives those keys of an object that are names of fields, which stay. Others are rewritten as values.
         pass_through: Types of parts, and roles, that stay as they are; ``keys`` lets any key of JSON stay.
+        rewrite_key: Rewrites a key that is no name of a field, if not as a text.
         own: Gives what the model wrote for the next field of a kind; ``None`` where that is not known.
         of_model: Rewrites what is under the model's name, in place of this.
         of_result: Gives what rewrites the result of a call, in place of this.
@@ -79,14 +80,16 @@ class Messages:
         self,
         text: Callable[[str], str],
         signed: Callable[[Any], Any],
-        is_field: Callable[[str], bool],
+        find_fields: Callable[[Collection[str]], Collection[str]],
         pass_through: Collection[str] = (),
         *,
+        rewrite_key: Callable[[str], str] | None = None,
         own: Callable[[str, Any], Any] = lambda kind, value: None,
         of_model: "Messages | None" = None,
         of_result: "Callable[[str], Messages] | None" = None,
     ) -> None:
-        self._text, self._signed, self._is_field, self._passes = text, signed, is_field, frozenset(pass_through)
+        self._text, self._signed, self._find_fields = text, signed, find_fields
+        self._rewrite_key, self._passes = rewrite_key or text, frozenset(pass_through)
         self._own, self._of_model, self._of_result = own, of_model, of_result
 
     def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
@@ -178,8 +181,9 @@ class Messages:
     def _entries(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return an object of JSON rewritten, with each key that is no name of a field as a value is."""
         found: dict[str, Any] = {}
+        fields = value if "keys" in self._passes else self._find_fields(value)
         for name, entry in value.items():
-            key = name if "keys" in self._passes or self._is_field(name) else self._text(name)
+            key = name if name in fields else self._rewrite_key(name)
             known, number = key, 1
             while key in found:  # small pools give the same surrogate to two keys
                 number += 1
