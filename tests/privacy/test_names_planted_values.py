@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pytest
+from planted import planted
 from textveil import Sanitizer
 from textveil.conversation.field_names import FieldNames, load_field_words
 from textveil.text.names.plan import NamesPlan
@@ -111,3 +112,23 @@ def test_keys_of_accounts_and_secrets(fields: FieldNames) -> None:
 def kinds_of() -> tuple[str, str]:
     """Return the lists of first and of family names."""
     return "given", "family"
+
+
+@pytest.mark.parametrize(
+    ("method", "old", "new"),
+    [
+        ("is_field", "self._is_first_name(small[0])", "False"),
+        ("is_field", "any(self._is_capital_name(part)", "any(False"),
+        ("is_field", "map(self._is_person, small, small[1:])", "()"),
+        ("find_fields", "fields - found", "fields"),
+        ("_find_capital_names", "return {*words}", "return set()"),
+    ],
+)
+def test_faults_of_the_rules_of_keys_are_found(
+    fields: FieldNames, monkeypatch: pytest.MonkeyPatch, method: str, old: str, new: str
+) -> None:
+    """Each check is needed: without it some key that names a person stays."""
+    objects = (["grace"], ["Notes for Stone"], ["user_grace_page"], ["anna", "max"], ["Max"])
+    assert [keys for keys in objects if fields.find_fields(keys)] == []
+    monkeypatch.setattr(FieldNames, method, planted(getattr(FieldNames, method), (old, new)))
+    assert [keys for keys in objects if fields.find_fields(keys)] != []
