@@ -77,5 +77,6 @@ def test_active_content_at_the_end_counts_for_the_whole_reply(
 def test_options_that_are_wrong(here: Callable[..., Any], mapping: Path, option: str) -> None:
     ran = here("restore", "--mapping", mapping, option, "--text", "Zed")
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.message.startswith(f"textveil: option: {option.partition('=')[0]} takes a collection of ")
+    assert ran.message.startswith(f"textveil: option: {option.partition('=')[0]} takes ")
+    assert "repeat it for several" in ran.message
     assert "see textveil restore --help" in ran.message

@@ -25,7 +25,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
     ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
-    ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: tool_guesses takes two whole numbers"),
+    ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
     ([*UP, "--protect", "words", "--ledger", "l", "--memo"], 1, "textveil: option: --memo "),

@@ -208,16 +208,30 @@ def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
+    ("options", "message"),
     [
-        ("--restore-places", "links", "--restore-places takes a collection of code, json, math, all"),
-        ("--restore-hosts", "https://ok.example", "--restore-hosts takes a collection of host names"),
+        ("--restore-places links", "--restore-places takes code, json, math or all; repeat it for several"),
+        (
+            "--restore-hosts https://a.b",
+            "--restore-hosts takes a bare host, with its port if the link has one, such as",
+        ),
+        ("--tool-guesses 5 2", "--tool-guesses takes two whole numbers, the first no larger than the second, such as"),
+        ("--tool-guesses -1 2", "--tool-guesses takes two whole numbers, the first no larger than the second, such as"),
+        ("--protect words --restore-places code", "--restore-places: only with --protect names: with words nothing is"),
+        ("--protect all --restore-tools f --tool-guesses 0 1", "--restore-tools, --tool-guesses: only with --protect"),
+        ("--protect words --restore-hosts a.b", "--restore-hosts: only with --protect names: with words nothing is"),
     ],
 )
-def test_options_that_are_wrong(here: Callable[..., Any], option: str, value: str, message: str) -> None:
-    ran = here("gateway", "--upstream", "http://localhost:1", option, value)
+def test_options_that_are_wrong(here: Callable[..., Any], options: str, message: str) -> None:
+    ran = here("gateway", "--upstream", "http://localhost:1", *options.split())
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.startswith(f"textveil: option: {message}")
+
+
+@pytest.mark.parametrize(("values", "message"), [("3", "takes 2 values"), ("a b", "takes 2 numbers")])
+def test_guesses_are_two_numbers(here: Callable[..., Any], values: str, message: str) -> None:
+    ran = here("gateway", "--upstream", "http://localhost:1", "--tool-guesses", *values.split())
+    assert ran.message == f"textveil: usage: --tool-guesses {message} (see textveil gateway --help)\n"
 
 
 def test_hosts_of_the_command() -> None:

@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.conversation import MOST_A_CALL, MOST_IN_ALL
 from textveil.errors import OptionError
 from textveil.ledger import read_key
 
 from textveil_cli.console import say_unless
 from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, RestoreOptions, ShownOptions, TextOptions
+from textveil_cli.options import (
+    AddressOptions,
+    BundleOptions,
+    LedgerOptions,
+    ShownOptions,
+    TextOptions,
+    ToolRestoreOptions,
+)
 from textveil_cli.serve import Limits
 from textveil_cli.serve import serve as run
 
@@ -56,25 +62,9 @@ class UpstreamOptions:
             "they are; 'keys' for keys of JSON. Nothing of them is protected; repeatable.",
         ),
     ] = None
-    restore_tools: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
-    ] = None
-    tool_guesses: Annotated[
-        tuple[int, int],
-        typer.Option(
-            metavar="CALL ALL",
-            help="How many strings of its own the model may write into one tool call, and into all of a conversation, "
-            "while tool results share the mapping: each is a guess that it can test.",
-        ),
-    ] = (MOST_A_CALL, MOST_IN_ALL)
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
         False
     )
-
-    def keywords(self) -> dict[str, Any]:
-        """Return what ``Conversation`` takes of the options."""
-        return {"pass_through": self.pass_through or (), "restore_tools": self.restore_tools or ()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,13 +172,13 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
 
 def gateway(
     upstream: UpstreamOptions,
-    restoring: RestoreOptions,
-    address: AddressOptions,
-    bundle: BundleOptions,
-    how: GatewayTextOptions,
+    restoring: ToolRestoreOptions,
     keeping: KeepingOptions,
-    ledger: LedgerOptions,
+    address: AddressOptions,
     limits: LimitOptions,
+    how: GatewayTextOptions,
+    bundle: BundleOptions,
+    ledger: LedgerOptions,
 ) -> None:
     """Stand between apps and a language model.
 
@@ -203,13 +193,15 @@ def gateway(
     way = Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates)
     charges = ledger.opened()
     sanitizer = bundle.sanitizer()
-    given: dict[str, Any] = upstream.keywords() | restoring.keywords()
+    given: dict[str, Any] = {"pass_through": upstream.pass_through or ()} | restoring.keywords()
+    guesses = restoring.limit_guesses()
     options = {name: value for name, value in how.options().items() if value is not None}
     if options.get("protect", "names") == "names":
         if charges is not None:
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
-        made = {**given, **options, "tool_guesses": upstream.tool_guesses}
+        made = {**given, **options, "tool_guesses": guesses}
     else:
+        restoring.refuse_without_mapping(options["protect"])
         made = given = given | {"rewrite": _by_each(sanitizer, options, charges, memo=ledger.memo)}
     Conversation(sanitizer, **made)  # options are checked before anything is served
     key = _key(kept.key)
@@ -219,7 +211,7 @@ def gateway(
         lambda packed: Conversation.unpacked(packed, sanitizer, **given),
         kept,
         key=key,
-        options=options | {"tool_guesses": upstream.tool_guesses, "pass_through": sorted(upstream.pass_through or ())},
+        options=options | {"tool_guesses": guesses, "pass_through": sorted(upstream.pass_through or ())},
     )
     how.say_of_allowed(sanitizer, how.options(), quiet=False)
     restoring.warn_of_every_place(report := partial(say_unless, quiet=False))

@@ -115,7 +115,9 @@ def _usage(error: Any, name: str) -> str:
             return f"{said}; there are {', '.join(error.ctx.command.list_commands(error.ctx))}"
         return f'{said}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
     if "BadOptionUsage" in kinds and said == _USAGE["BadOptionUsage"]:  # of an option of ours
-        return f"{error.option_name} {'needs a value' if 'requires' in error.message else said}"
+        needed = re.search(r"requires (\d+) arguments", error.message)
+        wanted = f"takes {needed[1]} values" if needed else "needs a value" if "requires" in error.message else said
+        return f"{error.option_name} {wanted}"
     parameter = getattr(error, "param", None)
     if parameter is None:
         return said
@@ -131,6 +133,8 @@ def _wanted(option: Any) -> str:
         return f"takes {', '.join(choices[:-1])} or {choices[-1]}"
     low, high = (getattr(option, bound, getattr(kind, bound, None)) for bound in ("min", "max"))
     number = "a whole number" if "int" in repr(getattr(kind, "annotation", kind)).lower() else "a number"
+    if getattr(option, "nargs", 1) > 1:
+        number = f"{option.nargs} numbers"
     return f"takes {number}" + (f", at least {low}" if low is not None else "") + (f", at most {high}" if high else "")
 
 

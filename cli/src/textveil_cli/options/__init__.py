@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         TableOptions,
     )
     from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions, refuse_overwriting
-    from textveil_cli.options.restoring import RestoreOptions
+    from textveil_cli.options.restoring import RestoreOptions, ToolRestoreOptions
     from textveil_cli.options.text import (
         BundleArgument,
         BundleOptions,
@@ -52,6 +52,7 @@ __all__ = [
     "ShownOptions",
     "TableOptions",
     "TextOptions",
+    "ToolRestoreOptions",
     "options_of",
     "refuse_overwriting",
 ]

@@ -5,9 +5,17 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import typer
+from textveil.conversation import MOST_A_CALL, MOST_IN_ALL
+from textveil.errors import OptionError
 from textveil.text import RestorePolicy
 
 _EVERY_PLACE = "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
+_PLACES = "--restore-places takes code, json, math or all; repeat it for several"
+_HOSTS = (
+    "--restore-hosts takes a bare host, with its port if the link has one, such as docs.example.com; "
+    "repeat it for several"
+)
+_GUESSES = "--tool-guesses takes two whole numbers, the first no larger than the second, such as 3 32"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +32,23 @@ class RestoreOptions:
         ),
     ] = None
     restore_hosts: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="Restore in links to this host too; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="HOST",
+            help="Restore in links to this host too, written with its port if links have one; repeatable.",
+        ),
     ] = None
 
     def keywords(self) -> dict[str, Any]:
-        """Return the options as ``Conversation`` takes them."""
-        return {"restore_places": self.restore_places or (), "restore_hosts": self.restore_hosts or ()}
+        """Return the options as ``Conversation`` takes them.
+
+        Raises:
+            OptionError: A place is unknown, or a host is not a bare host name.
+        """
+        places, hosts = self.restore_places or (), self.restore_hosts or ()
+        _check(_PLACES, restore_places=places)
+        _check(_HOSTS, restore_hosts=hosts)
+        return {"restore_places": places, "restore_hosts": hosts}
 
     def warn_of_every_place(self, report: Callable[[str], None]) -> None:
         """Warn whoever opens every place."""
@@ -40,6 +59,62 @@ class RestoreOptions:
         """Return the policy of the options.
 
         Raises:
-            OptionError: A place is unknown, or a host is not a plain host name.
+            OptionError: A place is unknown, or a host is not a bare host name.
         """
-        return RestorePolicy.parse(**self.keywords())
+        return RestorePolicy.parse(**RestoreOptions.keywords(self))
+
+
+def _check(message: str, **given: Any) -> None:
+    try:
+        RestorePolicy.parse(**given)
+    except OptionError:
+        raise OptionError(message) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolRestoreOptions(RestoreOptions):
+    """Places and tool calls of replies that are restored, and what a model may learn from results of tools."""
+
+    restore_tools: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
+    ] = None
+    tool_guesses: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            metavar="CALL ALL",
+            help="Two numbers: how many strings of its own the model may write into one tool call, and into all of a "
+            f"conversation, while tool results share the mapping; {MOST_A_CALL} {MOST_IN_ALL} if left out. Each "
+            "is a guess that it can test.",
+        ),
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the options as ``Conversation`` takes them, less ``tool_guesses``.
+
+        Raises:
+            OptionError: A place is unknown, or a host is not a bare host name.
+        """
+        return super().keywords() | {"restore_tools": self.restore_tools or ()}
+
+    def limit_guesses(self) -> tuple[int, int]:
+        """Return how many strings of its own a model may write into one call and into all.
+
+        Raises:
+            OptionError: The first number is larger than the second, or below 0.
+        """
+        one, all_calls = self.tool_guesses or (MOST_A_CALL, MOST_IN_ALL)
+        if not 0 <= one <= all_calls:
+            raise OptionError(_GUESSES)
+        return one, all_calls
+
+    def refuse_without_mapping(self, protect: str) -> None:
+        """Refuse options of restoring where nothing is restored.
+
+        Raises:
+            OptionError: One of them is given.
+        """
+        names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
+        given = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
+        if given:
+            raise OptionError(f"{', '.join(given)}: only with --protect names: with {protect} nothing is restored")
