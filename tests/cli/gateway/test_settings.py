@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from textveil import Conversation
 from textveil.errors import InputError
 from textveil_cli.gateway.fields import _SETTING, PATHS, read_request
 from textveil_cli.gateway.settings import _SETTINGS, is_known_setting
@@ -66,3 +67,14 @@ def test_an_unknown_value_is_refused_by_the_name_of_its_field_and_can_be_let_thr
         read_request("/v1/chat/completions", body, ())
     assert "kovacs" not in str(caught.value)
     assert read_request("/v1/chat/completions", body, {"service_tier"}).body["service_tier"] == "anna_kovacs"
+
+
+def test_an_unknown_field_is_named_if_its_words_are_those_of_fields() -> None:
+    is_field_name = Conversation().is_field_name
+    with pytest.raises(InputError) as caught:
+        read_request("/v1/chat/completions", {"model": "m", "searchDepth": 5}, (), is_field_name)
+    assert str(caught.value).startswith("searchDepth is not known: leave it out, or --pass-through searchDepth lets it")
+    for name in ("anna_kovacs", "kovacs", "Grace", "48213", "k.novak", ""):
+        with pytest.raises(InputError, match=r"^field 2 of the 2 of the request is not known: leave it out") as caught:
+            read_request("/v1/chat/completions", {"model": "m", name: 5}, (), is_field_name)
+        assert not name or name not in str(caught.value)

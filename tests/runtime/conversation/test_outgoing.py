@@ -103,7 +103,9 @@ def test_what_a_model_thought_goes_out_as_it_came(sanitizer: Sanitizer, tmp_path
 REFUSED: list[tuple[Any, str]] = [
     (SECRET, "it is not a message"), (None, "it is not a message"), ({}, "neither a role nor a type"),
     ({"content": SECRET}, "neither a role"), ({"role": SECRET, "content": ""}, "its role"), ({"role": 5}, "its role"),
-    ({"role": "user", "content": SECRET, "metadata": {}}, "a field that is not known"),
+    ({"role": "user", "content": SECRET, "metadata": {}}, "a field that is not known: metadata$"),
+    ({"role": "user", "content": "", "Grace": 5}, "a field that is not known$"),
+    ({"role": "user", "content": "", SECRET: 5, "sentAt": 5}, "a field that is not known: sentAt$"),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": SECRET}}]}, "the type image_url"),
     ({"role": "user", "content": [{"type": "input_file", "file": SECRET}]}, "the type input_file"),
     ({"role": "assistant", "content": [{"type": "thinking", "thinking": SECRET}]}, "the type thinking"),

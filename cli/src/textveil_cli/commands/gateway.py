@@ -203,7 +203,7 @@ def gateway(
     else:
         restoring.refuse_without_mapping(options["protect"])
         made = given = given | {"rewrite": _by_each(sanitizer, options, charges, memo=ledger.memo)}
-    Conversation(sanitizer, **made)  # options are checked before anything is served
+    checked = Conversation(sanitizer, **made)  # options are checked before anything is served
     key = _key(kept.key)
     conversations = Conversations(
         lambda: Conversation(sanitizer, **made),
@@ -225,6 +225,7 @@ def gateway(
         work_bytes=limits.work_bytes,
         key=key,
         report=report,
+        is_field_name=checked.is_field_name,
         show=partial(print, flush=True) if upstream.dry_run else None,
     )
     _tune_the_interpreter()

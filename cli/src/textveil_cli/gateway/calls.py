@@ -73,6 +73,7 @@ class Gateway:
         work_bytes: The most memory that rewriting a request may take, estimated from its shape.
         key: Hides what names a user.
         report: Told one line for each request, without anything of it.
+        is_field_name: Tells whether an error may name a field of a request.
         show: Told what would have been sent, where nothing is to be sent.
     """
 
@@ -85,6 +86,7 @@ class Gateway:
     work_bytes: int = 1 << 29
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     report: Callable[[str], None] = lambda line: None
+    is_field_name: Callable[[str], bool] = lambda name: False
     show: Callable[[str], None] | None = None
 
 
@@ -274,7 +276,8 @@ class Answer:
 
         def read() -> tuple[Asked, list[bytes]]:
             refuse_heavy(body, self._gateway.work_bytes)
-            asked = read_request(path, parse_json(body), self._gateway.passes)
+            gateway = self._gateway
+            asked = read_request(path, parse_json(body), gateway.passes, gateway.is_field_name)
             return asked, self._gateway.conversations.marks.of(client, asked.messages)
 
         return read() if len(body) <= _AT_ONCE else await self._workers.run(read, size=len(body))

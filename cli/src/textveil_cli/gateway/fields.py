@@ -6,7 +6,7 @@ What a person or a tool wrote is rewritten. Settings, names of tools and schemas
 import hmac
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,13 +97,16 @@ class Asked:
     after: list[str]
 
 
-def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
+def read_request(
+    path: str, body: Any, passes: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
+) -> Asked:
     """Reads a request. Nothing is drawn.
 
     Args:
         path: Its path.
         body: Its body.
         passes: Fields that may go out as they are, beside those that are known.
+        is_field_name: Tells whether an error may name a field: it is made of words that everybody uses.
 
     Raises:
         InputError: It has a shape, a field or a value that is not known.
@@ -116,8 +119,10 @@ def read_request(path: str, body: Any, passes: Collection[str]) -> Asked:
     for number, (name, value) in enumerate(body.items(), 1):
         what = fields.get(name)
         if what is None:
-            where = f"field {number} of the {len(body)} of the request is not known"
-            raise InputError(f"{where}: leave it out, or name it with --pass-through")
+            is_plain = isinstance(name, str) and is_field_name(name)
+            where = name if is_plain else f"field {number} of the {len(body)} of the request"
+            let = f"--pass-through {name} lets it out" if is_plain else "name it with --pass-through"
+            raise InputError(f"{where} is not known: leave it out, or {let} as it is")
         if what in (_SETTING, _SCHEMA) and not _has_plain_numbers(value):
             raise InputError(f"{name}: a number is not finite, or has more than 64 bits")
         if what == _SETTING and not _is_setting(value):

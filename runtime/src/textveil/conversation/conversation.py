@@ -162,6 +162,10 @@ class Conversation:
     def __reduce__(self) -> Any:
         raise TypeError("a conversation is not pickled: save it with save, under a key")
 
+    def is_field_name(self, key: str) -> bool:
+        """Return whether a key of JSON is made of common words and words of fields: an error may name it."""
+        return bool(self._field_names.find_fields([key]))
+
     def exchange(self, after: "Went | None" = None) -> "Conversation":
         """Returns this conversation for one request and its reply.
 

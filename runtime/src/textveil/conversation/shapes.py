@@ -128,8 +128,10 @@ class Messages:
 
     def _fields(self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None) -> Any:
         item = {name: value for name, value in item.items() if name in fields or value is not None}
-        if not set(item) <= set(fields):
-            raise InputError("it has a field that is not known")
+        unknown = [name for name in item if name not in fields]
+        if unknown:
+            named = [name for name in unknown if isinstance(name, str) and self._find_fields([name])]
+            raise InputError("it has a field that is not known" + (f": {named[0]}" if named else ""))
         return {name: self._field(name, value, fields[name], own, role) for name, value in item.items()}
 
     def _field(self, name: str, value: Any, what: int, own: bool, role: Any) -> Any:
