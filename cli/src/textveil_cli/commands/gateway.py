@@ -201,7 +201,7 @@ def gateway(
             raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
         made = {**given, **options, "tool_guesses": guesses}
     else:
-        restoring.refuse_without_mapping(options["protect"])
+        restoring.refuse_without_mapping(str(options["protect"]))
         made = given = given | {"rewrite": _by_each(sanitizer, options, charges, memo=ledger.memo)}
     checked = Conversation(sanitizer, **made)  # options are checked before anything is served
     key = _key(kept.key)
