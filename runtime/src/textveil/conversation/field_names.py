@@ -48,6 +48,8 @@ class FieldNames:
     ) -> None:
         self._common, self._given, self._family = common, given, family
         self._allowed, self._denied, self._words = allowed, denied, load_field_words()
+        #: Keys of the last object and its fields: the rows of a list have the same keys.
+        self._last: tuple[tuple[str, ...], frozenset[str]] = (), frozenset()
 
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
         """Return those keys of one object that are names of fields.
@@ -56,11 +58,17 @@ class FieldNames:
         them, and most keys are capitalized words or small words on lists of names, then those of its case that are on a
         list stay no longer; nor do words that are no words of fields, if all are capitalized or most are names.
         """
+        keys = tuple(keys)
+        last = self._last  # threads may share this
+        if keys == last[0]:
+            return last[1]
         fields = frozenset(filter(self.is_field, keys))
         lone = [key for key in keys if key.isalpha() and len(split_identifier(key)) == 1]
         small, capital = [key for key in lone if key.islower()], [key for key in lone if not key.islower()]
         found = self._find_small_names(small, fields, len(keys)) | self._find_capital_names(capital, fields, len(keys))
-        return fields - found
+        fields = fields - found
+        self._last = keys, fields
+        return fields
 
     def _find_small_names(self, words: Sequence[str], fields: Collection[str], count: int) -> set[str]:
         persons = [word for word in words if word not in fields and self._is_name(word)]
