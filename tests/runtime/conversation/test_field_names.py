@@ -74,6 +74,22 @@ def test_a_key_is_written_as_the_same_name_in_a_text() -> None:
     assert keys[1] not in ("Hope", keys[0])
 
 
+def test_a_key_that_a_text_keeps_shows_no_equality() -> None:
+    """A model may write such a word wherever it likes: nothing counts it as a guess."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    conversation = Conversation(Sanitizer.load(), tool_guesses=(500, 500))
+    found: dict[str, set[str]] = {"Hope": set(), "Grace": set()}
+    for number in range(40):
+        rows = [{"Hope": number}, {"Grace": number}]
+        result = {"role": "tool", "tool_call_id": "c", "content": json.dumps(rows)}
+        sent = conversation.outgoing([{"role": "assistant", "tool_calls": [call]}, result])
+        keys = [next(iter(row)) for row in json.loads(sent[1]["content"])]
+        found["Hope"].add(keys[0])
+        found["Grace"].add(keys[1])
+    assert len(found["Grace"]) == 1
+    assert len(found["Hope"]) > 10  # 40 draws of some hundred names
+
+
 def test_options_decide_about_keys() -> None:
     assert send(("Grace", "Hope"), keep=["person"])[1] == ["Grace", "Hope"]
     assert send(("Grace", "total"), allow=["Grace"])[1] == ["Grace", "total"]

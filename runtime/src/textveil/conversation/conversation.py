@@ -649,12 +649,13 @@ class Conversation:
     def _read(self, text: str, reader: TextReader, masks: Masks | None = None) -> str:
         swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
         text = swap.there(text)
+        is_forced = isinstance(reader, KeyReader) and reader.is_forced(text)
         if masks is not None and masks.originals:
             read, used = masks.read(text, reader)
             self._found += used
-            return self._written(read, swap, masks)
+            return self._written(read, swap, masks, link=bool(used) or not is_forced)
         if self._plan.also is not None or isinstance(reader, KeyReader):
-            return self._written(reader.read([text])[0], swap)
+            return self._written(reader.read([text])[0], swap, link=not is_forced)
         stream = reader.stream(text)
         written, found = write(self._running.stream(stream))
         self._count_words(stream)
@@ -672,9 +673,9 @@ class Conversation:
         kept, replaced = self._kept_words
         self._kept_words = KeptWords(kept + read.shown, replaced + read.replaced_words)
 
-    def _written(self, read: Read, swap: Swap = NO_SWAP, masks: Masks | None = None) -> str:
+    def _written(self, read: Read, swap: Swap = NO_SWAP, masks: Masks | None = None, *, link: bool = True) -> str:
         self._count_words(read)
-        pieces = self._running.rewrite(read)
+        pieces = self._running.rewrite(read) if link else self._running.rewrite_unlinked(read)
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
         return self._joined(pieces, swap)

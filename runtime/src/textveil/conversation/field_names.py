@@ -166,10 +166,15 @@ class KeyReader(TextReader):
 
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Read each key as a text of its own."""
-        return [_hide_word(text, read) for text, read in zip(texts, super().read(texts), strict=True)]
+        return [
+            Read([called("given", text)], 0) if _is_kept_word(text, read) else read
+            for text, read in zip(texts, super().read(texts), strict=True)
+        ]
+
+    def is_forced(self, key: str) -> bool:
+        """Return whether a key is hidden that a text keeps. Its equality must stay hidden: no guess of it counts."""
+        return _is_kept_word(key, super().read([key])[0])
 
 
-def _hide_word(text: str, read: Read) -> Read:
-    if not text.isalpha() or not all(isinstance(entry, str) for entry in read.entries):
-        return read
-    return Read([called("given", text)], 0)
+def _is_kept_word(text: str, read: Read) -> bool:
+    return text.isalpha() and all(isinstance(entry, str) for entry in read.entries)
