@@ -122,7 +122,7 @@ READ_FAULTS: dict[str, Fault] = {
     "the digits of a group beside number words count one by one": (
         spelled._Reader,
         "_number",
-        ('elements.append((place, ""))  # of one group', "elements.append((place, DIGITS_TOO))"),
+        ('classes.append("")  # of one group', "classes.append(DIGITS_TOO)"),
     ),
     "a letter that is spelled counts by which it is": (
         spelled,

@@ -141,7 +141,8 @@ class TextReader:
                 spelled += rest
                 before = tail
         spelled.append(before[:-1])
-        return join_spelled(words, spelled, special)
+        join_spelled(words, spelled, special)
+        return words, spelled, special
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""

@@ -5,8 +5,10 @@ and letters, which of a few classes they are of: any other of a class leaves the
 (docs/proofs/names.md).
 """
 
+from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from textveil.text.names.tokens import (
     ALONE,
@@ -46,6 +48,8 @@ JOINS_SPELLED = frozenset("-\u2010\u2011\u2013\u2014,/")
 JOINS_LETTERS = JOINS_SPELLED | {"."}
 #: Gaps between digits that are one group, as where slots are found.
 JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
+#: Tokens that move together.
+_BLOCK = 1 << 10
 _BLANKS = " \u00a0\t\r\n"
 #: Marks behind which a lone letter is a clitic.
 _APOSTROPHES = ("'", "\u2019", "\u00b4")
@@ -56,50 +60,51 @@ _JOINS_NAMES = frozenset((" ", ". ", ".", "-", "\u00a0"))
 
 @dataclass(frozen=True, kw_only=True)
 class _Span:
-    """Tokens that are joined: their places, and of those that count the place and the class."""
+    """Tokens that are joined: their places; and, of those that count, the places and, of numbers, the classes."""
 
     kind: str
     start: int
     stop: int
-    elements: Sequence[tuple[int, str]]
+    places: Sequence[int]
+    classes: Sequence[str] = ()
 
 
-def join_spelled(
-    words: list[Token], spelled: list[str], special: Sequence[int]
-) -> tuple[list[Token], list[str], Sequence[int]]:
-    """Return the tokens of a text with each spelled number or name as one.
+def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") -> None:
+    """Join each spelled number or name of a text into one token, in the lists that are given.
+
+    A joined token takes the place of its first element and what follows moves up, so no list is copied: together they
+    take many times the text.
 
     Args:
         words: Its tokens that are not gaps.
         spelled: What stands before each, its text, and so on, and what stands at the end.
         special: Which of them are not plainly shown.
-
-    Returns:
-        The same three of the joined tokens.
     """
-    numbers = sum(1 for at in special if words[at].bits & NUMBER)
-    letters = sum(1 for at in special if _is_letter(words[at]))
+    numbers = any(words[at].bits & NUMBER for at in special)
+    letters = any(_is_letter(words[at]) for at in special)
     if not numbers and not letters:
-        return words, spelled, special
+        return
     reader = _Reader(words, spelled)
-    spans = list(reader.spans(special, numbers=numbers > 0, letters=letters > 0))
-    if not spans:
-        return words, spelled, special
-    found_words, found_spelled, found_special = list[Token](), list[str](), list[int]()
-    marked, position = set(special), 0
-    for span in [*spans, None]:
+    found, looked = array("I"), 0  # what becomes of ``special``, and how many of it were looked at
+    last, filled, position = spelled[-1], 0, 0  # the tokens before ``position`` became those before ``filled``
+    for span in chain(reader.spans(special, numbers=numbers, letters=letters), (None,)):
         stop = len(words) if span is None else span.start
-        found_special += [len(found_words) + at - position for at in range(position, stop) if at in marked]
-        found_words += words[position:stop]
-        found_spelled += spelled[2 * position : 2 * stop]
-        if span is None:
-            break
-        for start, end, token in reader.joined(span):
-            found_special.append(len(found_words))
-            found_words.append(token)
-            found_spelled += (spelled[2 * start], token.text)
-            position = end
-    return found_words, [*found_spelled, spelled[-1]], found_special
+        while looked < len(special) and special[looked] < stop:
+            if special[looked] >= position:
+                found.append(special[looked] - position + filled)
+            looked += 1
+        for start in range(position, stop, _BLOCK) if filled < position else ():
+            end, to = min(start + _BLOCK, stop), start - position + filled
+            words[to : to + end - start] = words[start:end]
+            spelled[2 * to : 2 * (to + end - start)] = spelled[2 * start : 2 * end]
+        filled, position = filled + stop - position, stop
+        for start, end, token in () if span is None else reader.join_span(span):
+            found.append(filled)
+            words[filled], spelled[2 * filled], spelled[2 * filled + 1] = token, spelled[2 * start], token.text
+            filled, position = filled + 1, end
+    del words[filled:], spelled[2 * filled :]
+    spelled.append(last)
+    special[:] = found
 
 
 class _Reader:
@@ -123,19 +128,20 @@ class _Reader:
                 yield span
                 position = span.stop
 
-    def joined(self, span: _Span) -> Iterator[tuple[int, int, Token]]:
-        """Yield the tokens that stand for a span, each with the first and last place that it has."""
-        for first in range(0, len(span.elements), MOST_SPELLED):
-            elements, rest = span.elements[first : first + MOST_SPELLED], span.elements[first + MOST_SPELLED :]
-            start, stop = elements[0][0], rest[0][0] if rest else span.stop
+    def join_span(self, span: _Span) -> Iterator[tuple[int, int, Token]]:
+        """Yield the tokens that stand for a span, each with its first place and the one behind its last."""
+        for first in range(0, len(span.places), MOST_SPELLED):
+            after = first + MOST_SPELLED
+            places = span.places[first:after]
+            start, stop = places[0], span.places[after] if after < len(span.places) else span.stop
             text = "".join(self._spelled[2 * start + 1 : 2 * stop])
-            tokens = [self._words[at] for at, _ in elements]
+            tokens = [self._words[at] for at in places]
             keys = [token.key for token in self._words[start:stop]]
             if span.kind == SPELLED_LETTERS:
                 case = UPPER if all(token.case != LOWER for token in tokens) else LOWER
-                token = Token(ALONE, text, "".join(keys), case, span.kind, str(len(elements)))
+                token = Token(ALONE, text, "".join(keys), case, span.kind, str(len(places)))
             else:
-                layout = "".join(of for _, of in elements)
+                layout = "".join(span.classes[first:after])
                 token = Token(ALONE, text, " ".join(keys), _case_of(tokens), span.kind, layout)
             yield start, stop, token
 
@@ -158,30 +164,34 @@ class _Reader:
     def _number(self, start: int) -> tuple[_Span | None, int]:
         """Return the number that begins at a place, if one does, and where its elements end."""
         words, place = self._words, start + 1
-        elements, of = [(start, self._element(start))], ""
+        places, classes = array("I", (start,)), [self._element(start)]
         while place < len(words):
             if words[place - 1].cls == DIGITS and self._is_digits(place) and self._spelled[2 * place] in JOINS_DIGITS:
-                elements.append((place, ""))  # of one group
+                classes.append("")  # of one group
             elif not self._joins(place, JOINS_SPELLED):
                 break
             elif of := self._element(place):
-                elements.append((place, "" if of == DIGITS_TOO and elements[-1][1] in ("", of) else of))
+                classes.append("" if of == DIGITS_TOO and classes[-1] in ("", of) else of)
             elif self._connects(place):
-                elements += [(place, CONNECTORS[words[place].key]), (place + 1, self._element(place + 1))]
+                places.append(place)
+                classes += CONNECTORS[words[place].key], self._element(place + 1)
                 place += 1
             else:
                 break
+            places.append(place)
             place += 1
         stop = place
-        while elements and elements[-1][1] == TIMES:
-            elements.pop()
-        count = sum(of not in ("", AND, POINT) for _, of in elements)
-        strong = any(words[at].bits & NUMBER and words[at].key not in WEAK for at, _ in elements)
+        while classes and classes[-1] == TIMES:
+            classes.pop()
+        del places[len(classes) :]
+        count = sum(of not in ("", AND, POINT) for of in classes)
+        strong = any(words[at].bits & NUMBER and words[at].key not in WEAK for at in places)
         if count < LEAST_SPELLED or not strong:
             return None, stop
-        last = elements[-1][0] + 1
-        counted = [(at, ONES if of == DIGITS_TOO else of) for at, of in elements if of]
-        return _Span(kind=SPELLED_NUMBER, start=start, stop=last, elements=counted), stop
+        last = places[-1] + 1
+        counted = array("I", (at for at, of in zip(places, classes, strict=True) if of))
+        classes = [ONES if of == DIGITS_TOO else of for of in classes if of]
+        return _Span(kind=SPELLED_NUMBER, start=start, stop=last, places=counted, classes=classes), stop
 
     def _connects(self, place: int) -> bool:
         """Whether a word stands between two elements."""
@@ -215,8 +225,7 @@ class _Reader:
             stop -= 1  # initials of a name
         if stop - start < LEAST_SPELLED:
             return None, place
-        letters = [(at, "") for at in range(start, stop)]
-        return _Span(kind=SPELLED_LETTERS, start=start, stop=stop, elements=letters), place
+        return _Span(kind=SPELLED_LETTERS, start=start, stop=stop, places=range(start, stop)), place
 
     def _leads(self, place: int) -> bool:
         """Whether initials before a place are of the name that begins there, perhaps with particles."""
