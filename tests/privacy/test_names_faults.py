@@ -132,7 +132,7 @@ READ_FAULTS: dict[str, Fault] = {
     "initials that lead to a name are letters before it": (
         spelled._Reader,
         "_letters",
-        ("while self._leads(place) and", "while self._leads(place) and words[place].key < 'm' and"),
+        ("while leads and", "while leads and words[place].key < 'm' and"),
     ),
     "initials lead to a name by its string": (
         words,

@@ -132,7 +132,7 @@ class Spelled:
         # A number that begins among them ends them, if one of them that is not plain is before it.
         plain = [w.cls == "shown" and not w.bits and w.case == "lower" for w in self.words[start:end]]
         if self.leads(end):
-            while end > start and self.words[end - 1].case != "lower":
+            while end > start and self.words[end - 1].case != "lower" and self.gaps[end] in BEFORE_NAMES:
                 end -= 1
         if end - start >= 3 and not all(plain):
             yield "spelled-letters", [Element(i, "") for i in range(start, end)], end
@@ -142,7 +142,8 @@ class Spelled:
         word, gap = self.words[i], self.gaps[i]
         if "clitic" in word.bits and gap.rstrip(" ").endswith(NO_APOSTROPHE):
             return False
-        if word.cls == "shown" and "." in (gap, self.gaps[i + 1]):
+        after = self.gaps[i + 1] if i + 1 < len(self.words) else ""
+        if word.cls == "shown" and "." in (gap, after):
             return False
         return is_letter(word) and (gap != "" or i == 0)
 

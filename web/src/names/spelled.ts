@@ -194,7 +194,8 @@ class Spelled {
     const word = this.#word(place);
     const gap = this.gaps[place] ?? "";
     if (word.bits & CLITIC && APOSTROPHE.test(gap)) return false;
-    const dotted = word.cls === SHOWN && (gap === "." || this.gaps[place + 1] === "."); // a word of several: old.a
+    const inside = gap === "." || (this.gaps[place + 1] === "." && place + 1 < this.words.length);
+    const dotted = inside && word.cls === SHOWN; // a word of several: old.a, but not the last one of a text
     return isLetter(word) && !dotted && (gap !== "" || place === 0); // 5s
   }
 
@@ -209,7 +210,9 @@ class Spelled {
     }
     let stop = place;
     const leads = this.#leads(place);
-    while (leads && stop > start && this.#word(stop - 1).case !== LOWER) stop--; // initials of a name
+    while (leads && stop > start && this.#word(stop - 1).case !== LOWER && joinsNames.has(this.gaps[stop] ?? "")) {
+      stop--; // initials of a name
+    }
     if (stop - start < LEAST_SPELLED) return [undefined, place];
     const elements = this.words.slice(start, stop).map((_, at): Element => [start + at, ""]);
     return [{ kind: SPELLED_LETTERS, start, stop, elements }, place];

@@ -23,7 +23,7 @@ _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length of words that tell nothing, and of what is looked at behind a mention.
 _SHORT, _NEAR = 3, 40
 #: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
-_WINDOW, _BEFORE, _AFTER = 1 << 9, 3, 4
+_WINDOW, _BEFORE, _AFTER = 1 << 8, 3, 4
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:

@@ -33,11 +33,11 @@ class Swap:
 
     def there(self, text: str) -> str:
         """Returns what is read in the place of a text."""
-        return text.translate(self._there)
+        return text.translate(self._there) if self._there else text
 
     def back(self, text: str) -> str:
         """Returns a text with its own characters."""
-        return text.translate(self._back)
+        return text.translate(self._back) if self._back else text
 
     def options(self, options: Mapping[str, Any]) -> Any:
         """Returns options with other lists of words."""

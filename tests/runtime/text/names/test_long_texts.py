@@ -1,14 +1,18 @@
 """Long texts on ``names``: read in one pass, in time that grows as they do, and stopped by whoever no longer waits."""
 
+import random
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from names_soup import GAPS, soup
+from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.conversation import sent
 from textveil.errors import WorkStopped
-from textveil.text.names import chunks
+from textveil.text.names import chunks, read, spelled
 from textveil.text.names.running import Running
 from textveil.text.names.tokens import Token
 from textveil.work_limits import limit_work
@@ -115,3 +119,57 @@ def test_parts_of_a_text_are_the_same_however_few_are_looked_at(
         written, found = sent.write(iter(pieces))
         assert written == "".join(piece.output for piece in pieces)
         assert [*dict.fromkeys(found)] == [*dict.fromkeys(whole)]
+
+
+#: Line ends beside which a word is read by what stands on the other side.
+LINE_ENDS = ("\n", "\n\n", ".\n", ",\n", ".)\n", ".,\n", ":\n", "-\n", "\r\n", " \n ", "\u2028")
+
+
+def windows_differ(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Return whether any of some texts is read otherwise a few lines at a time than at once."""
+    chance, plan = random.Random(3), sanitizer.names_plan(protect="names")
+    for number in range(400):
+        text = chance.choice(LINE_ENDS).join(soup(chance, gaps=(*GAPS, *LINE_ENDS)) for _ in range(6))
+        text = text.lower() if number % 4 == 0 else text
+        text = text if number else "is new the\nnew zorb is\n"  # the same place in two windows
+        monkeypatch.setattr(read, "_BLOCK", 1 << 20)
+        whole = plan.reader().read([text])[0]
+        for block in (1, 20):
+            monkeypatch.setattr(read, "_BLOCK", block)
+            parts = plan.reader().read([text])[0]
+            if ([*parts.entries], parts.shown) != ([*whole.entries], whole.shown):
+                return True
+    return False
+
+
+def test_a_text_is_read_a_few_lines_at_a_time_as_at_once(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not windows_differ(sanitizer, monkeypatch)
+    windows = [*sanitizer.names_plan(protect="names").reader()._windows("It was good.\nAnna left.\n" * 2_000)]
+    assert len(windows) > 3
+
+
+def test_a_line_that_ends_inside_a_number_in_words_is_found(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = planted(spelled.may_reach_over, ("may_be_of_one(words[place - 1]) and", "False and"))
+    monkeypatch.setattr(read, "may_reach_over", fault)
+    assert windows_differ(sanitizer, monkeypatch)
+
+
+def measure_peak(sanitizer: Sanitizer, text: str) -> float:
+    """Return the bytes that rewriting a text takes at most, over its bytes."""
+    conversation = Conversation(sanitizer)
+    conversation.outgoing_text(text[:500])
+    tracemalloc.start()
+    try:
+        conversation.outgoing_text(text)
+        return tracemalloc.get_traced_memory()[1] / len(text.encode())
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("unit", "most"), [("x y ", 60), ("A-b-c ", 60), ("one two ", 60), ("Anna ", 96), (TEXT, 24), ("It was good. ", 24)]
+)
+def test_a_long_text_takes_few_bytes_for_each_of_its_own(sanitizer: Sanitizer, unit: str, most: int) -> None:
+    assert measure_peak(sanitizer, unit * (100_000 // len(unit))) <= most

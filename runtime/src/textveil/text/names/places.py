@@ -4,8 +4,9 @@ Reads classes, case patterns and gaps, and of a shown word its key: never a stri
 slot's class may stand there, in all slots at once, and nothing else changes (docs/proofs/names.md).
 """
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from textveil.text.names.slots import ENDS_IN_INITIAL, GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Entry, Slot
 from textveil.text.names.spelled import JOINS_DIGITS, SPELLED_NUMBER
@@ -27,6 +28,7 @@ from textveil.text.names.tokens import (
     SHOWN,
     UNIT,
     Token,
+    Window,
     is_plain,
     may_be_led,
     new,
@@ -50,12 +52,10 @@ _WITH_PLUS = frozenset((GROUP, "phone", "account"))
 
 
 class Places(Words):
-    """One text: its words, and the gaps before each and after the last.
+    """One text: of some of its lines at a time the words, and the gaps before each and after the last.
 
     Args:
-        words: Its tokens that are not gaps.
-        spelled: What stands before each, its text, and so on, and what stands at the end.
-        special: Which of them are not plainly shown.
+        windows: Its tokens.
         breaks: Whether it has a line break.
         capitals: Whether any text of the document has a capital: else words that may be names are replaced.
 
@@ -63,23 +63,40 @@ class Places(Words):
         shown: How many words are shown, once all ``entries`` were asked for.
     """
 
-    def __init__(
-        self, words: list[Token], spelled: list[str], special: Sequence[int], *, breaks: bool, capitals: bool
-    ) -> None:
-        super().__init__(words, spelled[::2], capitals=capitals)
-        self._spelled, self._special, self._breaks = spelled, special, breaks
-        self._begin = 0  # the first word since the last slot
-        self.shown: int = len(words)
+    def __init__(self, windows: Iterable[Window], *, breaks: bool, capitals: bool) -> None:
+        super().__init__([], [], capitals=capitals)
+        self._windows, self._breaks = windows, breaks
+        self._spelled, self._special = list[str](), array("I")
+        self._first = self._begin = 0  # the first word of these lines, and the first since the last slot
+        self._kept: list[str] = []  # what earlier lines have since the last slot
+        self.shown: int = 0
 
     def entries(self) -> Iterator[Entry]:
         """Yields what is shown, and the slots, in turn: all of them at once take many times the text."""
-        for start, end in self._lines():
-            yield from self._line(start, end)
-        yield "".join(self._spelled[2 * self._begin :])
+        for window in self._windows:
+            self._load_window(window)
+            for start, end in self._lines():
+                yield from self._line(start, end)
+            self._kept.append("".join(self._spelled[2 * self._begin : -1]))
+        self._kept.append(self._spelled[-1])
+        yield "".join(self._kept)
+
+    def _load_window(self, window: Window) -> None:
+        """Read the next lines. Of the last ones stay the last word, as it was read, and the gap behind it."""
+        words, spelled, self._special = window
+        last = self._words[-1:]
+        if last:
+            words[0], spelled[2], hidden = last[0], self._spelled[-1], self._hidden[-1]
+        self.load_words(words, spelled[::2])
+        if last:
+            self._hidden[0] = hidden
+        self._spelled, self._first = spelled, len(last)
+        self._begin = self._first
+        self.shown += len(words) - self._first
 
     def _lines(self) -> Iterator[tuple[int, int]]:
-        start, end = 0, len(self._words)
-        for place in range(1, end) if self._breaks else ():
+        start, end = self._first, len(self._words)
+        for place in range(start + 1, end) if self._breaks else ():
             if not LINE_BREAKS.isdisjoint(self._gaps[place]):
                 yield start, place
                 start = place
@@ -102,7 +119,7 @@ class Places(Words):
             token = words[place]
             if not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end):
                 continue
-            found: list[Entry] = ["".join(self._spelled[2 * self._begin : 2 * place + 1])]
+            found: list[Entry] = [self._take_kept(place)]
             if token.cls == SHOWN:
                 stop = self._address(place, end)
                 kind = "unit" if token.bits & UNIT and stop == place + 1 else "word"
@@ -126,6 +143,14 @@ class Places(Words):
             self.shown -= stop - place
             self._begin = stop
             yield from found
+
+    def _take_kept(self, place: int) -> str:
+        """Return what is shown between the last slot and one that begins at a place."""
+        text = "".join(self._spelled[2 * self._begin : 2 * place + 1])
+        if self._kept:
+            text = "".join((*self._kept, text))
+            self._kept.clear()
+        return text
 
     def _capitals_of(self, special: Sequence[int], end: int) -> list[int]:
         """The words of a line with a capital, and the particles that lead to one: those are of its class from here on.

@@ -2,7 +2,9 @@
 
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import regex
@@ -10,8 +12,9 @@ import regex
 from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
-from textveil.text.names.spelled import join_spelled
-from textveil.text.names.tokens import DRAWN, GAP, Token, is_plain
+from textveil.text.names.spelled import join_spelled, may_reach_over
+from textveil.text.names.tokens import DRAWN, GAP, Token, Window, is_plain
+from textveil.text.names.words import LINE_BREAKS
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEP, check_work
 
@@ -20,10 +23,10 @@ _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Marks that make nothing of a word before them but its end.
 _PLAIN_ENDS = frozenset(".,:!?")
-#: Pieces between single blanks that a call remembers.
-_MOST_PIECES = 1 << 17
+#: Different pieces between single blanks after which a call keeps those it met lately, and forgets all before them.
+_MOST_PIECES = 1 << 11
 #: Characters of a text that are cut at a time.
-_BLOCK = 1 << 14
+_BLOCK = 1 << 13
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
 #: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
 _Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
@@ -91,36 +94,39 @@ class TextReader:
     def __init__(self, chunks: Chunks, kinds: Kinds) -> None:
         self._chunks, self._kinds = chunks, kinds
         self._known: dict[str, _Piece] = {}
+        self._older: dict[str, _Piece] = {}
 
     def read(self, texts: Sequence[str]) -> list[Read]:
         """Reads the texts of a document: words that may be names are shown where any of them has a capital."""
-        cut = [self._tokens(text) for text in texts]
-        capitals = any(words[place].case != LOWER for words, _, special in cut for place in special)
+        windows = [self._windows(text) for text in texts]
+        capitals = _find_capital(texts, windows)
         found: list[Read] = []
-        for text, of_text in zip(texts, cut, strict=True):
-            places = _places(text, *of_text, capitals)
+        for text, of_text in zip(texts, windows, strict=True):
+            places = Places(of_text, breaks=_has_line_breaks(text), capitals=capitals)
             entries = [*self._mentions(places, capitals)]
             found.append(Read(entries, places.shown))
         return found
 
     def stream(self, text: str) -> "ReadStream":
         """Yields the entries of a document of one text: together they take many times its bytes."""
-        words, spelled, special = self._tokens(text)
-        capitals = any(words[place].case != LOWER for place in special)
-        places = _places(text, words, spelled, special, capitals)
+        windows = [self._windows(text)]
+        capitals = _find_capital([text], windows)
+        places = Places(windows[0], breaks=_has_line_breaks(text), capitals=capitals)
         return ReadStream(places, self._mentions(places, capitals))
 
-    def _tokens(self, text: str) -> tuple[list[Token], list[str], Sequence[int]]:
-        """The words of a text; the gap before each with its text, and the last gap; which are not plainly shown."""
+    def _windows(self, text: str) -> Iterator[Window]:
+        """Yield the tokens of a text, some lines at a time: all of them at once take many times the text."""
         words, spelled, special = list[Token](), list[str](), array("I")
-        before, known, plain = "", self._known, self._chunks.plain
+        before, plain, looked = "", self._chunks.plain, 0
+        breaks = len(text) > _BLOCK and _has_line_breaks(text)
         for pieces in _pieces(text):
             check_work()
-            if len(known) > _MOST_PIECES:
-                known.clear()
+            if len(self._known) > _MOST_PIECES:
+                self._known, self._older = {}, self._known
+            known, older = self._known, self._older
             for piece, found in zip(pieces, map(known.get, pieces), strict=True):
                 if found is None:
-                    found = known[piece] = plain(piece) or self._piece(piece)
+                    found = known[piece] = older.get(piece) or plain(piece) or self._piece(piece)
                 if type(found) is Token:
                     words.append(found)
                     spelled.append(before)
@@ -140,9 +146,18 @@ class TextReader:
                 spelled.append(before + lead if lead else before)
                 spelled += rest
                 before = tail
+            if breaks and (end := _last_line(words, spelled, looked)):
+                rest = words[end - 1 :], ["", "", *spelled[2 * end :]], array("I")
+                first = bisect_left(special, end)
+                rest[2].extend(place - end + 1 for place in special[first:])
+                del words[end:], spelled[2 * end + 1 :], special[first:]
+                join_spelled(words, spelled, special)
+                yield Window(words, spelled, special)
+                words, spelled, special = rest
+            looked = max(1, len(words) - 1)
         spelled.append(before[:-1])
         join_spelled(words, spelled, special)
-        return words, spelled, special
+        yield Window(words, spelled, special)
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
@@ -196,6 +211,35 @@ def _pieces(text: str) -> Iterator[list[str]]:
     yield text[start:].split(" ")
 
 
-def _places(text: str, words: list[Token], spelled: list[str], special: Sequence[int], capitals: bool) -> Places:
-    breaks = not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
-    return Places(words, spelled, special, breaks=breaks, capitals=capitals)
+def _has_line_breaks(text: str) -> bool:
+    return not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
+
+
+def _last_line(words: Sequence[Token], spelled: Sequence[str], looked: int) -> int:
+    """Return where the last line begins that shares no spelled number or name with the one before it; 0 for none.
+
+    Args:
+        words: Tokens of a text.
+        spelled: The gap before each, and its text.
+        looked: A place before which none begins.
+    """
+    for place in range(len(words) - 1, looked, -1):
+        if not LINE_BREAKS.isdisjoint(spelled[2 * place]) and not may_reach_over(words, spelled, place):
+            return place
+    return 0
+
+
+def _find_capital(texts: Sequence[str], windows: list[Iterator[Window]]) -> bool:
+    """Return whether a word in any of some texts has a capital; the windows that were read for it stand first again."""
+    for number, text in enumerate(texts):
+        if text.isascii() and "&" not in text and text == text.lower():
+            continue  # "at&t" is read as a name with a capital
+        held: list[Window] = []
+        for window in windows[number]:
+            held.append(window)
+            words = window.words
+            if any(words[place].case != LOWER for place in window.special):
+                windows[number] = chain(held, windows[number])
+                return True
+        windows[number] = iter(held)
+    return False

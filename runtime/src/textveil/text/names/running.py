@@ -26,7 +26,7 @@ _SKIPS_COMMON = frozenset(("month",))
 #: text within the limits of a request uses up a larger pool.
 _TRIES, _MOST_LISTED = 32, 1 << 17
 #: Entries of a text that are drawn together, and draws of one pool where these do not suffice.
-_ENTRIES, _DRAWS = 1 << 10, 64
+_ENTRIES, _DRAWS = 1 << 9, 64
 _Pool = tuple[str, str]
 
 

@@ -107,6 +107,16 @@ def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") 
     special[:] = found
 
 
+def may_reach_over(words: Sequence[Token], spelled: Sequence[str], place: int) -> bool:
+    """Return whether a spelled number or name may have the tokens on both sides of the gap before a place."""
+
+    def may_be_of_one(token: Token) -> bool:
+        return token.bits & NUMBER > 0 or token.cls == DIGITS or _is_letter(token) or token.key in CONNECTORS
+
+    both = may_be_of_one(words[place - 1]) and may_be_of_one(words[place])
+    return both and _Reader(words, spelled).joins(place, JOINS_LETTERS)
+
+
 class _Reader:
     """Finds spelled numbers and names among the tokens of a text."""
 
@@ -168,7 +178,7 @@ class _Reader:
         while place < len(words):
             if words[place - 1].cls == DIGITS and self._is_digits(place) and self._spelled[2 * place] in JOINS_DIGITS:
                 classes.append("")  # of one group
-            elif not self._joins(place, JOINS_SPELLED):
+            elif not self.joins(place, JOINS_SPELLED):
                 break
             elif of := self._element(place):
                 classes.append("" if of == DIGITS_TOO and classes[-1] in ("", of) else of)
@@ -198,13 +208,13 @@ class _Reader:
         token, after = self._words[place], place + 1
         if token.cls != SHOWN or token.case != LOWER or token.key not in CONNECTORS or after == len(self._words):
             return False
-        return self._joins(after, JOINS_SPELLED) and self._element(after) != ""
+        return self.joins(after, JOINS_SPELLED) and self._element(after) != ""
 
     # --- letters
 
     def _begin_letters(self, place: int, least: int) -> int:
         """Where the letters begin that lead to one: *a* is plainly shown, and may stand before it."""
-        while place > least and self._is_element(place - 1) and self._joins(place, JOINS_LETTERS):
+        while place > least and self._is_element(place - 1) and self.joins(place, JOINS_LETTERS):
             place -= 1
         return place
 
@@ -212,16 +222,17 @@ class _Reader:
         token, gap = self._words[place], self._spelled[2 * place]
         if token.bits & CLITIC and gap.rstrip(" ").endswith(_APOSTROPHES):
             return False
-        dotted = token.cls == SHOWN and "." in (gap, self._spelled[2 * place + 2])  # a word of several: *old.a*
+        inside = gap == "." or (self._spelled[2 * place + 2] == "." and place + 1 < len(self._words))
+        dotted = inside and token.cls == SHOWN  # a word of several: *old.a*, but not the last one of a text
         return _is_letter(token) and not dotted and (gap != "" or place == 0)  # 5s
 
     def _letters(self, start: int) -> tuple[_Span | None, int]:
         """Return the letters that begin at a place, if they are joined, and where they end."""
         words, place = self._words, start
-        while place < len(words) and self._is_element(place) and (place == start or self._joins(place, JOINS_LETTERS)):
+        while place < len(words) and self._is_element(place) and (place == start or self.joins(place, JOINS_LETTERS)):
             place += 1
-        stop = place
-        while self._leads(place) and stop > start and words[stop - 1].case != LOWER:
+        stop, leads = place, self._leads(place)
+        while leads and stop > start and words[stop - 1].case != LOWER and self._spelled[2 * stop] in _JOINS_NAMES:
             stop -= 1  # initials of a name
         if stop - start < LEAST_SPELLED:
             return None, place
@@ -240,7 +251,7 @@ class _Reader:
                 return True
         return False
 
-    def _joins(self, place: int, marks: Collection[str]) -> bool:
+    def joins(self, place: int, marks: Collection[str]) -> bool:
         """Whether the gap before a token has blanks, at most one mark and at most one line end."""
         gap = self._spelled[2 * place]
         if gap in (" ", "-"):

@@ -4,6 +4,7 @@ Pass 1 gives a token its class from its own string and the options. Pass 2 (``pl
 gaps, and of what is shown its key. So whatever pass 2 decides is the same for all strings of a class.
 """
 
+from array import array
 from typing import NamedTuple, final
 
 from textveil.text.segmentation import LOWER
@@ -59,6 +60,21 @@ class Token(NamedTuple):
     kind: str = ""
     layout: str = ""
     bits: int = 0
+
+
+class Window(NamedTuple):
+    """Tokens of a text that are read together: all of it, or some of its lines.
+
+    Attributes:
+        words: Its tokens that are not gaps. In all windows of a text but the first, the last one of the window before
+            comes first: what begins a line may depend on it.
+        spelled: What stands before each, its text, and so on, and what stands at the end.
+        special: The places of those that are not plainly shown.
+    """
+
+    words: list[Token]
+    spelled: list[str]
+    special: "array[int]"
 
 
 def is_plain(token: Token) -> bool:

@@ -48,8 +48,12 @@ class Words:
     """
 
     def __init__(self, words: list[Token], gaps: list[str], *, capitals: bool) -> None:
-        self._words, self._gaps, self._capitals = words, gaps, capitals
-        self._hidden = bytearray(len(words))
+        self._capitals = capitals
+        self.load_words(words, gaps)
+
+    def load_words(self, words: list[Token], gaps: list[str]) -> None:
+        """Ask about other words from here on."""
+        self._words, self._gaps, self._hidden = words, gaps, bytearray(len(words))
         self._plain = range(0)  # words that begin no part of an address: they were looked at
 
     def _is_shown(self, place: int, end: int) -> bool:
