@@ -163,3 +163,9 @@ def test_a_body_that_is_cut_into_many_parts_is_refused_sooner(unit: bytes) -> No
     with pytest.raises(Refusal) as refusal:
         refuse_heavy(body, estimate_memory(body) - 1)
     assert (refusal.value.status, refusal.value.code) == (413, "too-much-memory")
+
+
+def test_different_words_count_more_than_equal_ones() -> None:
+    names = b" ".join(b"Ab%04d" % number for number in range(1_000))
+    assert estimate_memory(names) > 2 * estimate_memory(b"Ab0000 " * 1_000)
+    assert estimate_memory(names) > 96 * len(names) > estimate_memory(b"Ab0000 " * 1_000)
