@@ -389,10 +389,10 @@ FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...], str, str]] = {
     "a second reply at a place replaces the first": (
         ReplyRecords, "add", (("known.owner is not owner", "False"),), "chat", "retries"),
     "one surrogate for equal strings of changed text": (
-        Conversation, "_write_unlinked", (("rewrite_unlinked(read)", "rewrite(read)"),), "prose", "edited"),
+        Conversation, "_write_unlinked", (("rewrite_unlinked(read)", "stream(read)"),), "prose", "edited"),
     "changed text is read as the user's": (
         Conversation, "_write_unlinked",
-        (("self._plan.read_strictly(reader.read([swap.there(text)])[0])", "reader.read([swap.there(text)])[0]"),),
+        (("self._plan.read_strictly(reader.stream(swap.there(text)))", "reader.stream(swap.there(text))"),),
         "numbers", "edited"),
 }  # fmt: skip
 

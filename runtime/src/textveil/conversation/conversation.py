@@ -3,7 +3,7 @@
 import json
 import os
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
@@ -666,7 +666,7 @@ class Conversation:
 
     def _write_unlinked(self, text: str, reader: TextReader) -> str:
         swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
-        read = self._plan.read_strictly(reader.read([swap.there(text)])[0])
+        read = self._plan.read_strictly(reader.stream(swap.there(text)))
         return self._joined(self._running.rewrite_unlinked(read), swap)
 
     def _count_words(self, read: Read | ReadStream) -> None:
@@ -680,10 +680,11 @@ class Conversation:
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
         return self._joined(pieces, swap)
 
-    def _joined(self, pieces: list[Piece], swap: Swap) -> str:
-        written = swap.back("".join(piece.output for piece in pieces))
+    def _joined(self, pieces: Iterable[Piece], swap: Swap) -> str:
         if self._plan.also is None:
-            return written
+            return swap.back("".join(piece.output for piece in pieces))
+        pieces = [*pieces]
+        written = swap.back("".join(piece.output for piece in pieces))
         ends = [*accumulate(len(piece.output) for piece in pieces)]
         kept = [(end - len(piece.output), end) for piece, end in zip(pieces, ends, strict=True) if piece.mention]
         return hide(written, self._plan.also, kept)

@@ -84,12 +84,11 @@ class Places(Words):
     def _load_window(self, window: Window) -> None:
         """Read the next lines. Of the last ones stay the last word, as it was read, and the gap behind it."""
         words, spelled, self._special = window
-        last = self._words[-1:]
+        last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
-            words[0], spelled[2], hidden = last[0], self._spelled[-1], self._hidden[-1]
+            words[0], spelled[2] = last[0], self._spelled[-1]
         self.load_words(words, spelled[::2])
-        if last:
-            self._hidden[0] = hidden
+        self._hidden[: len(last)] = hidden
         self._spelled, self._first = spelled, len(last)
         self._begin = self._first
         self.shown += len(words) - self._first

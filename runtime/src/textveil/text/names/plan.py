@@ -1,7 +1,7 @@
 """Turns the options of a call into a plan of the rung ``names``."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -15,10 +15,10 @@ from textveil.text import segmentation
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks
 from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import CALLED, UNLISTED, Kinds
+from textveil.text.names.kinds import CALLED, UNLISTED, Kinds, Mention
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.promise import Drawing, NamesPromise
-from textveil.text.names.read import Read, TextReader
+from textveil.text.names.read import TextReader
 from textveil.text.names.rewrite import NamesRewriter, Style
 from textveil.text.names.strict import may_be_kept, read_strictly
 from textveil.text.names.surrogates import Surrogates
@@ -87,9 +87,9 @@ class NamesPlan:
         """Returns what reads the texts of one call."""
         return TextReader(Chunks(self._lexicon), self._kinds)
 
-    def read_strictly(self, read: Read) -> Read:
-        """Return a text that was read with more of it hidden: all that only its context keeps."""
-        return read_strictly(read, self._lexicon)
+    def read_strictly(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
+        """Yield the entries of a text that was read with more of it hidden: all that only its context keeps."""
+        return read_strictly(entries, self._lexicon)
 
     def may_be_kept(self, text: str) -> bool:
         """Return whether the rules keep this string in some context."""

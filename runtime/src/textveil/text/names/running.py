@@ -96,15 +96,15 @@ class Running(_Document):
         if held is not None:
             yield _without_tag(held, "")
 
-    def rewrite_unlinked(self, read: Read) -> list[Piece]:
-        """Return the parts of a text in which each mention has a surrogate of its own, also if strings are equal.
+    def rewrite_unlinked(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
+        """Yield the parts of a text in which each mention has a surrogate of its own, also if strings are equal.
 
         Privacy:
             No string of an earlier text is compared, and none is stored: the upstream learns no equality.
         """
         self._linked = False
         try:
-            return self.rewrite(read)
+            yield from self.stream(entries)
         finally:
             self._linked = True
 

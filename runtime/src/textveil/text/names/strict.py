@@ -4,11 +4,12 @@ The rules of context keep ``<3``, ``&#79;`` or a common word where a sentence st
 such a context learns from the result which kind of string the original is. Here a string decides for itself.
 """
 
+from collections.abc import Iterable, Iterator
+
 import regex
 
 from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.read import Read
 from textveil.text.names.slots import Slot
 from textveil.text.names.strings import number_kind
 from textveil.text.names.tokens import CAPITAL, SHOWN
@@ -18,25 +19,26 @@ _WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019]*+|\p{N}++")
 _APOSTROPHES = "'\u2019"
 
 
-def read_strictly(read: Read, lexicon: Lexicon) -> Read:
+def read_strictly(entries: Iterable[str | Mention], lexicon: Lexicon) -> Iterator[str | Mention]:
     """Hide every number and every word that is not kept in all contexts, beside what is hidden already.
+
+    Yields the entries of a text, each when it is asked for.
 
     Privacy:
         The result is a function of the text and of public lists. Nothing that ``read`` hides is kept.
     """
-    entries: list[str | Mention] = []
-    for entry in read.entries:
+    for entry in entries:
         if not isinstance(entry, str):
-            entries.append(entry)
+            yield entry
             continue
         kept = 0
         for match in _WORDS.finditer(entry):
             word = match[0].rstrip(_APOSTROPHES)
             if not _is_always_kept(word, lexicon):
-                entries += [entry[kept : match.start()], _make_mention(word)]
+                yield entry[kept : match.start()]
+                yield _make_mention(word)
                 kept = match.start() + len(word)
-        entries.append(entry[kept:])
-    return Read(entries, read.shown)
+        yield entry[kept:]
 
 
 def may_be_kept(text: str, lexicon: Lexicon) -> bool:
