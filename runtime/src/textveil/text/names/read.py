@@ -24,7 +24,7 @@ _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: Marks that make nothing of a word before them but its end.
 _PLAIN_ENDS = frozenset(".,:!?")
 #: Different pieces between single blanks after which a call keeps those it met lately, and forgets all before them.
-_MOST_PIECES = 1 << 11
+_MOST_PIECES = 1 << 12
 #: Characters of a text that are cut at a time.
 _BLOCK = 1 << 13
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
