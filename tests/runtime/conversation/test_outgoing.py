@@ -1,10 +1,12 @@
 """Messages that go out: shapes of two providers, one mapping, what is refused, what is sent again, files."""
 
 import copy
+import gc
 import json
 import math
 import os
 import pickle
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -412,3 +414,22 @@ def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match=r"^a conversation is not pickled"):
             leave(Conversation(sanitizer))
+
+
+def test_a_conversation_that_nobody_holds_is_freed_at_once() -> None:
+    """In a circle of references it stayed in memory until the garbage collector looked at old objects."""
+    conversation = Conversation(tool_guesses=(3, 32))
+    exchange = conversation.exchange()
+    sent = exchange.outgoing([{"role": "user", "content": "I am Anna Novak."}])
+    exchange.incoming({"role": "assistant", "content": f"You wrote: {sent[0]['content']}"})
+    stream = exchange.stream()
+    stream.feed("Hello")
+    stream.close()
+    restored = Conversation.unpacked(conversation.packed())
+    held = [weakref.ref(conversation), weakref.ref(exchange), weakref.ref(restored)]
+    gc.disable()
+    try:
+        del conversation, exchange, stream, restored
+        assert [one() for one in held] == [None, None, None]
+    finally:
+        gc.enable()

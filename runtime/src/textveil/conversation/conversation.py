@@ -134,7 +134,8 @@ class Conversation:
         self._field_names = FieldNames(lists.common, given, family, self._plan.allowed, self._plan.denied)
         self._pass_through, self._restore_tools = frozenset(pass_through), frozenset(restore_tools)
         self._policy = RestorePolicy.parse(restore_places, restore_hosts)
-        self._rewrite, self._key = rewrite, os.urandom(32)
+        self._rewrite = rewrite
+        self._use_key(os.urandom(32))
         #: What tells the files that it was read from, or saved to, from later ones of others.
         self._stamps: dict[str, bytes] = {}
         self._restores, self._added = Restorer(), 0
@@ -147,7 +148,7 @@ class Conversation:
         self._signed: dict[str, str] = {}
         self._begins: set[str] = set()
         self._shared: dict[str, bool] = {}
-        self._records, self._tests = ReplyRecords(self._hashed), ToolGuesses(tool_guesses)
+        self._tests = ToolGuesses(tool_guesses)
         self._lock = RLock()
         self.unshared = 0
         #: Tags of the messages of an exchange; how many of them went before it, and as what.
@@ -431,7 +432,7 @@ class Conversation:
         found = cls(sanitizer, **given, **content["options"])
         if found._sanitizer.bundle.identity != content["bundle"]:
             raise IdentityMismatch("the conversation was rewritten with another bundle")
-        found._key = bytes.fromhex(content["key"])
+        found._use_key(bytes.fromhex(content["key"]))
         found._stamps.update((place, bytes.fromhex(stamp)) for place, stamp in content.get("stamps", {}).items())
         found._running.go_on(content["draws"])
         for known, (written, used) in content["sent"].items():
@@ -444,6 +445,10 @@ class Conversation:
         found._expect_reply(end)
         found._next = after
         return found
+
+    def _use_key(self, key: bytes) -> None:
+        """Make tags with a key. Replies get no method of this object: in a circle it would stay in memory for long."""
+        self._key, self._records = key, ReplyRecords(partial(_hash_parts, key))
 
     def _expect_reply(self, place: Place) -> None:
         """Note where a reply to the last messages would stand; none has come yet."""
@@ -705,11 +710,15 @@ class Conversation:
         return value if kind == "call" and self._records.has_call(value) else None
 
     def _hashed(self, use: str, *parts: str) -> str:
-        return tag(self._key, use, *(part.encode("utf-8", "surrogatepass") for part in parts)).hex()
+        return _hash_parts(self._key, use, *parts)
 
     def _tag(self, use: str, value: Any) -> str:
         said, passes = dumped(value, IN_ORDER).encode(), dumped(sorted(self._pass_through)).encode()
         return tag(self._key, use, said, passes).hex()
+
+
+def _hash_parts(key: bytes, use: str, *parts: str) -> str:
+    return tag(key, use, *(part.encode("utf-8", "surrogatepass") for part in parts)).hex()
 
 
 def _runs(messages: list[Any], senders: list[str]) -> list[int]:
