@@ -37,6 +37,7 @@ from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, called
 from textveil.text.names.read import Read, ReadStream, TextReader
 from textveil.text.names.running import Piece, Running
+from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
@@ -280,7 +281,9 @@ class Conversation:
         """
         with self._lock:
             try:
-                found = Reader(self._restorer, self._remember, self._restore_tools, self._policy).read(reply)
+                restorer, numbers = self._restorer, self._find_sent_numbers
+                reader = Reader(restorer, self._remember, self._restore_tools, self._policy, numbers)
+                found = reader.read(reply)
             except RecursionError:
                 raise InputError("the reply is nested too deeply") from None
             if record:
@@ -301,7 +304,7 @@ class Conversation:
                     self._record(written, restored, is_part=True)
 
         with self._lock:
-            return ReplyStream(self._restorer.index, remember, self._policy)
+            return ReplyStream(self._restorer.index, remember, self._policy, self._find_sent_numbers)
 
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages so that it can go out again as the model wrote it.
@@ -619,6 +622,13 @@ class Conversation:
             self._restores.add(pair for tag in islice(went, self._added, None) for pair in self._pairs_of(tag))
             self._added = len(went)
         return self._restores
+
+    def _find_sent_numbers(self) -> set[str]:
+        """Return the numbers of all messages that went out, or of those of an exchange."""
+        with self._lock:
+            tags = [*(self._sent if self._through is None else self._through)]
+            sent = [self._sent[tag][0] for tag in tags if tag in self._sent]
+        return set().union(*map(find_numbers, sent))
 
     def _pairs_of(self, tag: str) -> list[Pair]:
         return self._sent[tag][1] if tag in self._sent else self._records.used_at(tag)
