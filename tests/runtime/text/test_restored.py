@@ -103,3 +103,55 @@ def _incoming(sanitizer: Sanitizer, text: str) -> Any:
     assert stream.incoming is not None
     assert stream.incoming.report == found.report
     return found
+
+
+PEOPLE = Restorer([("Rosa T. Voss", "Mara Quell"), ("Kim Poole", "Lee Ann Park")])
+
+
+@pytest.mark.parametrize(
+    ("reply", "restored"),
+    [
+        ("Dear R. Voss,", "Dear M. Quell,"),
+        ("R Voss and K. Poole", "M Quell and L. Park"),
+        ("R. T. Voss, R.T. Voss", "M. Quell, M. Quell"),
+        ("Voss, R. (2020)", "Quell, M. (2020)"),
+        ("Dear R.,", "Dear M.,"),
+        ("R. VOSS", "M. QUELL"),
+        ("Plan R. and T. Voss", "Plan R. and T. Voss"),
+    ],
+)
+def test_an_initial_belongs_to_its_person(reply: str, restored: str) -> None:
+    assert PEOPLE.restore(reply) == restored
+
+
+def test_an_initial_of_two_people_is_reported() -> None:
+    restorer = Restorer([("Rosa Voss", "Mara Quell"), ("Rita Voss", "Tom Quell")])
+    restored = restorer.restore("Dear R. Voss")
+    assert restored == "Dear R. Voss"
+    assert restored.report.not_restored == (("R. Voss", "ambiguous"),)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["[person1]", "[Person 1]", "(person 1)", "[PERSON_1]", "{person 1}", "(Person1)", "[person-1]", "[person 1]"],
+)
+def test_other_brackets_of_a_tag_are_restored(tag: str) -> None:
+    restorer = Restorer([("[person 1]", "Mara Quell")])
+    assert restorer.restore(f"Dear {tag}, hello.") == "Dear Mara Quell, hello."
+    assert "Mara" not in restorer.restore(f"a `{tag}` <b x={tag}>")
+
+
+@pytest.mark.parametrize("bare", ["person 1", "Person 1"])
+def test_a_bare_tag_stays_and_is_reported(bare: str) -> None:
+    restored = Restorer([("[person 1]", "Mara Quell")]).restore(f"Then {bare} came, not person 12.")
+    assert restored == f"Then {bare} came, not person 12."
+    assert restored.report.not_restored == ((bare, "word"),)
+
+
+def test_a_result_restores_what_a_conversation_does() -> None:
+    text = "Dr. Mara K. Quell paid $1,250 for order 48213 on 12 March 2024. She is 43 and has 7 chairs."
+    for _ in range(20):
+        result = Sanitizer.load().sanitize(text, protect="names")
+        for restorer in (result.mapping, Restorer.from_json(result.mapping.to_json().encode())):
+            restored = restorer.restore(result.text)
+            assert restored == text or restored.report.not_restored

@@ -24,7 +24,6 @@ from textveil.conversation.reply_records import (
     own_fields,
     units_of,
 )
-from textveil.conversation.sent import pairs, write
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
 from textveil.conversation.written_strings import hidden_strings
@@ -34,9 +33,10 @@ from textveil.release import KeptWords
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
-from textveil.text.names.kinds import CALLED_BY_OTHERS, called
+from textveil.text.names.kinds import CALLED_BY_OTHERS, Piece, called
 from textveil.text.names.read import Read, ReadStream, TextReader
-from textveil.text.names.running import Piece, Running
+from textveil.text.names.reply_pairs import find_pairs, write
+from textveil.text.names.running import Running
 from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
@@ -687,7 +687,7 @@ class Conversation:
         self._count_words(read)
         pieces = self._running.rewrite(read) if link else self._running.rewrite_unlinked(read)
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
-        self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
+        self._found += (pair._replace(original=swap.back(pair.original)) for pair in find_pairs(pieces))
         return self._joined(pieces, swap)
 
     def _joined(self, pieces: list[Piece], swap: Swap) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.chunks import Chunk, is_address_like
-from textveil.text.forms import Form, Pair, folded, original_of
+from textveil.text.forms import BARE_TAG, BEHIND, Form, Pair, folded, original_of, word_before
 from textveil.text.regions import Region, Role, Scanner
 from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
@@ -26,9 +26,6 @@ _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: What begins as JSON does: a reply, or a block of code of it; so much of it tells.
 _JSON, _FENCE, _HEAD = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
-_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
-#: Characters of the reply that are remembered behind the place that is looked at.
-_BEHIND = 48
 #: Blanks, ends of lines and marks of quotation between two words of a form.
 _MOST_BLANKS = 6
 _BLANKS = re.compile(r"\s[\s>]*")
@@ -188,7 +185,7 @@ class Stream(ReportViews):
             self._tail = self._chunk
             self._end_chunk()
         self._block = self._block_until(text[len(self._behind) : place])
-        self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
+        self._behind, self._held = text[max(0, place - BEHIND) : place], text[place:]
         out, self._out = "".join(self._out), []
         return out
 
@@ -411,6 +408,9 @@ class Stream(ReportViews):
             self.not_restored.append(NotRestored(written, SkipReason.AMBIGUOUS))
             return None
         pair = form[0]
+        if form[1] == BARE_TAG:
+            self.not_restored.append(NotRestored(written, SkipReason.WORD))
+            return None
         ordinary = written.isalpha() and written.islower() and not pair.output.islower()
         if ordinary or (pair.weak and not pair.before == word_before(text[:place]) != ""):
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
@@ -464,9 +464,3 @@ def _stands_alone(text: str, place: int, end: int) -> bool:
 
 def _is_inside(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character)[0] == "M"
-
-
-def word_before(text: str) -> str:
-    """Returns the word, or the sign of a currency or a number, right before the end of a text; folded."""
-    match = _BEFORE.search(text[-_BEHIND:])
-    return "" if match is None else folded(match[1] or match[2])

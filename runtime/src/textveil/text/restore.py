@@ -154,8 +154,12 @@ class Restorer:
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""
-        originals = {pair.output: pair.original for pair in self._known[0].values()}
-        content = {"format": FORMAT, "format_version": VERSION, "originals": originals}
+        pairs = self._known[0].values()
+        originals = {pair.output: pair.original for pair in pairs if not pair.lead and not pair.weak}
+        content: dict[str, Any] = {"format": FORMAT, "format_version": VERSION, "originals": originals}
+        in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
+        if in_context:  # output, original, characters of the output that count (0: all), what stands before it
+            content["in_context"] = in_context
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod
@@ -169,15 +173,32 @@ class Restorer:
             found = parse_json(content, "the mapping", most=MOST_BYTES, values=MOST_BYTES, printable=False)
         except (BundleDamaged, BundleTooLarge):
             found = {}
-        originals = found.get("originals")
+        originals, in_context = found.get("originals"), found.get("in_context", [])
         if (
             found.get("format") != FORMAT
             or (type(found.get("format_version")), found["format_version"]) != (int, VERSION)
             or not isinstance(originals, dict)
             or not all(isinstance(original, str) for original in originals.values())
+            or not isinstance(in_context, list)
+            or not all(map(_is_in_context, in_context))
         ):
             raise InputError("the mapping is not one that textveil has written")
-        return cls(originals.items())
+        pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
+        return cls([*originals.items(), *pairs])
+
+
+def _is_in_context(entry: Any) -> bool:
+    """Return whether an entry of a mapping is an output, its original, a length and the word before it."""
+    if not isinstance(entry, list) or len(entry) != 4:
+        return False
+    output, original, lead, before = entry
+    return (
+        isinstance(output, str)
+        and isinstance(original, str)
+        and isinstance(before, str)
+        and type(lead) is int
+        and 0 <= lead < len(output)
+    )
 
 
 def not_a_tag(text: str) -> str:
