@@ -97,7 +97,7 @@ def _with_context(pieces: Sequence[Piece], place: int, output: str, original: st
     after = _WORD_AFTER.match("".join(piece.output for piece in pieces[place + 1 : place + 4])[:_NEAR])
     yield Pair(output, original, 0, True, before if len(before) > _SHORT or before in _SIGNS else "")
     if after is not None:
-        for follows in {after[0], after[0].lstrip(".")}:
+        for follows in dict.fromkeys((after[0], after[0].lstrip("."))):
             yield Pair(output + follows, original, len(output))
 
 
