@@ -20,6 +20,12 @@ import {
 export interface Pair {
   readonly output: string;
   readonly original: string;
+  /** How many characters of the output stand for the original: the rest is context. All of them if 0. */
+  readonly lead?: number;
+  /** Whether it is too short to be told from other words where nothing else tells. */
+  readonly weak?: boolean;
+  /** The folded word or sign that must stand before a weak one. */
+  readonly before?: string;
 }
 
 /** A form of what came out: folded, and how it is written; nothing where it is as it came out. */
@@ -44,6 +50,21 @@ const DECIMAL = /\p{Nd}/u;
 const BLANKS = new RegExp(`[${WHITE}]+`, "g");
 const OUTER_BLANKS = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 const SHORTEST_PLURAL = 3;
+const TAG = /^\[([\p{L}\p{N}_-]+) (\p{Nd}+)\]$/u;
+const NAME = /^(?=\p{Lu})\p{L}+\.*$/u;
+const BLANK = new RegExp(`[${WHITE}]+`);
+/** A tag without brackets: a reply may count things of its own so. */
+export const BARE_TAG = "bare tag";
+const BEFORE =
+  /([\p{L}\p{N}_][\p{L}\p{N}_'\u2019]*)[^\p{L}\p{N}_$\u20ac\u00a3\u00a5#]{1,3}$|([$\u20ac\u00a3\u00a5#])$/u;
+/** So much of a text is remembered for the words before a place. */
+const BEHIND = 48;
+
+/** The word, or the sign of a currency or a number, right before the end of a text; folded. */
+export function wordBefore(text: string): string {
+  const found = BEFORE.exec([...text.slice(-2 * BEHIND)].slice(-BEHIND).join(""));
+  return found === null ? "" : folded(found[1] ?? found[2] ?? "");
+}
 const months = new Map(
   MONTHS.flatMap((name, place) => [name.slice(0, 3), name].map((short) => [short.toLowerCase(), place + 1] as const)),
 ).set("sept", 9);
@@ -63,6 +84,22 @@ const fold = (character: string): string =>
 export function* formsOf(pair: Pair): Generator<Form> {
   const { output } = pair;
   yield { text: folded(output).replace(OUTER_BLANKS, "").replace(BLANKS, " "), pair, way: "" };
+  if (pair.lead || pair.weak) return;
+  const tag = TAG.exec(output);
+  if (tag !== null) {
+    const [, name = "", place = ""] = tag;
+    for (const join of ["", "_", "-"]) yield { text: folded(`[${name}${join}${place}]`), pair, way: "tag" };
+    for (const join of [" ", "", "_"]) {
+      yield { text: folded(`(${name}${join}${place})`), pair, way: "tag" };
+      yield { text: folded(`{${name}${join}${place}}`), pair, way: "tag" };
+    }
+    yield { text: folded(`${name} ${place}`), pair, way: BARE_TAG };
+    return;
+  }
+  const words = output.split(" ");
+  if (words.length > 1 && words.every((word) => NAME.test(word))) {
+    for (const [way, text] of initialsOf(output)) yield { text: folded(text), pair, way };
+  }
   const number = NUMBER.exec(output);
   const phone = PHONE.exec(output);
   const date = parsed(output);
@@ -86,11 +123,38 @@ export function* formsOf(pair: Pair): Generator<Form> {
 
 /** The original of a form, written as the form is. */
 export function originalOf(form: Form, written: string, cutter: Cutter): string {
-  const { output, original } = form.pair;
+  const { output: whole, original, lead = 0 } = form.pair;
+  const output = lead > 0 ? [...whole].slice(0, lead).join("") : whole;
+  if (form.way === "tag") return original;
+  if (form.way.startsWith("initial")) {
+    const shortened = initialsOf(original).get(form.way) ?? original;
+    return isUpper(written) ? shortened.toUpperCase() : shortened;
+  }
   if (form.way === "plural") return inCaseOf(written, plural(output), plural(original), cutter);
   if (form.way === "number") return asNumber(written, output, original);
   const date = form.way === "" ? undefined : parsed(original);
   return date === undefined ? inCaseOf(written, output, original, cutter) : (writtenAs(date).get(form.way) ?? original);
+}
+
+/** How replies write a person with initials, which belong to the person. */
+function initialsOf(name: string): Map<string, string> {
+  const words = name.split(BLANK).filter((word) => word !== "");
+  if (words.length === 0) return new Map();
+  const first = (words.length > 1 ? words.slice(0, -1) : words)
+    .map((word) => [...word][0] ?? "")
+    .filter((letter) => HAS_LETTER.test(letter))
+    .map((letter) => letter.toUpperCase());
+  const [given = "?", last = ""] = [first[0], words.at(-1)];
+  const [all, tight] = first.length > 0 ? [first.join(". "), first.join(".")] : ["?", "?"];
+  return new Map([
+    ["initial", `${given}. ${last}`],
+    ["initial without dot", `${given} ${last}`],
+    ["initials", `${all}. ${last}`],
+    ["initials without blanks", `${tight}. ${last}`],
+    ["initial last", `${last}, ${given}.`],
+    ["initial after Dear", `Dear ${given}.,`],
+    ["initial after Hi", `Hi ${given}.,`],
+  ]);
 }
 
 /** An original as it is spelled where its output is, else in the case in which that is written. */

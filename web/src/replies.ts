@@ -3,7 +3,7 @@
 import { ActiveContentDetector } from "./active.js";
 import { Chunk, isAddressLike } from "./chunks.js";
 import { InputError } from "./errors.js";
-import { type Form, folded, originalOf } from "./forms.js";
+import { BARE_TAG, type Form, folded, originalOf, wordBefore } from "./forms.js";
 import { MOST_BLANKS } from "./generated.js";
 import type { RestorePolicy, SkipReason } from "./policy.js";
 import { type Region, type Role, Scanner } from "./regions.js";
@@ -323,7 +323,12 @@ export class RestoreStream implements RestoreReport {
     for (const one of found.reverse()) {
       // What follows a mark is not known.
       if (!final && one.end + sizeAt(text, one.end) >= text.length) return "more";
-      if (standsAlone(text, place, one.end)) return one;
+      if (standsAlone(text, place, one.end)) {
+        const { output, lead = 0 } = one.form?.pair ?? { output: "" };
+        return lead > 0
+          ? { form: one.form, end: endOf(text, place, folded([...output].slice(0, lead).join(""))) }
+          : one;
+      }
     }
     return undefined;
   }
@@ -344,7 +349,9 @@ export class RestoreStream implements RestoreReport {
       this.ambiguous.push(written);
       return undefined;
     }
-    if (LETTERS.test(written) && isLower(written) && !isLower(form.pair.output)) {
+    const { output, weak = false, before = "" } = form.pair;
+    const ordinary = form.way === BARE_TAG || (LETTERS.test(written) && isLower(written) && !isLower(output));
+    if (ordinary || (weak && (before === "" || before !== wordBefore(text.slice(0, place))))) {
       this.unplaced.push(written);
       return undefined;
     }
@@ -363,6 +370,17 @@ export class RestoreStream implements RestoreReport {
     if (this.#region === undefined || this.#region === "code") return JSON_BEGINS.test(this.#blockUntil(before));
     return this.#region === "json";
   }
+}
+
+/** Where a folded text that a text has at a place ends in it. */
+function endOf(text: string, place: number, part: string): number {
+  let [read, at] = ["", place];
+  while (read.length < part.length && at < text.length) {
+    const character = charAt(text, at);
+    read += WHITE_ALONE.test(character) ? " " : folded(character);
+    at += character.length;
+  }
+  return at;
 }
 
 /** A destination without the first character of a surrogate, which the scanner has read already. */

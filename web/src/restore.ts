@@ -29,19 +29,21 @@ export class Restorer {
   #begins = new Set<string>();
 
   /** @internal */
-  constructor(pairs: Iterable<readonly [output: string, original: string]>, cutter: Cutter) {
+  constructor(pairs: Iterable<Pair | readonly [output: string, original: string]>, cutter: Cutter) {
     this.#cutter = cutter;
-    for (const [output, original] of pairs) {
+    for (const given of pairs) {
+      const pair: Pair = "output" in given ? given : { output: given[0], original: given[1] };
+      const { output, original } = pair;
       const key = keyOf(output);
       if (this.#ambiguous.has(key)) continue;
       const first = this.#pairs.get(key);
       if (first === undefined) {
-        this.#pairs.set(key, { output, original });
+        this.#pairs.set(key, pair);
       } else if (first.original !== original && keyOf(first.original) !== keyOf(original)) {
         this.#pairs.delete(key);
-        this.#ambiguous.set(key, { output: first.output, original: "" });
+        this.#ambiguous.set(key, { ...first, original: "" });
       } else if (isUpper(first.original) && !isUpper(original)) {
-        this.#pairs.set(key, { output, original }); // a heading in capitals, then the name
+        this.#pairs.set(key, pair); // a heading in capitals, then the name
       }
     }
   }
@@ -63,8 +65,15 @@ export class Restorer {
 
   /** The mapping as JSON, to be kept on this device: it is as private as the text. */
   toText(): string {
-    const originals = Object.fromEntries([...this.#pairs.values()].map((pair) => [pair.output, pair.original]));
-    return `${JSON.stringify({ format: FORMAT, format_version: VERSION, originals })}\n`;
+    const pairs = [...this.#pairs.values()];
+    const originals = Object.fromEntries(
+      pairs.filter((pair) => !pair.lead && !pair.weak).map((pair) => [pair.output, pair.original]),
+    );
+    const inContext = pairs
+      .filter((pair) => pair.lead || pair.weak)
+      .map(({ output, original, lead = 0, before = "" }) => [output, original, lead, before]);
+    const more = inContext.length > 0 ? { in_context: inContext } : {};
+    return `${JSON.stringify({ format: FORMAT, format_version: VERSION, originals, ...more })}\n`;
   }
 
   /** @internal */
@@ -75,13 +84,25 @@ export class Restorer {
     } catch {
       found = undefined;
     }
-    const { format, format_version: version, originals } = (found ?? {}) as Record<string, unknown>;
+    const {
+      format,
+      format_version: version,
+      originals,
+      in_context: inContext = [],
+    } = (found ?? {}) as Record<string, unknown>;
     const entries = typeof originals === "object" && originals !== null ? Object.entries(originals) : undefined;
     const sound = entries?.every((entry): entry is [string, string] => typeof entry[1] === "string");
-    if (format !== FORMAT || version !== VERSION || entries === undefined || !sound) {
+    if (format !== FORMAT || version !== VERSION || entries === undefined || !sound || !isInContext(inContext)) {
       throw new InputError("the mapping is not one that textveil has written");
     }
-    return new Restorer(entries, cutter);
+    const pairs = inContext.map(([output, original, lead, before]) => ({
+      output,
+      original,
+      lead,
+      weak: lead === 0,
+      before,
+    }));
+    return new Restorer([...entries, ...pairs], cutter);
   }
 
   /**
@@ -130,6 +151,19 @@ export class Restorer {
     this.#forms = found;
     return found;
   }
+}
+
+/** Whether these are outputs, each with its original, a length and the word before it. */
+function isInContext(value: unknown): value is [string, string, number, string][] {
+  return (
+    Array.isArray(value) &&
+    value.every((entry) => {
+      if (!Array.isArray(entry) || entry.length !== 4) return false;
+      const [output, original, lead, before] = entry;
+      if (![output, original, before].every((one) => typeof one === "string")) return false;
+      return Number.isSafeInteger(lead) && lead >= 0 && lead < [...output].length;
+    })
+  );
 }
 
 /** @internal A text that has no tags of ours with a blank in all that looks like one, so that it is not restored. */

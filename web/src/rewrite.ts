@@ -5,6 +5,7 @@ import { size } from "./characters.js";
 import { thousands } from "./decimal.js";
 import { uniformBelowEach, type Words } from "./entropy.js";
 import { DocumentTooLong } from "./errors.js";
+import type { Pair } from "./forms.js";
 import { BATCH_CHARACTERS, LONG_CHARACTERS } from "./generated.js";
 import { GAP, STRING } from "./segments.js";
 import { endsSentence, MEMBER, MENTION, markOf, marksOf, type Rule, type Token, VISIBLE } from "./skeleton.js";
@@ -72,7 +73,7 @@ export interface Plan {
 export interface Rewritten {
   readonly texts: string[];
   readonly tokens: number;
-  readonly pairs: [string, string][];
+  readonly pairs: readonly (Pair | readonly [string, string])[];
 }
 
 /** What a text is read as: gaps, and the tokens of each word or string. */

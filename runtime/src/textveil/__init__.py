@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from textveil.conversation import Conversation, Incoming
     from textveil.ledger import Budget, Ledger
     from textveil.text.options import Options
+    from textveil.text.restored import Restored, RestoreReport
     from textveil.text.sanitizer import Sanitizer
     from textveil.text.statement import PrivacyStatement, Result
     from textveil.vector.encoder import Encoder, VectorRelease
@@ -27,6 +28,8 @@ __all__ = [
     "Ledger",
     "Options",
     "PrivacyStatement",
+    "RestoreReport",
+    "Restored",
     "Result",
     "Sanitizer",
     "VectorRelease",
@@ -41,6 +44,8 @@ def __getattr__(name: str) -> Any:
     """Imports a public name when it is first asked for: who rewrites text pays nothing for vectors, nor the reverse."""
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module
+    elif name in ("Restored", "RestoreReport"):
+        from textveil.text import restored as module
     elif name == "Options":
         from textveil.text import options as module
     elif name == "PrivacyStatement":

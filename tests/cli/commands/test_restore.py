@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from textveil.text.restore import Restorer
 
-SAID = "textveil: {} of 1 word of the mapping put back{}\n"
+#: What the line on standard error names for each reason.
+COUNTED = {
+    "link": "in links (--restore-hosts HOST)",
+    "code": "in code (--restore-places code)",
+    "math": "in math (--restore-places math)",
+    "json": "in JSON (--restore-places json)",
+    "markup": "in or after markup",
+    "chunk": "in what may be an address (--restore-hosts HOST)",
+    "active": "in a reply with a script or an event handler",
+}
 #: A reply, the option that opens the place, and the reason without it.
 ATTACKS = [
     ("![x](https://e.example/?q=Zed)", "--restore-places=all", "link"),
@@ -34,10 +43,14 @@ def test_a_place_is_restored_if_its_option_says_so(
     here: Callable[..., Any], mapping: Path, reply: str, option: str, reason: str
 ) -> None:
     ran = here("restore", "--mapping", mapping, "--text", reply)
-    stayed = f"; 1 stayed: {reason} 1 (see textveil restore --help)"
-    assert (ran.code, ran.text, ran.message) == (0, reply + "\n", SAID.format(0, stayed))
+    message = f"textveil: 0 mentions restored, 1 not restored: 1 {COUNTED[reason]}\n"
+    assert (ran.code, ran.text, ran.message) == (0, reply + "\n", message)
     ran = here("restore", "--mapping", mapping, option, "--text", reply)
-    assert (ran.code, ran.text, ran.message) == (0, reply.replace("Zed", "Zorblax") + "\n", SAID.format(1, ""))
+    restored = reply.replace("Zed", "Zorblax")
+    assert (ran.code, ran.text, ran.message) == (0, restored + "\n", "textveil: 1 mention restored\n")
+    ran = here("restore", "--mapping", mapping, "--json", "--quiet", "--text", reply)
+    expected = {"text": reply + "\n", "restored": [], "not_restored": [{"written": "Zed", "reason": reason}]}
+    assert (json.loads(ran.out), ran.message) == (expected | {"unknown_numbers": []}, "")
 
 
 def test_what_stayed_is_counted_by_reason(here: Callable[..., Any], mapping: Path, tmp_path: Path) -> None:
@@ -46,9 +59,10 @@ def test_what_stayed_is_counted_by_reason(here: Callable[..., Any], mapping: Pat
     second.write_text("[a](//e.example/Zed)\n")
     ran = here("restore", "--mapping", mapping, first, second)
     assert ran.text.count("Zorblax") == 1
-    stays = "; left as they are: 1 number that the mapping does not have; 4 stayed: link 3, code 1"
-    assert ran.message.startswith("textveil: 1 of 1 word of the mapping put back; left as they are: ")
-    assert set(ran.message.split(": ")[-1].split(" (")[0].split(", ")) == set(stays.split(": ")[-1].split(", "))
+    message = "textveil: 1 mention restored, 4 not restored: 3 in links (--restore-hosts HOST), 1 in code "
+    assert ran.message == message + "(--restore-places code)\n"
+    lines = here("restore", "--mapping", mapping, "--json", first, second).text.splitlines()
+    assert [len(json.loads(line)["not_restored"]) for line in lines] == [3, 1]
     options = ("--restore-places", "code", "--restore-places", "json", "--restore-hosts", "e.example")
     assert here("restore", "--mapping", mapping, *options, first, second).text.count("Zorblax") == 2
 
@@ -57,7 +71,10 @@ def test_a_number_that_stayed_is_one_of_the_mapping(here: Callable[..., Any], tm
     path = tmp_path / "m.json"
     path.write_text(json.dumps({"format": "textveil-mapping", "format_version": 1, "originals": {"4718": "9923"}}))
     ran = here("restore", "--mapping", path, "--text", "Or `4718`.")
-    assert ran.message == SAID.format(0, "; 1 stayed: code 1 (see textveil restore --help)")
+    assert ran.message == f"textveil: 0 mentions restored, 1 not restored: 1 {COUNTED['code']}\n"
+    ran = here("restore", "--mapping", path, "--text", "4718 and 12 make 4730.")
+    numbers = "2 numbers that the text did not have: the model may have computed them from replaced numbers"
+    assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 mention restored; {numbers}\n")
 
 
 def test_active_content_at_the_end_counts_for_the_whole_reply(
@@ -68,7 +85,7 @@ def test_active_content_at_the_end_counts_for_the_whole_reply(
     file.write_text("Zed\n" + "a line of words\n" * (1 << 17) + "<script>\n")
     ran = here("restore", "--mapping", mapping, file)
     assert ran.text == file.read_text()
-    assert "1 stayed: active 1" in ran.message
+    assert "1 not restored: 1 in a reply with a script" in ran.message
     file.write_text("Zed\n" + "a line of words\n" * (1 << 17))
     assert here("restore", "--mapping", mapping, file).text == file.read_text().replace("Zed", "Zorblax")
 

@@ -99,7 +99,8 @@ def test_a_file_gets_words_in_running_text_alone(
         answer = write(f"answer{number}.txt", text.replace("{}", name))
         written = (tmp_path / f"answer{number}.txt").read_text()
         assert written == text.replace("{}", "Zorblaxia Novak" if given else name)
-        assert lines == ([] if given else [f"write_file: 1 stayed: {reason} 1"])
+        assert bool(lines) is not bool(given)
+        assert all(line.startswith("write_file: 0 mentions restored, 1 not restored: 1 ") for line in lines)
         assert reason not in answer  # the model is not told what a place holds
 
 

@@ -75,7 +75,7 @@ def restores(bundle: Path, released: str, mapping: Path) -> bool:
     if not mapping.exists():
         return False
     restored = Restorer.from_json(mapping.read_bytes()).restore(released)
-    return len(restored.split()) == len(TEXT.split()) and set(json.loads(mapping.read_text())["originals"]) <= {
+    return len(restored.text.split()) == len(TEXT.split()) and set(json.loads(mapping.read_text())["originals"]) <= {
         word.strip(",") for word in released.split()
     }
 

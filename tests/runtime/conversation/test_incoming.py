@@ -86,7 +86,7 @@ def test_what_stays_is_reported() -> None:
     stream = Stream(Restorer(PAIRS).index)
     stream.feed("Don: a perry, Price, 7 days, 7 chairs")
     stream.close()
-    assert (stream.placed, stream.unplaced, stream.ambiguous) == (["Don", "7"], ["perry", "7"], ["Price"])
+    assert (stream.placed, stream.unplaced, stream.ambiguous) == (["Don", "7"], ("perry", "7"), ("Price",))
 
 
 def streamed(restorer: Restorer, deltas: list[str]) -> tuple[str, int]:

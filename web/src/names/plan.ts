@@ -4,6 +4,7 @@ import type { TextBundle } from "../bundle/text.js";
 import { L as LETTER, size } from "../characters.js";
 import { uniformBelowEach, type Words } from "../entropy.js";
 import { OptionError } from "../errors.js";
+import type { Pair } from "../forms.js";
 import { NAMES_BATCH, SMALL_KINDS, UNLISTED } from "../generated.js";
 import { capOf, type Given } from "../options.js";
 import { notATag } from "../restore.js";
@@ -11,6 +12,7 @@ import type { Rewritten } from "../rewrite.js";
 import { NamesStatement, type Statement, type Style } from "../statement.js";
 import { LOWER } from "../words.js";
 import { called, equalOf, Kinds, type Mention, type Part } from "./kinds.js";
+import { findPairs, type Piece } from "./pairs.js";
 import { Places } from "./places.js";
 import { joinSpelled } from "./spelled.js";
 import { Surrogates } from "./surrogates.js";
@@ -119,18 +121,24 @@ class Document {
     return draw;
   }
 
-  /** The texts with what was drawn, and pairs of what came out and what stood there. */
-  written(): { texts: string[]; pairs: [string, string][] } {
+  /** The texts with what was drawn, and what replies may mention of them. */
+  written(): { texts: string[]; pairs: Pair[] } {
     for (const draw of this.draws) if (draw.deck !== undefined) draw.member = draw.deck.deal(draw.member);
-    const pairs: [string, string][] = [];
+    const pairs: Pair[] = [];
     const texts = this.read.map((text, number) => {
       const planned = this.#planned[number] ?? [];
-      const parts = [""];
       let place = 0;
-      for (const entry of text.entries) {
-        const found = typeof entry === "string" ? entry : this.#spelled(entry, planned[place++] ?? "", pairs);
-        if (typeof entry === "string" || !found.startsWith("[")) parts[parts.length - 1] += found;
-        else parts.push(found, "");
+      const pieces = text.entries.map(
+        (entry): Piece =>
+          typeof entry === "string"
+            ? { output: entry, original: entry, parts: [] }
+            : this.#spelled(entry, planned[place++] ?? ""),
+      );
+      for (const pair of findPairs(pieces)) pairs.push(pair);
+      const parts = [""];
+      for (const { output, mention } of pieces) {
+        if (mention === undefined || !output.startsWith("[")) parts[parts.length - 1] += output;
+        else parts.push(output, "");
       }
       // What else looks like a tag is somebody else's, and must not be restored.
       return parts.length === 1 ? (parts[0] ?? "") : parts.map((part, at) => (at % 2 ? part : notATag(part))).join("");
@@ -138,24 +146,15 @@ class Document {
     return { texts, pairs };
   }
 
-  #spelled(mention: Mention, planned: string | Draw[], pairs: [string, string][]): string {
-    if (typeof planned === "string") {
-      if (planned.startsWith("[")) pairs.push([planned, mention.named]);
-      return planned;
-    }
-    const spelled = mention.parts
-      .map((part, place) => {
-        const draw = planned[place] as Draw;
-        const found = this.surrogates.spelled(part.kind, part.layout, draw.member, mention.case);
-        if (draw.deck !== undefined) pairs.push([found, part.text]);
-        return part.kind === "initial" && place < mention.parts.length - 1 ? `${found}.` : found;
-      })
-      .join(" ");
-    const joined = mention.parts.map((part) => part.text).join(" ");
-    if (planned.length > 1 && mention.named !== joined && planned.every((draw) => draw.deck !== undefined)) {
-      pairs.push([spelled, mention.named]); // Jean-Luc Picard
-    }
-    return spelled;
+  #spelled(mention: Mention, planned: string | Draw[]): Piece {
+    const original = mention.slot.text;
+    if (typeof planned === "string") return { output: planned, original, mention, parts: [] };
+    const parts = mention.parts.map((part, place) =>
+      this.surrogates.spelled(part.kind, part.layout, (planned[place] as Draw).member, mention.case),
+    );
+    const last = parts.length - 1;
+    const output = parts.map((part, at) => (mention.parts[at]?.kind === "initial" && at < last ? `${part}.` : part));
+    return { output: output.join(" "), original, mention, parts };
   }
 }
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
         read_words,
         say,
         say_unless,
-        write_reasons,
     )
     from textveil_cli.console.progress import bytes_bar, progress_bars
+    from textveil_cli.console.restore_summary import describe_report
 
 __all__ = [
     "SETTINGS",
@@ -34,6 +34,7 @@ __all__ = [
     "all_lines",
     "bytes_bar",
     "command_line",
+    "describe_report",
     "file_name",
     "grouped",
     "inputs_of",
@@ -48,7 +49,6 @@ __all__ = [
     "run",
     "say",
     "say_unless",
-    "write_reasons",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress")
+__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress", "restore_summary")

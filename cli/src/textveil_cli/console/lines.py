@@ -5,7 +5,6 @@ import os
 import re
 import stat
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -33,11 +32,6 @@ def say_unless(message: str, quiet: bool) -> None:
     """Prints a message of ``textveil`` on standard error, unless it is to be quiet."""
     if not quiet:
         say(f"textveil: {message}")
-
-
-def write_reasons(reasons: Iterable[str]) -> str:
-    """Write how many surrogates of a reply stayed for each reason, such as ``link 2, code 1``."""
-    return ", ".join(f"{reason} {count:,}" for reason, count in Counter(reasons).most_common())
 
 
 @contextmanager

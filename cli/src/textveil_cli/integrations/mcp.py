@@ -16,7 +16,7 @@ from typing import Any
 from textveil import Conversation, Sanitizer
 from textveil.errors import ExtraMissing, OptionError, OutputError
 
-from textveil_cli.console import say_unless, write_reasons
+from textveil_cli.console import describe_report, say_unless
 from textveil_cli.integrations.rewriter import loaded
 from textveil_cli.integrations.written_files import WrittenFiles
 
@@ -106,7 +106,7 @@ def make_server(
                 "the file cannot be written there: it must be a new one, in a folder that is there"
             ) from None
         if found.skipped:
-            report(f"write_file: {len(found.skipped):,} stayed: {write_reasons(why for _, why in found.skipped)}")
+            report(f"write_file: {describe_report(found.report)}")
         return "written"  # what was put back, and what not, can tell which originals are equal
 
     return server

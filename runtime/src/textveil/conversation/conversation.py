@@ -24,7 +24,6 @@ from textveil.conversation.reply_records import (
     own_fields,
     units_of,
 )
-from textveil.conversation.sent import pairs, write
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
 from textveil.conversation.written_strings import hidden_strings
@@ -34,9 +33,11 @@ from textveil.release import KeptWords
 from textveil.sequences import require_string
 from textveil.text.forms import Pair
 from textveil.text.names.also import hide
-from textveil.text.names.kinds import CALLED_BY_OTHERS, called
+from textveil.text.names.kinds import CALLED_BY_OTHERS, Piece, called
 from textveil.text.names.read import Read, ReadStream, TextReader
-from textveil.text.names.running import Piece, Running
+from textveil.text.names.reply_pairs import find_pairs, write
+from textveil.text.names.running import Running
+from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
@@ -281,7 +282,9 @@ class Conversation:
         """
         with self._lock:
             try:
-                found = Reader(self._restorer, self._remember, self._restore_tools, self._policy).read(reply)
+                restorer, numbers = self._restorer, self._find_sent_numbers
+                reader = Reader(restorer, self._remember, self._restore_tools, self._policy, numbers)
+                found = reader.read(reply)
             except RecursionError:
                 raise InputError("the reply is nested too deeply") from None
             if record:
@@ -302,7 +305,7 @@ class Conversation:
                     self._record(written, restored, is_part=True)
 
         with self._lock:
-            return ReplyStream(self._restorer.index, remember, self._policy)
+            return ReplyStream(self._restorer.index, remember, self._policy, self._find_sent_numbers)
 
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages so that it can go out again as the model wrote it.
@@ -625,6 +628,13 @@ class Conversation:
             self._added = len(went)
         return self._restores
 
+    def _find_sent_numbers(self) -> set[str]:
+        """Return the numbers of all messages that went out, or of those of an exchange."""
+        with self._lock:
+            tags = [*(self._sent if self._through is None else self._through)]
+            sent = [self._sent[tag][0] for tag in tags if tag in self._sent]
+        return set().union(*map(find_numbers, sent))
+
     def _pairs_of(self, tag: str) -> list[Pair]:
         return self._sent[tag][1] if tag in self._sent else self._records.used_at(tag)
 
@@ -682,7 +692,7 @@ class Conversation:
         self._count_words(read)
         pieces = self._running.rewrite(read) if link else self._running.rewrite_unlinked(read)
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
-        self._found += (pair._replace(original=swap.back(pair.original)) for pair in pairs(pieces))
+        self._found += (pair._replace(original=swap.back(pair.original)) for pair in find_pairs(pieces))
         return self._joined(pieces, swap)
 
     def _joined(self, pieces: Iterable[Piece], swap: Swap) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from textveil.conversation.shapes import (
@@ -23,7 +22,8 @@ from textveil.errors import InputError
 from textveil.text.forms import Pair
 from textveil.text.placing import Index, Stream
 from textveil.text.restore import Restorer
-from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy, SkipReason
+from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy
+from textveil.text.restored import ReportViews, RestoreReport
 from textveil.work_limits import check_work
 
 #: Characters of a reply that are restored between two checks of the time.
@@ -33,24 +33,27 @@ Remember = Callable[[Any, Any, list[Pair]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
+class Incoming(ReportViews):
     """A reply with the words of the user.
 
     Attributes:
         reply: The reply, restored, in the shape in which it was given. It is as private as the messages.
-        placed: What was replaced, as the reply had it: surrogates, no original.
-        unplaced: What may be a word of the reply's own, and stayed.
-        ambiguous: What stands for several originals, and stayed.
-        skipped: Surrogates that stayed because of their place, as the reply has them, each with the reason.
+        report: What was restored, and what was not and why.
         tools: Names of tools whose arguments stayed as the model wrote them.
     """
 
     reply: Any = field(repr=False)
-    placed: tuple[str, ...] = ()
-    unplaced: tuple[str, ...] = ()
-    ambiguous: tuple[str, ...] = ()
-    skipped: tuple[tuple[str, SkipReason], ...] = ()
+    report: RestoreReport = field(default_factory=RestoreReport)
     tools: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the reply, if it is a text."""
+        return self.reply if isinstance(self.reply, str) else repr(self)
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """Surrogates that were replaced by their originals, as the reply has them."""
+        return self.report.restored
 
 
 class Reader:
@@ -61,6 +64,7 @@ class Reader:
         remember: See ``Remember``.
         restore_tools: Tools whose arguments are restored, everywhere in them.
         policy: Places of texts in which originals are put.
+        find_known_numbers: Returns the numbers of what went out.
     """
 
     def __init__(
@@ -69,8 +73,10 @@ class Reader:
         remember: Remember,
         restore_tools: Collection[str],
         policy: RestorePolicy = PROSE_ONLY,
+        find_known_numbers: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._restorer, self._remember, self._restore_tools = restorer, remember, restore_tools
+        self._find_known_numbers = find_known_numbers
         self._policy = policy
         self._streams = [Stream(restorer.index)]
         self._tools: dict[str, None] = {}
@@ -81,10 +87,7 @@ class Reader:
         restored = self._text(reply) if isinstance(reply, str) else self._items(reply)
         return Incoming(
             reply=restored,
-            placed=tuple(chain.from_iterable(stream.placed for stream in self._streams)),
-            unplaced=tuple(chain.from_iterable(stream.unplaced for stream in self._streams)),
-            ambiguous=tuple(chain.from_iterable(stream.ambiguous for stream in self._streams)),
-            skipped=tuple(chain.from_iterable(stream.skipped for stream in self._streams)),
+            report=RestoreReport.join(stream.report for stream in self._streams),
             tools=tuple(self._tools),
         )
 
@@ -164,7 +167,7 @@ class Reader:
         return restored
 
     def _restored(self, text: str, policy: RestorePolicy, previous: Stream | None = None) -> str:
-        stream = Stream(self._restorer.index, policy)
+        stream = Stream(self._restorer.index, policy, self._find_known_numbers)
         if previous is not None:
             stream.follow(previous)
         self._streams.append(stream)
@@ -182,14 +185,21 @@ class ReplyStream(Stream):
         index: What may be in it.
         remember: Is told what the text became, what it was and what it mentioned, at the end.
         policy: Places in which originals are put.
+        find_known_numbers: Returns the numbers of what went out.
 
     Attributes:
         incoming: What ``Conversation.incoming`` would say, once it is closed.
         written: The text as the model wrote it, once it is closed.
     """
 
-    def __init__(self, index: Index, remember: Remember, policy: RestorePolicy = PROSE_ONLY) -> None:
-        super().__init__(index, policy)
+    def __init__(
+        self,
+        index: Index,
+        remember: Remember,
+        policy: RestorePolicy = PROSE_ONLY,
+        find_known_numbers: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        super().__init__(index, policy, find_known_numbers)
         self._remember = remember
         self._came: list[str] = []
         self._went: list[str] = []
@@ -216,11 +226,5 @@ class ReplyStream(Stream):
         restored = "".join(self._went) + rest
         self.written = "".join(self._came)
         self._remember(restored, self.written, self.used)
-        self.incoming = Incoming(
-            reply=restored,
-            placed=tuple(self.placed),
-            unplaced=tuple(self.unplaced),
-            ambiguous=tuple(self.ambiguous),
-            skipped=tuple(self.skipped),
-        )
+        self.incoming = Incoming(reply=restored, report=self.report)
         return rest

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from textveil.conversation.written_strings import shows_equality
 from textveil.text.forms import Pair, in_case_of
-from textveil.text.names.kinds import Mention, called
+from textveil.text.names.kinds import Mention, Piece, called
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import Read, TextReader
-from textveil.text.names.running import Piece
 
 #: A word on no list, with a capital: hidden wherever it stands.
 _MASK, _LETTERS = "Qzxvkq", "bcdfghjklm"

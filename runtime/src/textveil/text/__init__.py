@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from textveil.text.options import Options
     from textveil.text.promises import NOTION
     from textveil.text.restore_policy import RestorePolicy, SkipReason
+    from textveil.text.restored import NotRestored, Restored, RestoreReport
     from textveil.text.rewrite import Plan
     from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
@@ -28,9 +29,12 @@ __all__ = [
     "SHAPES",
     "Kinds",
     "LevelSummary",
+    "NotRestored",
     "Options",
     "Plan",
     "RestorePolicy",
+    "RestoreReport",
+    "Restored",
     "Result",
     "Role",
     "Sanitizer",
@@ -67,4 +71,5 @@ __getattr__: Find = lazy_names(
     "levels",
     "level_summary",
     "restore_policy",
+    "restored",
 )

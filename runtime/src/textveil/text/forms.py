@@ -29,6 +29,24 @@ _WHOLE_DATES = {
 }
 _SHORT_DATES = {"day first": "{d} {month}", "month first": "{month} {d}"}
 _SHORTEST_PLURAL = 3
+_LEAST_WORDS = 2
+#: A tag, and other brackets and marks in which replies write one; without any it may count the reply's own things.
+_TAG = re.compile(r"\[([\w-]+) (\d+)\]")
+_TAGS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
+TAG, BARE_TAG = "tag", "bare tag"
+#: How replies write a person with initials. They belong to the person, so the original has its own.
+_INITIALS = {
+    "initial": "{first}. {last}",
+    "initial without dot": "{first} {last}",
+    "initials": "{all}. {last}",
+    "initials without blanks": "{tight}. {last}",
+    "initial last": "{last}, {first}.",
+    "initial after Dear": "Dear {first}.,",
+    "initial after Hi": "Hi {first}.,",
+}
+_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
+#: Characters of a text that are remembered for the words before a place.
+BEHIND = 48
 
 
 class Pair(NamedTuple):
@@ -57,6 +75,11 @@ def original_of(form: Form, written: str) -> str:
     """Returns the original in a form, and in the case of what is written."""
     pair, way = form
     output, original = pair.output[: pair.lead or None], pair.original
+    if way == TAG:
+        return original
+    if way in _INITIALS:
+        shortened = _write_initials(original)[way] if original.split() else original
+        return shortened.upper() if written.isupper() else shortened
     if way == "plural":
         return in_case_of(written, _plural(output), _plural(original))
     if way == "number":
@@ -78,6 +101,13 @@ def forms(pair: Pair) -> Iterator[tuple[str, str]]:
     yield " ".join(folded(output).split()), ""
     if pair.lead or pair.weak:
         return
+    if (tag := _TAG.fullmatch(output)) is not None:
+        for written in _TAGS:
+            yield folded(written.format(*tag.groups())), TAG
+        yield folded(" ".join(tag.groups())), BARE_TAG
+        return
+    for way, written in _find_initials(output).items():
+        yield folded(written), way
     if output.replace(" ", "").isalpha():
         if len(output) >= _SHORTEST_PLURAL:
             for plural in {_plural(output), f"{output}s"}:
@@ -96,6 +126,21 @@ def forms(pair: Pair) -> Iterator[tuple[str, str]]:
     elif date is not None:
         for way, written in _written(date).items():
             yield folded(written), way
+
+
+def _find_initials(name: str) -> dict[str, str]:
+    """Return how replies shorten a name of two or more words in capitals, by the way of writing."""
+    words = name.split(" ")
+    if len(words) < _LEAST_WORDS or not all(word[:1].isupper() and word.rstrip(".").isalpha() for word in words):
+        return {}
+    return _write_initials(name)
+
+
+def _write_initials(name: str) -> dict[str, str]:
+    words = name.split()
+    given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
+    letters = {"first": given[0], "all": ". ".join(given), "tight": ".".join(given), "last": words[-1]}
+    return {way: written.format(**letters) for way, written in _INITIALS.items()}
 
 
 def in_case_of(written: str, output: str, original: str) -> str:
@@ -153,3 +198,9 @@ def _written(date: tuple[int | None, int, int]) -> dict[str, str]:
     year, month, day = date
     ways = _SHORT_DATES if year is None else _WHOLE_DATES
     return {way: form.format(y=year, m=month, d=day, month=_MONTHS[month - 1]) for way, form in ways.items()}
+
+
+def word_before(text: str) -> str:
+    """Returns the word, or the sign of a currency or a number, right before the end of a text; folded."""
+    match = _BEFORE.search(text[-BEHIND:])
+    return "" if match is None else folded(match[1] or match[2])

@@ -9,14 +9,16 @@ import json
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.chunks import Chunk, is_address_like
-from textveil.text.forms import Form, Pair, folded, original_of
+from textveil.text.forms import BARE_TAG, BEHIND, Form, Pair, folded, original_of, word_before
 from textveil.text.regions import Region, Role, Scanner
+from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
+from textveil.text.restored import NotRestored, ReportViews, RestoreReport
 
 #: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
 _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
@@ -24,9 +26,6 @@ _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: What begins as JSON does: a reply, or a block of code of it; so much of it tells.
 _JSON, _FENCE, _HEAD = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
-_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
-#: Characters of the reply that are remembered behind the place that is looked at.
-_BEHIND = 48
 #: Blanks, ends of lines and marks of quotation between two words of a form.
 _MOST_BLANKS = 6
 _BLANKS = re.compile(r"\s[\s>]*")
@@ -49,9 +48,12 @@ class Index:
 
     Attributes:
         forms: The same.
+        has_numbers: Whether some forms are numbers that stand for other numbers.
     """
 
     def __init__(self, forms: Mapping[str, Form | None]) -> None:
+        pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
+        self.has_numbers = any(map(_replaces_number, pairs))
         self.forms, self._sorted = forms, sorted(forms)
         self._begins = {text[:end] for end in range(1, _BEGIN + 1) for text in forms}
 
@@ -89,22 +91,27 @@ class _Candidate:
     place: int
 
 
-class Stream:
+class Stream(ReportViews):
     """Puts originals into a reply that comes in parts.
 
     Args:
         index: The forms.
         policy: Places in which originals are put; running text alone by default.
+        find_known_numbers: Returns the numbers of the sanitized text.
 
     Attributes:
         placed: What was replaced, as the reply has it.
         used: What it stood for.
-        unplaced: What may be a word of the reply's own, and stayed.
-        ambiguous: What stands for several originals, and stayed.
-        skipped: Surrogates that stayed because of their place, as the reply has them, each with the reason.
+        not_restored: Surrogates that stayed, as the reply has them, each with the reason.
     """
 
-    def __init__(self, index: Index, policy: RestorePolicy = PROSE_ONLY) -> None:
+    def __init__(
+        self,
+        index: Index,
+        policy: RestorePolicy = PROSE_ONLY,
+        find_known_numbers: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        self._numbers = NumberFinder(find_known_numbers) if index.has_numbers else None
         self._index, self._held, self._behind, self._block = index, "", "", ""
         self._policy, self._scanner = policy, Scanner()
         self._active, self._chunk = ActiveContentDetector(), Chunk()
@@ -115,9 +122,16 @@ class Stream:
         self._region: Region | None = None
         self.placed: list[str] = []
         self.used: list[Pair] = []
-        self.unplaced: list[str] = []
-        self.ambiguous: list[str] = []
-        self.skipped: list[tuple[str, SkipReason]] = []
+        self.not_restored: list[NotRestored] = []
+
+    @property
+    def report(self) -> RestoreReport:
+        """Report of what was read so far."""
+        return RestoreReport(
+            restored=tuple(self.placed),
+            not_restored=tuple(self.not_restored),
+            unknown_numbers=() if self._numbers is None else self._numbers.find_unknown(),
+        )
 
     def feed(self, delta: str) -> str:
         """Takes the next part of a reply; returns what is decided of it."""
@@ -166,15 +180,19 @@ class Stream:
             place = len(text)
         self._read_text(text[done:place])
         if final:
+            if self._numbers is not None:
+                self._numbers.end()
             self._tail = self._chunk
             self._end_chunk()
         self._block = self._block_until(text[len(self._behind) : place])
-        self._behind, self._held = text[max(0, place - _BEHIND) : place], text[place:]
+        self._behind, self._held = text[max(0, place - BEHIND) : place], text[place:]
         out, self._out = "".join(self._out), []
         return out
 
     def _read_text(self, text: str) -> None:
         """Read text that is no surrogate."""
+        if self._numbers is not None:
+            self._numbers.feed(text)
         if self._joined is not None:
             self._joined.feed(text)
         if self._policy.everywhere:
@@ -269,7 +287,7 @@ class Stream:
             in_path = path is not None and candidate.place >= path
             reason = None if in_path else SkipReason.CHUNK
         if reason is not None:
-            self.skipped.append((candidate.written, reason))
+            self.not_restored.append(NotRestored(candidate.written, reason))
             return candidate.written
         self.placed.append(candidate.written)
         self.used.append(candidate.pair)
@@ -279,6 +297,8 @@ class Stream:
         """Read a form of a surrogate."""
         form, end = found
         written = text[place:end]
+        if self._numbers is not None:
+            self._numbers.end()
         if self._policy.everywhere:
             original = self._put(text, place, found)
             if original is not None and form is not None:
@@ -385,12 +405,15 @@ class Stream:
         form, end = found
         written = text[place:end]
         if form is None:
-            self.ambiguous.append(written)
+            self.not_restored.append(NotRestored(written, SkipReason.AMBIGUOUS))
             return None
         pair = form[0]
+        if form[1] == BARE_TAG:
+            self.not_restored.append(NotRestored(written, SkipReason.WORD))
+            return None
         ordinary = written.isalpha() and written.islower() and not pair.output.islower()
         if ordinary or (pair.weak and not pair.before == word_before(text[:place]) != ""):
-            self.unplaced.append(written)
+            self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
         original = original_of(form, _BLANKS.sub(" ", written))
         blanks, words = _BLANKS.findall(written), original.split(" ")
@@ -406,6 +429,12 @@ class Stream:
         if self._region in (None, Region.CODE):
             return _JSON.match(self._block_until(text[len(self._behind) : place])) is not None
         return self._region is Region.JSON
+
+
+def _replaces_number(pair: Pair) -> bool:
+    """Return whether a pair has a number for another one; a tag tells no number."""
+    in_tag = pair.output.startswith("[")
+    return not in_tag and any(map(str.isdigit, pair.output)) and any(map(str.isdigit, pair.original))
 
 
 def _before(destination: str | None, written: str) -> str | None:
@@ -435,9 +464,3 @@ def _stands_alone(text: str, place: int, end: int) -> bool:
 
 def _is_inside(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character)[0] == "M"
-
-
-def word_before(text: str) -> str:
-    """Returns the word, or the sign of a currency or a number, right before the end of a text; folded."""
-    match = _BEFORE.search(text[-_BEHIND:])
-    return "" if match is None else folded(match[1] or match[2])

@@ -6,8 +6,8 @@ has the text.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.files import parse_json
@@ -21,6 +21,7 @@ from textveil.work_limits import STEP, check_work
 
 if TYPE_CHECKING:
     from textveil.text.placing import Index, Stream
+    from textveil.text.restored import Restored
 
 FORMAT, VERSION = "textveil-mapping", 1
 #: A mapping file has no more.
@@ -89,8 +90,8 @@ class Restorer:
     def __reduce__(self) -> Any:
         raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
 
-    def restore(self, reply: str, policy: RestorePolicy = PROSE_ONLY) -> str:
-        """Returns a reply with the original words in place of the outputs it mentions.
+    def restore(self, reply: str, policy: RestorePolicy = PROSE_ONLY, sanitized: str = "") -> "Restored":
+        """Return a reply with the original words in place of the outputs it mentions, and a report.
 
         An output is found as it came out, in the plural, in another case, with clitics, with its digits in groups, as a
         date in another order, and over the ends of lines; never in a longer word or number. Its original is written
@@ -100,19 +101,26 @@ class Restorer:
         Args:
             reply: The whole reply.
             policy: Places in which originals are put; running text alone by default.
+            sanitized: The sanitized text: its numbers are not reported as unknown.
 
         Raises:
             InputError: The reply is not a string.
         """
-        require_string(reply, "the reply")
-        stream = self.stream(policy)
-        return stream.feed(reply) + stream.close()
+        from textveil.text.reply_numbers import find_numbers
+        from textveil.text.restored import Restored
 
-    def stream(self, policy: RestorePolicy = PROSE_ONLY) -> "Stream":
+        require_string(reply, "the reply")
+        stream = self.stream(policy, partial(find_numbers, sanitized))
+        text = stream.feed(reply) + stream.close()
+        return Restored(text, stream.report)
+
+    def stream(
+        self, policy: RestorePolicy = PROSE_ONLY, find_known_numbers: Callable[[], Collection[str]] = frozenset
+    ) -> "Stream":
         """Returns what restores one reply that comes in parts, and keeps what it placed and what it did not."""
         from textveil.text.placing import Stream  # rewriting alone needs none of it
 
-        return Stream(self.index, policy)
+        return Stream(self.index, policy, find_known_numbers)
 
     def whole(self, value: str) -> str | None:
         """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
@@ -146,8 +154,12 @@ class Restorer:
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""
-        originals = {pair.output: pair.original for pair in self._known[0].values()}
-        content = {"format": FORMAT, "format_version": VERSION, "originals": originals}
+        pairs = self._known[0].values()
+        originals = {pair.output: pair.original for pair in pairs if not pair.lead and not pair.weak}
+        content: dict[str, Any] = {"format": FORMAT, "format_version": VERSION, "originals": originals}
+        in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
+        if in_context:  # output, original, characters of the output that count (0: all), what stands before it
+            content["in_context"] = in_context
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod
@@ -161,15 +173,32 @@ class Restorer:
             found = parse_json(content, "the mapping", most=MOST_BYTES, values=MOST_BYTES, printable=False)
         except (BundleDamaged, BundleTooLarge):
             found = {}
-        originals = found.get("originals")
+        originals, in_context = found.get("originals"), found.get("in_context", [])
         if (
             found.get("format") != FORMAT
             or (type(found.get("format_version")), found["format_version"]) != (int, VERSION)
             or not isinstance(originals, dict)
             or not all(isinstance(original, str) for original in originals.values())
+            or not isinstance(in_context, list)
+            or not all(map(_is_in_context, in_context))
         ):
             raise InputError("the mapping is not one that textveil has written")
-        return cls(originals.items())
+        pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
+        return cls([*originals.items(), *pairs])
+
+
+def _is_in_context(entry: Any) -> bool:
+    """Return whether an entry of a mapping is an output, its original, a length and the word before it."""
+    if not isinstance(entry, list) or len(entry) != 4:
+        return False
+    output, original, lead, before = entry
+    return (
+        isinstance(output, str)
+        and isinstance(original, str)
+        and isinstance(before, str)
+        and type(lead) is int
+        and 0 <= lead < len(output)
+    )
 
 
 def not_a_tag(text: str) -> str:

@@ -27,6 +27,10 @@ class SkipReason(StrEnum):
     MARKUP = "markup"
     ACTIVE = "active"
     CHUNK = "chunk"
+    #: It stands for more than one original.
+    AMBIGUOUS = "ambiguous"
+    #: It may be a word of the reply that is no surrogate.
+    WORD = "word"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from textveil.release import Charge, KeptWords, Loss, Statement, counted
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
+    from textveil.text.restored import Restored
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -262,11 +263,18 @@ class Result:
 
     def restore(
         self, reply: str, *, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()
-    ) -> str:
-        """Returns a reply about the sanitized text with its original words, on this device.
+    ) -> "Restored":
+        """Return a reply about the sanitized text with its original words, on this device, and a report.
 
         Only words whose outputs stand for one original are restored, and only in running text: not in links, markup,
         code, math or JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
+        The result acts as its text; its ``report`` lists what was not restored, and why.
+
+        >>> from textveil import Sanitizer
+        >>> result = Sanitizer.load().sanitize("Order 48213 is for Anna Novak.", protect="names")
+        >>> restored = result.restore(result.text)
+        >>> restored == "Order 48213 is for Anna Novak.", restored.report.not_restored
+        (True, ())
 
         Args:
             reply: The whole reply.
@@ -284,7 +292,7 @@ class Result:
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
             raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
-        return self.mapping.restore(reply, policy)
+        return self.mapping.restore(reply, policy, self.text)
 
     def __reduce__(self) -> Any:
         counts = {"tokens": self.tokens, "drawn": self.drawn, "replaced_words": self.replaced_words}

@@ -10,9 +10,9 @@ import pytest
 from names_soup import GAPS, soup
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.conversation import sent
 from textveil.errors import WorkStopped
 from textveil.text.names import chunks, read, spelled
+from textveil.text.names import reply_pairs as sent
 from textveil.text.names.running import Running
 from textveil.text.names.tokens import Token
 from textveil.work_limits import limit_work
@@ -113,7 +113,7 @@ def test_parts_of_a_text_are_the_same_however_few_are_looked_at(
     (read,) = plan.reader().read([text])
     assert [*plan.reader().stream(text)] == [*read.entries]
     pieces = Running(plan.style, plan.surrogates, plan.lists.common).rewrite(read)
-    whole = [*sent.pairs(pieces)]
+    whole = [*sent.find_pairs(pieces)]
     for window in (8, 9, 16, 1_000):
         monkeypatch.setattr(sent, "_WINDOW", window)
         written, found = sent.write(iter(pieces))

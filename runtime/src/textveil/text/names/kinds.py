@@ -89,6 +89,18 @@ class Mention(NamedTuple):
         return tuple(part[:3] for part in self.parts)
 
 
+class Piece(NamedTuple):
+    """A part of a text: what came out, what stood there, and the mention that it was; ``None`` where it is shown.
+
+    ``parts`` has what came out for each part of the mention; nothing where a tag or nothing came out.
+    """
+
+    output: str
+    original: str
+    mention: Mention | None = None
+    parts: tuple[str, ...] = ()
+
+
 def called(kind: str, text: str) -> Mention:
     """Returns a text that is not blank as one mention of a kind of ``CALLED_BY_OTHERS``, whatever it is."""
     words = text.split() if kind == "person" else [text]

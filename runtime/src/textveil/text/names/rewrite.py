@@ -13,10 +13,12 @@ import numpy as np
 
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.text.forms import Pair
 from textveil.text.names.also import Detector, hide
 from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import CALLED, Mention, Part
+from textveil.text.names.kinds import CALLED, Mention, Part, Piece
 from textveil.text.names.read import Read, TextReader
+from textveil.text.names.reply_pairs import write
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
 from textveil.text.options import CONSISTENT_CAP
@@ -143,50 +145,69 @@ class _Document:
         self._from.append(deck)
         return len(self.totals) - 1
 
-    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[tuple[str, str]]]:
-        """Returns the texts with what was drawn, and pairs of what came out and what stood there.
+    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[Pair]]:
+        """Returns the texts with what was drawn, and what replies may mention of them.
 
         Args:
             drawn: A number below each of ``totals``.
             words: What came out for each of ``words``; more may follow.
         """
         members = [index if deck is None else deck.deal(index) for index, deck in zip(drawn, self._from, strict=True)]
-        pairs: dict[tuple[str, str], None] = {}
+        pairs: dict[Pair, None] = {}
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
-            rest, parts, last = iter(draws), [], 0
-            for entry in text.entries:
-                if isinstance(entry, str):
-                    parts.append(entry)
-                    continue
-                draw = next(rest)
-                parts.append(found := next(words) if draw is None else self._spelled(entry, draw, members, pairs))
-                if found.startswith("["):  # what else looks like a tag is somebody else's, and must not be restored
-                    parts[last:-1] = [not_a_tag("".join(parts[last:-1]))]
-                    last = len(parts)
-            if last:
-                parts[last:] = [not_a_tag("".join(parts[last:]))]
-            texts.append("".join(parts))
+            pieces = self._pieces(text, draws, members, words)
+            if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
+                written, found = write(pieces)
+            else:
+                known = [*pieces]
+                _, found = write(known)
+                written = _write_tags(known)
+            pairs |= dict.fromkeys(found)
+            texts.append(written)
         return texts, pairs
 
-    def _spelled(
-        self, mention: Mention, draws: str | list[int], members: Sequence[int], pairs: dict[tuple[str, str], None]
-    ) -> str:
-        if isinstance(draws, str):
-            if draws.startswith("["):
-                pairs[draws, mention.named] = None
-            return draws
-        spelled = ""
-        for part, draw in zip(mention.parts, draws, strict=True):
-            member = members[draw] if draw >= 0 else -1 - draw
-            found = self._surrogates.spelled(part.kind, part.layout, member, mention.case)
-            spelled += found if part is mention.parts[-1] else f"{found}. " if part.kind == "initial" else f"{found} "
-            if draw >= 0 and self._from[draw] is not None:
-                pairs[found, part.text] = None
-        dealt = all(draw >= 0 and self._from[draw] is not None for draw in draws)
-        if dealt and len(draws) > 1 and mention.named != " ".join(part.text for part in mention.parts):
-            pairs[spelled, mention.named] = None  # Jean-Luc Picard
-        return spelled
+    def _pieces(
+        self, text: Read, draws: Sequence[str | list[int] | None], members: Sequence[int], words: Iterator[str]
+    ) -> Iterator[Piece]:
+        """Yield the parts of a text; words of a list that is drawn from are in no mapping."""
+        rest = iter(draws)
+        for entry in text.entries:
+            if isinstance(entry, str):
+                yield Piece(entry, entry)
+                continue
+            draw, original = next(rest), entry.slot.text
+            if draw is None:
+                yield Piece(next(words), original)
+            elif isinstance(draw, str):
+                yield Piece(draw, original, entry)
+            else:
+                yield join_parts(entry, self._spell_parts(entry, draw, members))
+
+    def _spell_parts(self, mention: Mention, draws: Sequence[int], members: Sequence[int]) -> tuple[str, ...]:
+        return tuple(
+            self._surrogates.spelled(part.kind, part.layout, members[draw] if draw >= 0 else -1 - draw, mention.case)
+            for part, draw in zip(mention.parts, draws, strict=True)
+        )
+
+
+def join_parts(mention: Mention, parts: tuple[str, ...]) -> Piece:
+    """Return the piece of a mention from the surrogates of its parts; a dot follows an initial before the last."""
+    if len(parts) == 1:  # most of all
+        return Piece(parts[0], mention.slot.text, mention, parts)
+    dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
+    return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), mention.slot.text, mention, parts)
+
+
+def _write_tags(pieces: Iterable[Piece]) -> str:
+    """Join a text with tags; what else looks like a tag is somebody else's, and must not be restored."""
+    parts, last = list[str](), 0
+    for piece in pieces:
+        parts.append(piece.output)
+        if piece.mention is not None and not piece.parts and piece.output:
+            parts[last:-1] = [not_a_tag("".join(parts[last:-1]))]
+            last = len(parts)
+    return "".join([*parts[:last], not_a_tag("".join(parts[last:]))])
 
 
 #: A document, how many words are shown, and how many on no list are replaced.

@@ -6,15 +6,15 @@ Draws are functions of the skeletons of its texts and of earlier draws (docs/pro
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
-from textveil.text.names.kinds import Mention, Part
+from textveil.text.names.kinds import Mention, Part, Piece
 from textveil.text.names.read import Read
-from textveil.text.names.rewrite import Style, _Document
+from textveil.text.names.rewrite import Style, _Document, join_parts
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import not_a_tag
 from textveil.text.segmentation import LOWER, key
@@ -28,18 +28,6 @@ _TRIES, _MOST_LISTED = 32, 1 << 17
 #: Entries of a text that are drawn together, and draws of one pool where these do not suffice.
 _ENTRIES, _DRAWS = 1 << 9, 64
 _Pool = tuple[str, str]
-
-
-class Piece(NamedTuple):
-    """A part of a text: what came out, what stood there, and the mention that it was; ``None`` where it is shown.
-
-    ``parts`` has what came out for each part of the mention; nothing where a tag or nothing came out.
-    """
-
-    output: str
-    original: str
-    mention: Mention | None = None
-    parts: tuple[str, ...] = ()
 
 
 class Running(_Document):
@@ -125,10 +113,7 @@ class Running(_Document):
         parts = tuple(
             [written(part[0], part[1], member, mention.case) for part, member in zip(mention.parts, drawn, strict=True)]
         )
-        if len(parts) == 1:  # most of all
-            return Piece(parts[0], original, mention, parts)
-        dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
-        return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), original, mention, parts)
+        return join_parts(mention, parts)
 
     def _draw(self, part: Part) -> int | None:
         """The member for a part; ``None`` if none is left, or the conversation has too many strings."""

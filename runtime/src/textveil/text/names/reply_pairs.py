@@ -7,14 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from textveil.text.forms import Pair
-from textveil.text.names.running import Piece
-from textveil.text.placing import word_before
+from textveil.text.forms import Pair, word_before
+from textveil.text.names.kinds import Piece
 from textveil.work_limits import check_work
 
 #: Kinds of which a part is never looked for by itself, and those that need a word beside them.
 _NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
 _WEAK = frozenset(("title", "number-word", "unit", "office"))
+#: Months that are other words too.
+_WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
 _BEGIN_DATES = frozenset(kinds[0] for kinds in _DATES)
 _IN_DATES = frozenset((" ", ", ", ". "))
@@ -39,14 +40,14 @@ def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
         written.append("".join(piece.output for piece in more))
         window += more
         stop = len(window) - _AFTER if len(more) == _WINDOW else len(window)
-        found += dict.fromkeys(pairs(window, start, stop))
+        found += dict.fromkeys(find_pairs(window, start, stop))
         if len(more) < _WINDOW:
             return "".join(written), found
         window = window[stop - _BEFORE :]
         start = _BEFORE
 
 
-def pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None) -> Iterator[Pair]:
+def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None) -> Iterator[Pair]:
     """Yields what may be mentioned of a text.
 
     Args:
@@ -67,7 +68,8 @@ def pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None) -> I
             yield Pair(piece.output, mention.named)
         date = next(_dates(pieces, place), None) if mention.kind in _BEGIN_DATES else None
         for output, part in zip(piece.parts, mention.parts, strict=True):
-            if part.kind in _WEAK or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
+            weak = part.kind in _WEAK or (part.kind == "month" and output.lower() in _WORDS)
+            if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
                 found = _with_context(pieces, place, output, part.text)
                 yield from (pair for pair in found if date is None or pair.output != date.output)
             elif part.kind not in _NEVER:
@@ -95,7 +97,7 @@ def _with_context(pieces: Sequence[Piece], place: int, output: str, original: st
     after = _WORD_AFTER.match("".join(piece.output for piece in pieces[place + 1 : place + 4])[:_NEAR])
     yield Pair(output, original, 0, True, before if len(before) > _SHORT or before in _SIGNS else "")
     if after is not None:
-        for follows in {after[0], after[0].lstrip(".")}:
+        for follows in dict.fromkeys((after[0], after[0].lstrip("."))):
             yield Pair(output + follows, original, len(output))
 
 

@@ -1,0 +1,36 @@
+"""Describe in one line, in counts alone, what was restored in a reply and what was not."""
+
+from textveil.release import counted
+from textveil.text import RestoreReport, SkipReason
+
+#: Where or why a surrogate stays, and the option that restores it.
+_REASONS = {
+    SkipReason.LINK: ("in links", "--restore-hosts HOST"),
+    SkipReason.CODE: ("in code", "--restore-places code"),
+    SkipReason.MATH: ("in math", "--restore-places math"),
+    SkipReason.JSON: ("in JSON", "--restore-places json"),
+    SkipReason.MARKUP: ("in or after markup", ""),
+    SkipReason.ACTIVE: ("in a reply with a script or an event handler", ""),
+    SkipReason.CHUNK: ("in what may be an address", "--restore-hosts HOST"),
+    SkipReason.AMBIGUOUS: ("with more than one original", ""),
+    SkipReason.WORD: ("that may be a word of the reply's own", ""),
+}
+
+
+def describe_report(report: RestoreReport) -> str:
+    """Return how many surrogates were restored, how many were not and why, and the options that restore more."""
+    described = f"{counted(len(report.restored), 'mention')} restored"
+    reasons = report.count_reasons()
+    if reasons:
+        described += f", {len(report.not_restored):,} not restored: "
+        described += ", ".join(f"{count:,} {_describe_reason(reason)}" for reason, count in reasons.items())
+    numbers = len(report.unknown_numbers)
+    if numbers:
+        described += f"; {counted(numbers, 'number')} that the text did not have: the model may have computed "
+        described += "it from replaced numbers" if numbers == 1 else "them from replaced numbers"
+    return described
+
+
+def _describe_reason(reason: SkipReason) -> str:
+    where, option = _REASONS[reason]
+    return f"{where} ({option})" if option else where

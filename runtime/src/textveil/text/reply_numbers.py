@@ -1,0 +1,52 @@
+"""Find numbers of a reply that are no surrogates and not in the sanitized text: a model may have computed them."""
+
+import re
+from collections.abc import Callable, Collection
+
+#: A list mark at the start of a line; or a number, a date or a time in digits.
+_NUMBER = re.compile(r"\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
+_PART = re.compile(r"\d+(?:[.,]\d+)*")
+#: The last blanks and what follows them: it may go on.
+_OPEN = re.compile(r"\s*\S*\Z")
+_MOST_OPEN = 256
+
+
+def find_numbers(text: str) -> set[str]:
+    """Return the numbers of a text, without commas between their digits."""
+    return {part.replace(",", "") for part in _PART.findall(text)}
+
+
+class NumberFinder:
+    """Finds the numbers of a reply that comes in parts, less those of surrogates.
+
+    Args:
+        find_known: Returns the numbers of the sanitized text; called only if the reply has numbers.
+    """
+
+    def __init__(self, find_known: Callable[[], Collection[str]] = frozenset) -> None:
+        self._find_known, self._open = find_known, "\n"
+        self._found: list[str] = []
+
+    def feed(self, text: str) -> None:
+        """Read text that is no surrogate."""
+        text = self._open + text
+        start = max(0, len(text) - _MOST_OPEN)
+        match = _OPEN.search(text, start)
+        cut = len(text) if match is None else match.start()
+        self._scan(text[:cut])
+        self._open = text[cut:] if cut > start or not start else "x"  # a longer one is no number
+
+    def end(self) -> None:
+        """Read the end of the text: a surrogate follows, or nothing."""
+        self._scan(self._open)
+        self._open = ""
+
+    def _scan(self, text: str) -> None:
+        self._found += (match[1] for match in _NUMBER.finditer(text) if match[1])
+
+    def find_unknown(self) -> tuple[str, ...]:
+        """Return the numbers so far that the sanitized text does not have, each once."""
+        if not self._found:
+            return ()
+        known = self._find_known()
+        return tuple(number for number in dict.fromkeys(self._found) if not find_numbers(number) <= {*known})

@@ -1,0 +1,153 @@
+"""Define what restoring a reply returns: the text with its originals, and a report of what was not restored."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+
+from textveil.text.restore_policy import SkipReason
+
+
+class NotRestored(NamedTuple):
+    """Surrogate that stays in a reply.
+
+    Attributes:
+        written: The surrogate, as the reply has it.
+        reason: Why it stays.
+    """
+
+    written: str
+    reason: SkipReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport:
+    """What became of the surrogates of a reply. It contains words of the reply alone, no original.
+
+    Attributes:
+        restored: Surrogates that were replaced by their originals, as the reply has them.
+        not_restored: Surrogates that stay, each with the reason.
+        unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text, where numbers of
+            the text were replaced: a model may have computed them from surrogates.
+    """
+
+    restored: tuple[str, ...] = ()
+    not_restored: tuple[NotRestored, ...] = ()
+    unknown_numbers: tuple[str, ...] = ()
+
+    @classmethod
+    def join(cls, reports: Iterable["RestoreReport"]) -> "RestoreReport":
+        """Return one report of several texts."""
+        found = [*reports]
+        return cls(
+            restored=tuple(written for report in found for written in report.restored),
+            not_restored=tuple(stays for report in found for stays in report.not_restored),
+            unknown_numbers=tuple(number for report in found for number in report.unknown_numbers),
+        )
+
+    def count_reasons(self) -> dict[SkipReason, int]:
+        """Return how many surrogates stay for each reason, most frequent first."""
+        return dict(Counter(stays.reason for stays in self.not_restored).most_common())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values for JSON."""
+        return {
+            "restored": [*self.restored],
+            "not_restored": [{"written": written, "reason": reason.value} for written, reason in self.not_restored],
+            "unknown_numbers": [*self.unknown_numbers],
+        }
+
+
+class ReportViews:
+    """Properties of what has a ``report``: what was not restored, by groups of reasons."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        report: Any
+
+    @property
+    def unplaced(self) -> tuple[str, ...]:
+        """Surrogates that stayed because they may be words of the reply's own."""
+        return self._select(SkipReason.WORD)
+
+    @property
+    def ambiguous(self) -> tuple[str, ...]:
+        """Surrogates that stayed because they stand for several originals."""
+        return self._select(SkipReason.AMBIGUOUS)
+
+    @property
+    def skipped(self) -> tuple[NotRestored, ...]:
+        """Surrogates that stayed because of their place, each with the reason."""
+        others = (SkipReason.WORD, SkipReason.AMBIGUOUS)
+        return tuple(stays for stays in self.report.not_restored if stays.reason not in others)
+
+    def _select(self, reason: SkipReason) -> tuple[str, ...]:
+        return tuple(stays.written for stays in self.report.not_restored if stays.reason == reason)
+
+
+class Restored:
+    """A reply with the user's words, and a report of what was not restored.
+
+    It acts as its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is no ``str``, so nothing writes
+    it to JSON by accident: use ``.text``, or ``.to_dict()`` for text and report.
+
+    >>> from textveil.text.restore import Restorer
+    >>> restored = Restorer([("Gomez", "Novak")]).restore("Dear Gomez, see https://a.example/Gomez")
+    >>> print(restored)
+    Dear Novak, see https://a.example/Gomez
+    >>> restored.report.not_restored[0].reason.value
+    'chunk'
+
+    Attributes:
+        text: The reply with the user's words. It is as private as the text that was sanitized.
+        report: What was restored and what was not.
+    """
+
+    __slots__ = ("report", "text")
+
+    def __init__(self, text: str, report: RestoreReport) -> None:
+        self.text, self.report = text, report
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return text and report as plain values for JSON."""
+        return {"text": self.text, **self.report.to_dict()}
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        """Return how much was restored, without a word of the text."""
+        report = self.report
+        return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
+
+    def __format__(self, specification: str) -> str:
+        return format(self.text, specification)
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == str(other) if isinstance(other, str | Restored) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __contains__(self, part: str) -> bool:
+        return part in self.text
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text)
+
+    def __getitem__(self, place: SupportsIndex | slice) -> str:
+        return self.text[place]
+
+    def __add__(self, other: object) -> str:
+        return self.text + str(other) if isinstance(other, str | Restored) else NotImplemented
+
+    def __radd__(self, other: object) -> str:
+        return other + self.text if isinstance(other, str) else NotImplemented
+
+
+# json.dumps has no hook for a type that it does not know: its error contains this name, and so says what to write.
+Restored.__name__ = "Restored (use its .text or .to_dict())"

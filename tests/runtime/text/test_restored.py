@@ -1,0 +1,157 @@
+"""``Restored`` acts as its text, tells what was not restored, and is not written to JSON by accident."""
+
+import json
+import pickle
+import re
+from typing import Any
+
+import pytest
+from textveil import Conversation, Sanitizer
+from textveil.text.placing import Stream
+from textveil.text.restore import Restorer
+from textveil.text.restored import RestoreReport
+
+HIDDEN = Restorer([("Gomez", "Novak"), ("4718", "9923"), ("57", "12")])
+
+
+def test_a_restored_reply_acts_as_its_text() -> None:
+    restored = HIDDEN.restore("Dear Gomez")
+    text = "Dear Novak"
+    assert (str(restored), f"{restored:>12}", restored[5:], len(restored)) == (text, "  Dear Novak", "Novak", 10)
+    assert restored == text
+    assert text == restored
+    assert restored == HIDDEN.restore("Dear Gomez")
+    assert restored != "Dear Gomez"
+    assert "Novak" in restored
+    assert [*restored] == [*text]
+    assert (restored + "!", "Oh " + restored) == ("Dear Novak!", "Oh Dear Novak")
+    assert {restored: 1}[text] == 1  # type: ignore[index]
+    assert pickle.loads(pickle.dumps(restored)).report == restored.report
+    assert "Novak" not in repr(restored)
+
+
+@pytest.mark.parametrize("write", [json.dumps, lambda value: json.dumps([value]), json.JSONEncoder(indent=1).encode])
+def test_json_names_the_attribute_that_it_needs(write: Any) -> None:
+    restored = HIDDEN.restore("Gomez")
+    with pytest.raises(TypeError, match=re.escape("Restored (use its .text or .to_dict()) is not JSON serializable")):
+        write(restored)
+    assert json.loads(json.dumps(restored.to_dict()))["text"] == "Novak"
+
+
+def test_a_report_has_each_reason_in_the_order_of_the_reply() -> None:
+    restorer = Restorer([("Gomez", "Novak"), ("Perry", "a"), ("Perry", "b")])
+    report = restorer.restore("gomez, Perry, `Gomez`, Gomez").report
+    assert report.restored == ("Gomez",)
+    assert [(stays.written, stays.reason.value) for stays in report.not_restored] == [
+        ("gomez", "word"),
+        ("Perry", "ambiguous"),
+        ("Gomez", "code"),
+    ]
+    assert RestoreReport.join([report, report]).restored == ("Gomez", "Gomez")
+    assert report.count_reasons() == {"word": 1, "ambiguous": 1, "code": 1}
+
+
+@pytest.mark.parametrize(
+    ("reply", "unknown"),
+    [
+        ("4718 and 57, total 4775.", ["4775"]),
+        ("Rows: 4,718; 57; total 4,775.00, by 2024-03-12 or 12:30", ["4,775.00", "2024-03-12", "12:30"]),
+        ("1. Pay 4718.\n2. Wait.\n  3) Sleep 8 hours.", ["8"]),
+        ("Room B57x and v1.2.3beta", []),
+        ("He is 57 and she is 57", []),
+        ("No numbers.", []),
+        ("20 `21` [22](x)", ["20", "21", "22"]),
+    ],
+)
+@pytest.mark.parametrize("places", [(), "all"])
+def test_numbers_of_neither_side_are_reported_however_the_reply_is_cut(reply: str, unknown: Any, places: Any) -> None:
+    from textveil.text.restore_policy import RestorePolicy
+
+    policy = RestorePolicy.parse(places)
+    assert HIDDEN.restore(reply, policy).report.unknown_numbers == tuple(unknown)
+    for size in range(1, 5):
+        stream = HIDDEN.stream(policy)
+        for start in range(0, len(reply), size):
+            stream.feed(reply[start : start + size])
+        stream.close()
+        assert stream.report.unknown_numbers == tuple(unknown)
+
+
+def test_numbers_of_the_sanitized_text_are_not_reported() -> None:
+    assert HIDDEN.restore("30 and 1,200 and 31", sanitized="30 of 1200").report.unknown_numbers == ("31",)
+    assert Restorer([("Gomez", "Novak"), ("[number 1]", "12")]).restore("30").report.unknown_numbers == ()
+
+
+def test_a_sum_over_surrogates_is_reported_by_results_and_conversations() -> None:
+    sanitizer = Sanitizer.load()
+    text = "Anna ordered 4718 chairs and 5236 tables."
+    result = sanitizer.sanitize(text, protect="names")
+    for restored in (result.restore(result.text + " In total: 999999999."), _incoming(sanitizer, text)):
+        assert restored.report.unknown_numbers == ("999999999",)
+        assert str(restored) == text + " In total: 999999999."
+
+
+def _incoming(sanitizer: Sanitizer, text: str) -> Any:
+    conversation = Conversation(sanitizer)
+    sent = conversation.outgoing_text(text)
+    stream = conversation.stream()
+    assert isinstance(stream, Stream)
+    stream.feed(sent + " In total: 99999")
+    stream.feed("9999.")
+    stream.close()
+    found = conversation.incoming(sent + " In total: 999999999.")
+    assert stream.incoming is not None
+    assert stream.incoming.report == found.report
+    return found
+
+
+PEOPLE = Restorer([("Rosa T. Voss", "Mara Quell"), ("Kim Poole", "Lee Ann Park")])
+
+
+@pytest.mark.parametrize(
+    ("reply", "restored"),
+    [
+        ("Dear R. Voss,", "Dear M. Quell,"),
+        ("R Voss and K. Poole", "M Quell and L. Park"),
+        ("R. T. Voss, R.T. Voss", "M. Quell, M. Quell"),
+        ("Voss, R. (2020)", "Quell, M. (2020)"),
+        ("Dear R.,", "Dear M.,"),
+        ("R. VOSS", "M. QUELL"),
+        ("Plan R. and T. Voss", "Plan R. and T. Voss"),
+    ],
+)
+def test_an_initial_belongs_to_its_person(reply: str, restored: str) -> None:
+    assert PEOPLE.restore(reply) == restored
+
+
+def test_an_initial_of_two_people_is_reported() -> None:
+    restorer = Restorer([("Rosa Voss", "Mara Quell"), ("Rita Voss", "Tom Quell")])
+    restored = restorer.restore("Dear R. Voss")
+    assert restored == "Dear R. Voss"
+    assert restored.report.not_restored == (("R. Voss", "ambiguous"),)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["[person1]", "[Person 1]", "(person 1)", "[PERSON_1]", "{person 1}", "(Person1)", "[person-1]", "[person 1]"],
+)
+def test_other_brackets_of_a_tag_are_restored(tag: str) -> None:
+    restorer = Restorer([("[person 1]", "Mara Quell")])
+    assert restorer.restore(f"Dear {tag}, hello.") == "Dear Mara Quell, hello."
+    assert "Mara" not in restorer.restore(f"a `{tag}` <b x={tag}>")
+
+
+@pytest.mark.parametrize("bare", ["person 1", "Person 1"])
+def test_a_bare_tag_stays_and_is_reported(bare: str) -> None:
+    restored = Restorer([("[person 1]", "Mara Quell")]).restore(f"Then {bare} came, not person 12.")
+    assert restored == f"Then {bare} came, not person 12."
+    assert restored.report.not_restored == ((bare, "word"),)
+
+
+def test_a_result_restores_what_a_conversation_does() -> None:
+    text = "Dr. Mara K. Quell paid $1,250 for order 48213 on 12 March 2024. She is 43 and has 7 chairs."
+    for _ in range(20):
+        result = Sanitizer.load().sanitize(text, protect="names")
+        for restorer in (result.mapping, Restorer.from_json(result.mapping.to_json().encode())):
+            restored = restorer.restore(result.text)
+            assert restored == text or restored.report.not_restored

@@ -1,0 +1,90 @@
+/** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
+
+import { type Pair, wordBefore } from "../forms.js";
+import { isDigit } from "../words.js";
+import type { Mention } from "./kinds.js";
+
+/** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
+export interface Piece {
+  readonly output: string;
+  readonly original: string;
+  readonly mention?: Mention;
+  readonly parts: readonly string[];
+}
+
+const never: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other", "particle"]);
+const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office"]);
+const months: ReadonlySet<string> = new Set(["march", "may"]);
+const dates = ["day month year", "month day year", "day month", "month day"];
+const inDates = [" ", ", ", ". "];
+const WORD_AFTER =
+  /^(?:[%\u20ac]|-?[\p{L}\p{N}_][\p{L}\p{N}_'\u2019]+| ?\p{L}[\p{L}\p{N}_'\u2019]{3,}|\.? \p{L}[\p{L}\p{N}_]+)/u;
+const SIGNS = "$\u20ac\u00a3\u00a5#";
+const SHORT = 3;
+const NEAR = 40;
+
+/** Yields what may be mentioned of a text. */
+export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
+  for (const [place, { output: whole, mention, parts }] of pieces.entries()) {
+    if (mention === undefined || whole === "") continue;
+    if (parts.length !== 1) yield { output: whole, original: mention.named };
+    if (parts.length === 0) continue;
+    const date = findDate(pieces, place);
+    for (const [number, output] of parts.entries()) {
+      const part = mention.parts[number];
+      if (part === undefined) continue;
+      const { kind, text: original } = part;
+      const weak = weakKinds.has(kind) || (kind === "month" && months.has(output.toLowerCase()));
+      if (weak || ([...output].length === 1 && isDigit(output))) {
+        for (const pair of inContext(pieces, place, output, original)) if (pair.output !== date?.output) yield pair;
+      } else if (!never.has(kind)) {
+        yield { output, original };
+        if (kind === "account") yield { output: output.replace(/^0+/, ""), original };
+        else if (kind === "organization") yield* outer(output.split(/\s+/), original.split(/\s+/));
+        else if (kind === "number" && output.endsWith("0") && output.includes(".")) {
+          yield { output: output.replace(/0+$/, "").replace(/\.+$/, ""), original };
+        }
+      }
+    }
+    if (date !== undefined) yield date;
+  }
+}
+
+/** The first word of a firm, and the last: replies call it by one of them. */
+function* outer(output: readonly string[], original: readonly string[]): Generator<Pair> {
+  if (output.length < 2 || original.length < 2) return;
+  yield { output: output[0] ?? "", original: original[0] ?? "" };
+  if (output.length === original.length) yield { output: output.at(-1) ?? "", original: original.at(-1) ?? "" };
+}
+
+function* inContext(pieces: readonly Piece[], place: number, output: string, original: string): Generator<Pair> {
+  const joined = (from: number, to: number): string =>
+    pieces
+      .slice(from, to)
+      .map((piece) => piece.output)
+      .join("");
+  const before = wordBefore(joined(Math.max(0, place - 3), place));
+  const tells = [...before].length > SHORT || (before !== "" && SIGNS.includes(before));
+  yield { output, original, weak: true, before: tells ? before : "" };
+  const after = WORD_AFTER.exec([...joined(place + 1, place + 4)].slice(0, NEAR).join(""))?.[0];
+  if (after === undefined) return;
+  for (const follows of new Set([after, after.replace(/^\.+/, "")])) {
+    yield { output: output + follows, original, lead: [...output].length };
+  }
+}
+
+/** A date of several mentions that begins at a place. */
+function findDate(pieces: readonly Piece[], place: number): Pair | undefined {
+  for (const length of [5, 3]) {
+    const found = pieces.slice(place, place + length);
+    const kinds = found.filter((_, at) => at % 2 === 0).map((piece) => piece.mention?.kind ?? "");
+    const between = found.filter((_, at) => at % 2 === 1).every((piece) => inDates.includes(piece.output));
+    if (found.length === length && dates.includes(kinds.join(" ")) && between) {
+      return {
+        output: found.map((piece) => piece.output).join(""),
+        original: found.map((piece) => piece.original).join(""),
+      };
+    }
+  }
+  return undefined;
+}
