@@ -5,7 +5,19 @@ import { BundleDamaged } from "./errors.js";
 import { AUXILIARIES, CLITICS, MARKS, SENTENCE_ENDS, SHAPES } from "./generated.js";
 import { type Cutter, GAP, STRING, WORD } from "./segments.js";
 import { shapeOf } from "./shapes.js";
-import { casePattern, inCase, isAscii, isLong, keyOf, LOWER, placeOfLast, TITLE, UPPER, WHITE } from "./words.js";
+import {
+  casePattern,
+  foldApostrophes,
+  inCase,
+  isAscii,
+  isLong,
+  keyOf,
+  LOWER,
+  placeOfLast,
+  TITLE,
+  UPPER,
+  WHITE,
+} from "./words.js";
 
 export const VISIBLE = 0;
 export const MEMBER = 1;
@@ -13,7 +25,7 @@ export const MENTION = 2;
 
 const auxiliaries: ReadonlySet<string> = new Set(AUXILIARIES);
 const clitics: ReadonlySet<string> = new Set(CLITICS);
-const APOSTROPHES = "'\u2019\uff07";
+const APOSTROPHES = "'\u2019\u2018\u02bc\uff07";
 const NOT = "n't";
 const ENDS = new RegExp(`[${SENTENCE_ENDS}]`);
 const LETTERS = /^[A-Za-z]+$/;
@@ -158,7 +170,7 @@ export class Rule {
     if (kind >= 0) return member(pattern, kind, stem);
     const nameLike = this.visible ? lists.functionWords.get(key) : undefined;
     if (nameLike === undefined) return mention(pattern, key, stem);
-    const spelled = isAscii(stem) ? stem : stem.normalize("NFKC").replaceAll("\u2019", "'");
+    const spelled = isAscii(stem) ? stem : foldApostrophes(stem.normalize("NFKC"));
     const capital = key === "i" || (starts && !nameLike);
     if (spelled === key || (capital && spelled === inCase(key, TITLE))) {
       return { role: VISIBLE, case: pattern, key, kind: NONE, spelled: stem };

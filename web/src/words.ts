@@ -49,10 +49,13 @@ export function isLong(word: string): boolean {
   return word.length > LONGEST_WORD && size(word) > LONGEST_WORD;
 }
 
-/** What is looked up: NFKC, lower case, an apostrophe for U+2019; a word that is too long itself. */
+/** A word with U+0027 for each apostrophe. */
+export const foldApostrophes = (word: string): string => word.replace(/[\u2019\u2018\u02bc]/g, "'");
+
+/** What is looked up: NFKC, lower case, one apostrophe; a word that is too long itself. */
 export function keyOf(word: string): string {
   if (isLong(word)) return word;
-  return ASCII.test(word) ? word.toLowerCase() : word.normalize("NFKC").toLowerCase().replaceAll("\u2019", "'");
+  return ASCII.test(word) ? word.toLowerCase() : foldApostrophes(word.normalize("NFKC").toLowerCase());
 }
 
 /** Whether all cased characters of a text, at least one, are in lower case. */

@@ -7,6 +7,9 @@ from functools import lru_cache
 from .files import check, parse_object
 
 NAMES = {"blank", "mark", "letter", "follower", "middle", "connector", "L", "M", "N", "Nd", "Sc"}
+#: What a key has U+0027 for.
+APOSTROPHES = "'\u2019\u2018\u02bc"
+TO_ASCII = dict.fromkeys(map(ord, APOSTROPHES), "'")
 _current: dict[str, list[int]] = {}
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import regex
 
 from .bundle import Bundle
+from .characters import TO_ASCII
 from .segments import LONGEST_WORD, find_segments, is_blank
 
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
@@ -37,7 +38,7 @@ def key_of(word: str) -> str:
     """What is looked up."""
     if len(word) > LONGEST_WORD:
         return word
-    return unicodedata.normalize("NFKC", word).lower().replace("’", "'")
+    return unicodedata.normalize("NFKC", word).lower().translate(TO_ASCII)
 
 
 def denied_ids(bundle: Bundle, entry: str) -> list[int]:

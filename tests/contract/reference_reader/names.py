@@ -5,6 +5,7 @@ from typing import Any
 
 import regex
 
+from .characters import TO_ASCII
 from .files import check
 
 MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
@@ -49,7 +50,7 @@ def marked(data: dict[str, bytes], name: str, known: set[str]) -> dict[str, set[
         check(len(marks) <= 1, f"{name}: two tabs")
         of_entry = marks[0].split(",") if marks else []
         check(set(of_entry) <= known and len(set(of_entry)) == len(of_entry), f"{name}: a mark")
-        check(unicodedata.normalize("NFKC", entry).lower().replace("’", "'") == entry, f"{name}: not folded")
+        check(unicodedata.normalize("NFKC", entry).lower().translate(TO_ASCII) == entry, f"{name}: not folded")
         check(entry not in found, f"{name}: there twice")
         found[entry] = set(of_entry)
     in_order(list(found))

@@ -168,7 +168,7 @@ class Text:
 
     def is_clitic(self, i: int) -> bool:
         """Whether a letter belongs to what is before an apostrophe and blanks."""
-        return "clitic" in self.words[i].bits and self.gaps[i].rstrip(" ").endswith(("'", "’", "´"))
+        return "clitic" in self.words[i].bits and self.gaps[i].rstrip(" ").endswith(("'", "’", "‘", "´"))
 
     def is_bare_title(self, i: int) -> bool:
         """Whether a title or an office starts a sentence, with no capital behind it."""

@@ -8,7 +8,7 @@ from .names_words import NUMBER_WORDS, Token
 
 CONNECTORS = {"and": "a", "point": "p"}
 WEAK = {"oh", "o", "double", "triple", "treble"}
-NO_APOSTROPHE = ("'", "’", "´")
+NO_APOSTROPHE = ("'", "’", "‘", "´")
 BLANKS = " \xa0\t\r\n"
 MARKS = set("-‐‑–—,/")
 IN_GROUPS = {" ", "\xa0", "-", "–", ")", ") ", " ("}

@@ -41,7 +41,7 @@ def is_digit(character: str) -> bool:
     return unicodedata.digit(character, None) is not None
 
 
-def letters_end(text: str, start: int, more: str = "'’") -> int:
+def letters_end(text: str, start: int, more: str = "'’‘") -> int:
     """Where letters end that begin at a place; the place itself where none do."""
     if not is_letter(text[start : start + 1]):
         return start
@@ -50,7 +50,7 @@ def letters_end(text: str, start: int, more: str = "'’") -> int:
     return start
 
 
-def are_letters(text: str, more: str = "'’") -> bool:
+def are_letters(text: str, more: str = "'’‘") -> bool:
     """Whether a text is a letter, and letters, combining marks and apostrophes."""
     return text != "" and letters_end(text, 0, more) == len(text)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .characters import TO_ASCII
 from .inputs import case_pattern, key_of
 from .segments import find_segments
 
@@ -81,7 +82,7 @@ class Words:
             return Token("alone", stem, key, kind="word", layout="drawn")
         if self.is_denied(key) or key in self.drawn:
             return self.unlisted(stem, key) if case == "lower" else unknown(stem, key, case)
-        if key in self.allowed or stem in self.lists["capitals"]:
+        if key in self.allowed or straight(stem) in self.lists["capitals"]:
             return Token("shown", stem, key, case)
         if case == "lower" and stem == stem.lower():
             return self.small(stem, key)
@@ -94,7 +95,7 @@ class Words:
 
     def small(self, stem: str, key: str) -> Token:
         """The token of a stem in lower case."""
-        marks = self.lists["common"].get(key) if stem == key else None
+        marks = self.lists["common"].get(key) if straight(stem) == key else None
         if marks is None:
             kind, found = self.first_kind(key, IN_LOWER_CASE), self.unlisted(stem, key)
             own = {"number"} if kind == "number-word" else set()
@@ -123,7 +124,7 @@ class Words:
         if len(stem) == 1:
             return Token("initial", stem, key, "Title", bits=frozenset({"at-start"} if "function" in marks else ()))
         bits = set()
-        plain = bool(marks) and stem in (key.upper(), key[:1].upper() + key[1:])
+        plain = bool(marks) and straight(stem) in (key.upper(), key[:1].upper() + key[1:])
         if plain and key not in DISGUISED:
             request = "start" in marks and key in REQUESTS
             bits |= {"at-start"} if request or marks & {"function", "opener"} else set()
@@ -146,6 +147,11 @@ class Words:
     def first_kind(self, key: str, kinds: tuple[str, ...]) -> str:
         """The first of some kinds that lists a key."""
         return next((kind for kind in kinds if key in self.kind(kind)), "")
+
+
+def straight(word: str) -> str:
+    """A word with U+0027 for each apostrophe."""
+    return word.translate(TO_ASCII)
 
 
 def keys_of(entries: list[str]) -> set[str]:

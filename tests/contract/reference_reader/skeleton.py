@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from .bundle import Bundle
+from .characters import APOSTROPHES, TO_ASCII
 from .files import check
 from .inputs import CLITICS, case_pattern, key_of
 from .segments import LONGEST_WORD, emoticon_from, find_segments, is_blank
@@ -80,7 +81,7 @@ class Skeleton:
                 return Token(MEMBER, case, kind=kind, equal=(kind, key))
         if not self.visible or key not in self.lists.function_words:
             return self.known(case, key)
-        spelled = unicodedata.normalize("NFKC", stem).replace("’", "'")
+        spelled = unicodedata.normalize("NFKC", stem).translate(TO_ASCII)
         title = key[:1].upper() + key[1:]
         may_be_title = key == "i" or (starts and "name-like" not in self.lists.function_words[key])
         if spelled == key or (may_be_title and spelled == title):
@@ -172,7 +173,7 @@ def clitic_at_end(word: str) -> int:
     """The length of the clitic that may be cut off, 0 if there is none; `n't` has a rule of its own."""
     for size in (2, 3):
         end = word[-size:]
-        if len(word) > size and end[0] in "'’＇" and key_of(end) in CLITICS:
+        if len(word) > size and end[0] in APOSTROPHES + "＇" and key_of(end) in CLITICS:
             return size
     return 0
 

@@ -264,7 +264,7 @@ export class Places {
   /** Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic. */
   #isShownAlone(place: number): boolean {
     const word = this.#word(place);
-    if (word.bits & CLITIC) return /['\u2019\u00b4] *$/.test(this.#gap(place));
+    if (word.bits & CLITIC) return /['\u2019\u2018\u00b4] *$/.test(this.#gap(place));
     if ((word.kind !== "title" && word.kind !== "office") || !(word.bits & AT_SENTENCE)) return false;
     if (!this.#startsSentence(place)) return false;
     const after = place + 1;

@@ -36,7 +36,7 @@ const weak: ReadonlySet<string> = new Set(WEAK);
 const joinsDigits: ReadonlySet<string> = new Set(JOINS_DIGITS);
 const joinsNames: ReadonlySet<string> = new Set(JOINS_NAMES);
 const joins: ReadonlySet<string> = new Set(JOINS);
-const APOSTROPHE = /['\u2019\u00b4] *$/;
+const APOSTROPHE = /['\u2019\u2018\u00b4] *$/;
 const BLANKS = /^[ \u00a0\t\r\n]+|[ \u00a0\t\r\n]+$/g;
 
 /** A place, and the class of what counts there. */

@@ -22,7 +22,19 @@ import {
   VERBS,
 } from "../generated.js";
 import { GAP as IS_GAP } from "../segments.js";
-import { capitalized, casePattern, isAscii, isDigit, isLong, isUpper, keyOf, LOWER, TITLE, UPPER } from "../words.js";
+import {
+  capitalized,
+  casePattern,
+  foldApostrophes,
+  isAscii,
+  isDigit,
+  isLong,
+  isUpper,
+  keyOf,
+  LOWER,
+  TITLE,
+  UPPER,
+} from "../words.js";
 import { codeHalf, NUMBER_KINDS, stringKind, withUnit } from "./strings.js";
 
 export const GAP = 0;
@@ -84,7 +96,7 @@ const BY_NUMBER = /#[0-9]+;/;
 const NOT = "n't";
 const SIGNS = "$+<=>^`|~€£¥";
 const SELECTOR = "\ufe0f";
-const APOSTROPHES = "'’";
+const APOSTROPHES = "'’‘";
 const PLAIN_MARKS = /[.,;:!?"')]+$/;
 const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'|]+|\.{2,}|\\)$/;
 const INSIDE = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
@@ -428,13 +440,14 @@ export class Reader {
   #stem(stem: string, key: string): Token {
     const pattern = casePattern(stem);
     if (this.#isDenied(key)) return pattern === LOWER ? this.#unlisted(stem, key) : unknown(stem, key, pattern);
-    if (this.allowed.has(key) || this.lists.capitals.has(stem)) return token(SHOWN, stem, key, pattern);
+    if (this.allowed.has(key) || this.lists.capitals.has(foldApostrophes(stem)))
+      return token(SHOWN, stem, key, pattern);
     if (pattern === LOWER && stem === stem.toLowerCase()) return this.#lower(stem, key);
     return this.#capital(stem, key, pattern === LOWER ? TITLE : pattern);
   }
 
   #lower(stem: string, key: string): Token {
-    const marks = stem === key ? this.lists.common.get(key) : undefined;
+    const marks = foldApostrophes(stem) === key ? this.lists.common.get(key) : undefined;
     if (marks === undefined) {
       const kind = this.#firstKind(this.#small, key, [...ANY_CASE, ...LOWER_KINDS]);
       const found = this.#unlisted(stem, key);
@@ -470,7 +483,8 @@ export class Reader {
     const marks = this.lists.common.get(key) ?? 0;
     if ([...stem].length === 1) return token(INITIAL, stem, key, TITLE, "", "", marks & FUNCTION ? AT_START : 0);
     let bits = 0;
-    const plain = marks !== 0 && (stem === key.toUpperCase() || stem === capitalized(key));
+    const spelled = foldApostrophes(stem);
+    const plain = marks !== 0 && (spelled === key.toUpperCase() || spelled === capitalized(key));
     if (plain && !nameLike.has(key)) {
       const request = (marks & START) !== 0 && requests.has(key);
       if (request || marks & (FUNCTION | OPENER)) bits |= AT_START;

@@ -18,6 +18,8 @@ STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in ran
 #: Kinds all of whose members are listed. A common word is shown in lower case, so only marked members may be one.
 CLOSED_KINDS = ("weekday", "month", "title", "group")
 
+#: What a key has U+0027 for.
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
 _BITS = {mark: 1 << bit for bit, mark in enumerate(NAMES_MARKS)}
 #: Marks of a member that is a common word too: of lists of names, and of lists of words that rules read.
 _MEMBER_MARKS = frozenset({"capitalized", "common"})
@@ -159,7 +161,7 @@ def _require_order(name: str, number: int, before: str, entry: str) -> None:
 
 def _require_folded(name: str, number: int, entry: str) -> None:
     """Refuses an entry that is not its own key: it could never be found."""
-    folded = entry if entry.isascii() else unicodedata.normalize("NFKC", entry).replace("\u2019", "'")
+    folded = entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)
     if folded.lower() != entry:
         raise _damaged(name, number, "is not in lower case, or not as words are looked up")
 

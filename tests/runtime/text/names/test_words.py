@@ -16,6 +16,25 @@ def slots(plans: NamesPlans, text: str) -> str:
     return "".join(entry if isinstance(entry, str) else f"<{entry.kind}>" for entry in read.entries)
 
 
+@pytest.mark.parametrize("apostrophe", ["\u2019", "\u2018", "\u02bc"])
+def test_every_apostrophe_keeps_the_same_words(plans: NamesPlans, apostrophe: str) -> None:
+    """Phones and word processors write other apostrophes than keyboards do; each keeps its own character."""
+    words = [word for word in plans._lists.common if "'" in word[1:-1]]
+    assert len(words) > 70
+    texts = ["I'm sure we'll see, don't go.", "They'Re here and It'S Anna's", "Zorbl's dog, zorbl's dog"]
+    for word in [*words, *plans._lists.capitals]:
+        texts += (f"so {word} is", f"{word.capitalize()} it is so", f"We see {word.upper()} now", f"{word} so")
+    reader = plans.plan({}).reader()  # each reads the lists anew
+    for text in texts:
+        straight, other = (
+            "".join(
+                entry if isinstance(entry, str) else f"<{entry.kind}>" for entry in reader.read([spelled])[0].entries
+            )
+            for spelled in (text, text.replace("'", apostrophe))
+        )
+        assert other == straight.replace("'", apostrophe)
+
+
 @pytest.mark.parametrize("end", ["", " ", "-", ".", " on"])
 def test_years_without_old_are_no_age(plans: NamesPlans, end: str) -> None:
     """Also where the text ends after a blank or a hyphen: there is no word to look at."""

@@ -26,8 +26,8 @@ _ENTITY = re.compile(
 )
 _BY_NUMBER = re.compile(r"#[0-9]+;")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
-_LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019]*+")
-_JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019]*+)|([^\p{L}]+)")
+_LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
+_JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
 #: Marks that words stand on both sides of, each a word of its own.
 _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
 #: Those of which a path has several.
@@ -36,7 +36,7 @@ _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
 #: Common words that are not letters with single marks between them.
 _SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
-_PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019]*+)"
+_PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
 #: Words with marks between them, a separator, and what is behind it: ``user=`` and a name, the cells of a row.
 _SEPARATED = regex.compile(

@@ -31,7 +31,16 @@ from textveil.text.names.tokens import (
     Token,
     new,
 )
-from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key, split_clitic
+from textveil.text.segmentation import (
+    LONGEST_WORD,
+    LOWER,
+    TITLE,
+    UPPER,
+    case_pattern,
+    fold_apostrophes,
+    key,
+    split_clitic,
+)
 
 #: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
 #: has it. Those in the second line are told in lower case only: with a capital they are as any part of a name. Those in
@@ -151,14 +160,14 @@ class Lexicon:
                 return Token(ALONE, word, folded, LOWER, "word", DRAWN)
             if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
                 return self.unlisted(word, folded) if case == LOWER else unknown(word, folded, case)
-        if folded in self._allowed or word in self._capitals:
+        if folded in self._allowed or fold_apostrophes(word) in self._capitals:
             return Token(SHOWN, word, folded, case)
         if case == LOWER and word == word.lower():
             return self._lower(word, folded)
         return self._capital(word, folded, TITLE if case == LOWER else case)  # as in iPhone
 
     def _lower(self, word: str, folded: str) -> Token:
-        marks = self._common.get(folded) if word == folded else None
+        marks = self._common.get(folded) if fold_apostrophes(word) == folded else None
         if marks is None:
             kind = self._small.get(folded)
             found = self.unlisted(word, folded)
@@ -189,7 +198,7 @@ class Lexicon:
             bits = AT_START if self._common.get(folded, 0) & FUNCTION else 0
             return Token(INITIAL, word, folded, TITLE, bits=bits)
         marks, bits = self._common.get(folded, 0), 0
-        plain = marks and word in (folded.upper(), folded[:1].upper() + folded[1:])
+        plain = marks and fold_apostrophes(word) in (folded.upper(), folded[:1].upper() + folded[1:])
         if plain and folded not in _NAME_LIKE:
             if marks & OPENER or (marks & START and folded in REQUESTS):
                 bits |= AT_START | NO_TITLE

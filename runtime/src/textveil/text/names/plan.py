@@ -40,7 +40,7 @@ POOLS = frozenset(
 )
 #: Bytes of the key under which equal strings of a corpus become equal.
 SHORTEST_KEY = 16
-_PIECES = re.compile(r"\w+(?:['\u2019]\w+)*|\W+|_+")
+_PIECES = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
 _FOREIGN = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
 
 

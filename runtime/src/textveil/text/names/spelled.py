@@ -52,7 +52,7 @@ JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
 _BLOCK = 1 << 10
 _BLANKS = " \u00a0\t\r\n"
 #: Marks behind which a lone letter is a clitic.
-_APOSTROPHES = ("'", "\u2019", "\u00b4")
+APOSTROPHES = ("'", "\u2019", "\u2018", "\u00b4")
 #: Gaps that join words of a name, and that join initials to the name behind them.
 _JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
 _JOINS_NAMES = frozenset((" ", ". ", ".", "-", "\u00a0"))
@@ -220,7 +220,7 @@ class _Reader:
 
     def _is_element(self, place: int) -> bool:
         token, gap = self._words[place], self._spelled[2 * place]
-        if token.bits & CLITIC and gap.rstrip(" ").endswith(_APOSTROPHES):
+        if token.bits & CLITIC and gap.rstrip(" ").endswith(APOSTROPHES):
             return False
         inside = gap == "." or (self._spelled[2 * place + 2] == "." and place + 1 < len(self._words))
         dotted = inside and token.cls == SHOWN  # a word of several: *old.a*, but not the last one of a text

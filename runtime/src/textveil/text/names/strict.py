@@ -13,10 +13,9 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.slots import Slot
 from textveil.text.names.strings import number_kind
 from textveil.text.names.tokens import CAPITAL, SHOWN
-from textveil.text.segmentation import LOWER, case_pattern, key
+from textveil.text.segmentation import APOSTROPHES, LOWER, case_pattern, key
 
-_WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019]*+|\p{N}++")
-_APOSTROPHES = "'\u2019"
+_WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}++")
 
 
 def read_strictly(entries: Iterable[str | Mention], lexicon: Lexicon) -> Iterator[str | Mention]:
@@ -33,7 +32,7 @@ def read_strictly(entries: Iterable[str | Mention], lexicon: Lexicon) -> Iterato
             continue
         kept = 0
         for match in _WORDS.finditer(entry):
-            word = match[0].rstrip(_APOSTROPHES)
+            word = match[0].rstrip(APOSTROPHES)
             if not _is_always_kept(word, lexicon):
                 yield entry[kept : match.start()]
                 yield _make_mention(word)

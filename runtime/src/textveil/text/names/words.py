@@ -3,7 +3,7 @@
 As all of pass 2 it reads classes, case patterns and gaps, and of a shown word its key: never a string that is replaced.
 """
 
-from textveil.text.names.spelled import SPELLED_LETTERS
+from textveil.text.names.spelled import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     ALONE,
     CAPITAL,
@@ -74,7 +74,7 @@ class Words:
         """Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic."""
         token, gap = self._words[place], self._gaps[place]
         if token.bits & CLITIC:
-            return gap.rstrip(" ")[-1:] in ("'", "\u2019", "\u00b4")
+            return gap.rstrip(" ").endswith(APOSTROPHES)
         if token.kind not in ("title", "office") or not self._starts_sentence(place):
             return False
         after = place + 1

@@ -6,6 +6,7 @@ The rung ``names`` cuts in ``textveil.text.names.chunks``.
 from textveil.text.segmentation.cut import is_gap, is_string, iterate_segments, segments
 from textveil.text.segmentation.strings import LONGEST_WORD
 from textveil.text.segmentation.words import (
+    APOSTROPHES,
     AUXILIARIES,
     BYTE_ORDER_MARK,
     CLITICS,
@@ -15,12 +16,14 @@ from textveil.text.segmentation.words import (
     UPPER,
     apply_case,
     case_pattern,
+    fold_apostrophes,
     is_folded,
     key,
     split_clitic,
 )
 
 __all__ = [
+    "APOSTROPHES",
     "AUXILIARIES",
     "BYTE_ORDER_MARK",
     "CLITICS",
@@ -31,6 +34,7 @@ __all__ = [
     "UPPER",
     "apply_case",
     "case_pattern",
+    "fold_apostrophes",
     "is_folded",
     "is_gap",
     "is_string",

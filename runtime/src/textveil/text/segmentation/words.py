@@ -22,18 +22,28 @@ LOWER, TITLE, UPPER = range(3)
 BYTE_ORDER_MARK = "\ufeff"
 
 
+#: What people and devices write for an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
+APOSTROPHES = "'\u2019\u2018\u02bc"
+_TO_ASCII = dict.fromkeys(map(ord, APOSTROPHES), "'")
+
+
+def fold_apostrophes(word: str) -> str:
+    """Write all apostrophes of a word as U+0027."""
+    return word if word.isascii() else word.translate(_TO_ASCII)
+
+
 def key(word: str) -> str:
-    """Returns the look-up key of a word: NFKC, lower case, U+2019 as an apostrophe; a word that is too long itself."""
+    """Returns the look-up key of a word: NFKC, lower case, one apostrophe; a word that is too long itself."""
     if len(word) > LONGEST_WORD:
         return word
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
+    return unicodedata.normalize("NFKC", word).lower().translate(_TO_ASCII)
 
 
 def is_folded(text: str) -> bool:
     """Tells whether every word of a text is its own key."""
-    return text.lower() == text and "\u2019" not in text and unicodedata.is_normalized("NFKC", text)
+    return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 
 def split_clitic(key: str) -> tuple[str, str] | None:

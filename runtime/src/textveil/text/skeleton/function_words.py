@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text import segmentation
 from textveil.text.segmentation import (
+    APOSTROPHES,
     AUXILIARIES,
     CLITICS,
     LONGEST_WORD,
@@ -30,6 +31,7 @@ from textveil.text.segmentation import (
     UPPER,
     apply_case,
     case_pattern,
+    fold_apostrophes,
     is_gap,
     is_string,
 )
@@ -37,7 +39,7 @@ from textveil.text.skeleton.kinds import Kind, Kinds
 from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Token, sentence_start
 
 NAME_LIKE = "name-like"
-_APOSTROPHES = ("'", "\u2019", "\uff07")
+_APOSTROPHES = (*APOSTROPHES, "\uff07")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +186,7 @@ class SkeletonRule:
             return Token(Role.DRAWN, case, key)
         if word == key:
             return Token(Role.SHOWN, case, key)
-        spelled = unicodedata.normalize("NFKC", word).replace("\u2019", "'")
+        spelled = fold_apostrophes(unicodedata.normalize("NFKC", word))
         capital = key == "i" or (starts_sentence and not self.function_words[key])
         if spelled == key or (capital and spelled == apply_case(key, TITLE)):
             return Token(Role.SHOWN, case, key)
