@@ -143,6 +143,7 @@ export class Scanner {
   /** Whether readers disagree until the end of the reply on what is code, or what is HTML. */
   #disputed = false;
   #angleAtStart = false;
+  #abbreviation = false;
   #tag = false;
   #afterTag = false;
   #tagColon = false;
@@ -190,9 +191,10 @@ export class Scanner {
     return frame?.kind === "fence" && frame.started && !frame.uncertain;
   }
 
-  /** Whether the last character stands in the line that opens a fence, which is an attribute of it. */
-  get inInfoString(): boolean {
-    return this.#top?.kind === "fence" && !this.#top.started;
+  /** Whether no option opens the place: the line that opens a fence, and all on which readers disagree. */
+  get isSealed(): boolean {
+    const frame = this.#top;
+    return frame?.kind === "unknown" || (frame?.kind === "fence" && !frame.started);
   }
 
   /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
@@ -362,7 +364,7 @@ export class Scanner {
   }
 
   #endParagraph(): void {
-    this.#lineLabel = false;
+    this.#lineLabel = this.#abbreviation = false;
     this.#brackets = this.#braces = 0;
     const top = this.#top;
     if (top?.kind === "fence") {
@@ -844,10 +846,12 @@ export class Scanner {
     }
     if (last === "]" && character === ":" && this.#lineLabel && !isLink(kind)) {
       this.#tagColon = this.#afterTag;
-      if (!this.#afterTag) this.#push("definition", "link");
+      if (!this.#afterTag) this.#push("definition", "link").hazard = this.#abbreviation;
       return;
     }
-    this.#lineLabel ||= character === "[" && atStart;
+    this.#abbreviation ||= character === "[" && last === "*"; // all its line is an attribute
+    this.#lineLabel ||= this.#abbreviation;
+    this.#lineLabel ||= character === "[" && (atStart || this.#disputed);
     if (frame !== undefined) return;
     if (this.#opener !== "" && !isBlank(character)) {
       const opener = this.#opener;

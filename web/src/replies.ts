@@ -302,7 +302,7 @@ export class RestoreStream implements RestoreReport {
           this.#region = first;
         }
         roles.push(scanner.role);
-        const open = this.#policy.places.has(region) && !scanner.inInfoString;
+        const open = this.#policy.places.has(region) && !scanner.isSealed;
         if (region !== "prose" && !open && reason === undefined) {
           this.#region = reason = region;
         }

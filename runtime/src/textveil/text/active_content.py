@@ -19,7 +19,7 @@ _SCHEME_AS_TEXT = re.compile(r"(?:java|vb)script: ")
 _BEFORE_TEXT = re.compile(r"(?:\A|[\w,.;:!?)*_#>|-]) *\Z", re.ASCII)
 #: Beginnings of the names of all events of HTML, SVG and browsers.
 _HANDLER = re.compile(
-    "(?<![a-z0-9])on(?:abort|activ|after|anim|auxclick|before|begin|blur|bounce|cancel|canplay|cell|change|click|clos|"
+    "(?<![a-z0-9])on(?:abort|active|activa|after|anim|auxclick|before|begin|blur|bounce|cancel|canplay|cell|change|click|close|closing|"
     "command|connect|content|context|control|copy|cuechange|cut|data|dblclick|deactivate|device|dom|drag|drop|duration|"
     "emptied|encrypted|end|error|filter|finish|focus|form|fullscreen|gamepad|gesture|got|hashchange|help|input|invalid|"
     "key|language|layout|load|los|message|mouse|move|offline|online|open|orientation|page|paste|pause|play|pointer|"

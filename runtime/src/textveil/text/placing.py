@@ -363,7 +363,7 @@ class Stream:
             roles[at] = scanner.role
         scanner.mark_surrogate()
         places = self._policy.places
-        sealed = scanner.in_info_string
+        sealed = scanner.is_sealed
         closed = [region for region in regions if region is not Region.PROSE and (sealed or region not in places)]
         reason = SkipReason(closed[0]) if closed else enclosed
         if first is Region.LINK and self._policy.allows_link(_before(destination, written)):

@@ -116,7 +116,7 @@ class Scanner:
         self._frames: list[_Frame] = []
         self._tainted, self._html = False, False
         #: Readers disagree until the end of the reply on what is code, or what is HTML.
-        self._disputed, self._angle_at_start = False, False
+        self._disputed, self._angle_at_start, self._abbreviation = False, False, False
         self._tag, self._after_tag, self._tag_colon = False, False, False
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
         self._last, self._line_label = "", False
@@ -145,10 +145,10 @@ class Scanner:
         return frame is not None and frame.kind == _FENCE and frame.started and not frame.uncertain
 
     @property
-    def in_info_string(self) -> bool:
-        """Whether the last character stands in the line that opens a fence, which is an attribute of it."""
+    def is_sealed(self) -> bool:
+        """Whether no option opens the place: the line that opens a fence, and all on which readers disagree."""
         frame = self._frames[-1] if self._frames else None
-        return frame is not None and frame.kind == _FENCE and not frame.started
+        return frame is not None and (frame.kind == _UNKNOWN or (frame.kind == _FENCE and not frame.started))
 
     @property
     def destination(self) -> str | None:
@@ -313,7 +313,7 @@ class Scanner:
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
     def _end_paragraph(self) -> None:
-        self._line_label, self._brackets, self._braces = False, 0, 0
+        self._line_label, self._abbreviation, self._brackets, self._braces = False, False, 0, 0
         kinds = {frame.kind for frame in self._frames}
         top = self._frames[-1] if self._frames else None
         if top is not None and top.kind == _FENCE:
@@ -732,9 +732,10 @@ class Scanner:
         if last == "]" and character == ":" and self._line_label and not in_link:
             self._tag_colon = self._after_tag
             if not self._after_tag:
-                self._push(_DEFINITION, Region.LINK)
+                self._push(_DEFINITION, Region.LINK).hazard = self._abbreviation
             return
-        self._line_label = self._line_label or (character == "[" and at_start)
+        self._abbreviation = self._abbreviation or (character == "[" and last == "*")  # all its line is an attribute
+        self._line_label = self._line_label or self._abbreviation or (character == "[" and (at_start or self._disputed))
         if kind != -1:
             return
         if self._opener and character not in _BLANK:
