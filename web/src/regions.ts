@@ -480,8 +480,8 @@ export class Scanner {
   /** Follows a tag until it ends; what readers may read in two ways is a hazard. */
   #readTagInCode(frame: Frame, character: string): void {
     const part = frame.tag;
-    if (character === "<" || character === "`") {
-      frame.hazard = true;
+    if (character === "<" || character === "`" || (character === ">" && this.#phase === START)) {
+      frame.hazard = true; // or the mark of a quotation
     } else if (part === "'" || part === '"') {
       if (character === part) frame.tag = "attributes";
     } else if (character === ">") {
@@ -757,8 +757,12 @@ export class Scanner {
       }
     }
     if (frame.angle) {
+      if (character === "`" || character === "~") {
+        this.#giveUp("link"); // a fence may begin in the next line
+        return true;
+      }
       const comment = character === "!" || character === "?";
-      if ((comment || frame.uncertain) && last === "<" && opensMarkup(character)) {
+      if ((comment || frame.uncertain || this.#html || this.#disputed) && last === "<" && opensMarkup(character)) {
         this.#giveUp("markup"); // a line may begin with a tag
         return true;
       }

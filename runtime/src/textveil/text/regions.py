@@ -411,7 +411,7 @@ class Scanner:
     def _read_tag_in_code(self, frame: _Frame, character: str) -> None:
         """Follow a tag until it ends; what readers may read in two ways is a hazard."""
         part = frame.tag
-        if character in "<`":
+        if character in "<`" or (character == ">" and self._phase == _START):  # the mark of a quotation
             frame.hazard = True
         elif part in ("'", '"'):
             frame.tag = "attributes" if character == part else part
@@ -663,7 +663,12 @@ class Scanner:
                 frame.angle = frame.hazard = True
                 return True
         if frame.angle:
-            comment = character in "!?" or frame.uncertain  # a line may begin with a tag
+            comment = (
+                character in "!?" or frame.uncertain or self._html or self._disputed
+            )  # a line may begin with a tag
+            if character in "`~":  # a fence may begin in the next line
+                self._give_up(Region.LINK)
+                return True
             if self._last == "<" and comment and character in _OPENS_MARKUP:
                 self._give_up(Region.MARKUP)
                 return True
