@@ -59,6 +59,11 @@ def base_36(number: int) -> str:
     return head + "0123456789abcdefghijklmnopqrstuvwxyz"[number % 36]
 
 
+def steps(boundaries: list[int]) -> str:
+    """Returns boundaries of ranges, each as its distance from the one before it."""
+    return " ".join(base_36(b - a) for a, b in itertools.pairwise([0, *boundaries]))
+
+
 def every_character() -> Iterable[str]:
     """Yields all characters."""
     return map(chr, range(sys.maxunicode + 1))
@@ -191,7 +196,8 @@ def constants() -> dict[str, object]:
         "MONTHS": forms._MONTHS,
         "MOST_BLANKS": placing._MOST_BLANKS,
         "NUMERIC_DIGITS": digits_that_are_no_decimals(),
-        "WORD_CHARACTERS": " ".join(base_36(b - a) for a, b in itertools.pairwise([0, *word_characters.BOUNDARIES])),
+        "WORD_CHARACTERS": steps(word_characters.BOUNDARIES),
+        "SYMBOLS": steps(word_characters.SYMBOL_BOUNDARIES),
         "REFUSALS": refusals(),
         "STATEMENT": sentences(),
         "NAMES_STATEMENT": sentences_of_names(),

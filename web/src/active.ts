@@ -12,8 +12,20 @@ const ZEROS = /(&#x?)0+/g;
 const ENTITY =
   /&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);/g;
 const NAMED: Readonly<Record<string, string>> = { tab: "", newline: "", colon: ":", lt: "<", equals: "=" };
-const ACTIVE = /<(?:script|style|iframe)|(?:java|vb)script:|data:(?:[a-z]+\/|[,;])/;
-const HANDLER = /(?<![a-z0-9])on[a-z]{3,40} ?=/;
+const ACTIVE = /<(?:script|style|iframe)|(?:java|vb)script:(?! |$)|data:(?:[a-z]+\/|[,;])/;
+/** A scheme before a blank, and what stands before one that is text: no address can begin there. */
+const SCHEME_AS_TEXT = /(?:java|vb)script: /g;
+const BEFORE_TEXT = /(?:^|[A-Za-z0-9_,.;:!?)*#>|-]) *$/;
+/** Beginnings of the names of all events of HTML, SVG and browsers. */
+const HANDLER = new RegExp(
+  "(?<![a-z0-9])on(?:abort|active|activa|after|anim|auxclick|before|begin|blur|bounce|cancel|canplay|cell|change|click|close|closing|" +
+    "command|connect|content|context|control|copy|cuechange|cut|data|dblclick|deactivate|device|dom|drag|drop|duration|" +
+    "emptied|encrypted|end|error|filter|finish|focus|form|fullscreen|gamepad|gesture|got|hashchange|help|input|invalid|" +
+    "key|language|layout|load|los|message|mouse|move|offline|online|open|orientation|page|paste|pause|play|pointer|" +
+    "popstate|progress|property|rate|ready|reject|repeat|reset|resize|row|scroll|search|security|seek|select|show|slot|" +
+    "snap|stalled|start|stop|storage|submit|suspend|text|time|toggle|touch|track|transition|unhandled|unload|volume|" +
+    "waiting|webkit|wheel|zoom)[a-z]{0,32} ?=",
+);
 const BLANKS = new RegExp(`[${WHITE}]+`, "g");
 const PLAIN = /^[ -[\]-~]*$/;
 const TAIL = 64;
@@ -34,6 +46,8 @@ export class ActiveContentDetector {
   detected = false;
   #dense = "";
   #spaced = "";
+  /** The last character before those that are remembered, blanks aside. */
+  #before = "";
 
   /** Reads more text. */
   feed(text: string): void {
@@ -45,9 +59,17 @@ export class ActiveContentDetector {
     if (dense.includes("&")) dense = dense.replace(ZEROS, "$1").replace(ENTITY, decode).replace(DROPPED, "");
     let spaced = this.#spaced + lower;
     if (!plain || spaced.includes("  ")) spaced = spaced.replace(BLANKS, " ");
-    this.detected = ACTIVE.test(dense) || HANDLER.test(spaced);
+    this.detected = ACTIVE.test(dense) || this.#hasScheme(dense) || HANDLER.test(spaced);
     this.#dense = tailOf(dense);
+    this.#before = (this.#before + dense.slice(0, dense.length - this.#dense.length)).replace(/ +$/, "").slice(-1);
     const tail = tailOf(spaced); // a handler is shorter: what a cut word begins with is none
     this.#spaced = tail.length < spaced.length ? `x${tail}` : tail;
+  }
+
+  /** Whether a scheme before a blank may begin an address. */
+  #hasScheme(dense: string): boolean {
+    return [...dense.matchAll(SCHEME_AS_TEXT)].some(
+      ({ index }) => !BEFORE_TEXT.test(this.#before + dense.slice(0, index)),
+    );
   }
 }

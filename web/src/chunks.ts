@@ -1,22 +1,26 @@
 /** Checks a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks. */
 
 import { size } from "./characters.js";
-import { WORD_CHARACTERS } from "./generated.js";
-import { bareName, HARMLESS } from "./regions.js";
+import { SYMBOLS, WORD_CHARACTERS } from "./generated.js";
+import { isBareTag, LONGEST_TAG } from "./tags.js";
 
 /** Marks that may stand anywhere in a chunk, and signs of numbers. */
-const MARKS = ",;!?()\"'*_-|$€£¥%#&+“”‘’„‚«»‹›¿¡–—…·،؛؟";
+const MARKS = ",;!?()\"'*_-|~$€£¥%#&+“”‘’„‚«»‹›¿¡‐\u2011–—…·،؛؟，、！？；：（）「」『』《》〈〉【】〔〕";
 /** Most chunks: nothing but ASCII that may stand anywhere. */
-const PLAIN = /^[A-Za-z0-9,;!?()"'*_|$%#+-]*$/;
+const PLAIN = /^[A-Za-z0-9,;!?()"'*_|~$%#+-]*$/;
 /** Marks that end a sentence or a number, and behind which only marks follow. */
 const DOTS = ".:。";
 /** Marks behind a dot. */
-const CLOSING = ",;!?)\"'*_-|“”‘’«»‹›–—…·،؛؟";
+const CLOSING = ",;!?)\"'*_-|~“”‘’«»‹›–—…·،؛؟，、！？；：）」』》〉】〕";
+/** Marks that a backslash may stand before. */
+const ESCAPED = "*_-!#+~|()";
+/** Characters that join a symbol to the next, or choose how it looks. */
+const JOINERS = "\ufe0f\u200d";
+const REFERENCE = /^\^?[A-Za-z0-9]{1,8}$/;
 /** Spaces other than those that end a chunk: the category Zs. */
 const SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
 /** A longer chunk is no word of a sentence. */
 const MOST_CHARACTERS = 1024;
-const LONGEST_TAG = 8;
 
 const LETTER = /\p{L}/u;
 const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
@@ -24,33 +28,51 @@ const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
 /** Whether readers may find an address in an original, which goes on with what stands behind it. */
 export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
 
-/** First code point of each range of word characters, and the one behind its last, in turn. */
-const BOUNDARIES: number[] = [];
-for (const step of WORD_CHARACTERS.split(" ")) BOUNDARIES.push((BOUNDARIES.at(-1) ?? 0) + Number.parseInt(step, 36));
+/** First code point of each range, and the one behind its last, in turn. */
+function boundariesOf(steps: string): number[] {
+  const boundaries: number[] = [];
+  for (const step of steps.split(" ")) boundaries.push((boundaries.at(-1) ?? 0) + Number.parseInt(step, 36));
+  return boundaries;
+}
 
-/** Whether a character is a letter, a combining mark or a decimal digit of Unicode 14, whatever the platform's is. */
-export function isWordCharacter(character: string): boolean {
+const isIn = (boundaries: readonly number[], character: string): boolean => {
   const point = character.codePointAt(0) ?? 0;
-  let [low, high] = [0, BOUNDARIES.length];
+  let [low, high] = [0, boundaries.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((BOUNDARIES[middle] ?? 0) <= point) low = middle + 1;
+    if ((boundaries[middle] ?? 0) <= point) low = middle + 1;
     else high = middle;
   }
   return low % 2 === 1;
-}
+};
+const WORD_BOUNDARIES = boundariesOf(WORD_CHARACTERS);
+const SYMBOL_BOUNDARIES = boundariesOf(SYMBOLS);
+
+/** Whether a character is a letter, a combining mark or a decimal digit of Unicode 14, whatever the platform's is. */
+export const isWordCharacter = (character: string): boolean => isIn(WORD_BOUNDARIES, character);
+
+/** Whether a character is a symbol that stands beside words as a letter does. */
+const isSymbol = (character: string): boolean => character > "\x7f" && isIn(SYMBOL_BOUNDARIES, character);
 
 /** A chunk of a reply that is read part by part. */
 export class Chunk {
   /** Code points so far. */
   length = 0;
+  /** Whether a tab stands before it, which some readers drop from an address. */
+  behindTab = false;
   /** Whether no surrogate of it may be restored as running text. */
   spoiled = false;
   /** The chunk as it is written, if somebody remembers it. */
   text = "";
   #ampersand = false;
   #dotted = false;
-  #tag: string | undefined;
+  #symbol = false;
+  #last = "";
+  /** Stars and underscores behind the one colon of the chunk; -1 where none can end a label. */
+  #label = 0;
+  /** Angle bracket or bracket that is open, and what stands behind it. */
+  #opener = "";
+  #open = "";
 
   /** Whether it has more than 1,024 code points. */
   get tooLong(): boolean {
@@ -66,43 +88,86 @@ export class Chunk {
   add(text: string): void {
     this.length += size(text);
     if (this.tooLong) this.spoiled = true;
-    const busy = this.#dotted || this.#ampersand || this.#tag !== undefined;
-    if (this.spoiled || (!busy && PLAIN.test(text))) return;
-    for (const character of text) this.#addCharacter(character);
+    const busy = this.#dotted || this.#ampersand || this.#opener !== "" || this.#symbol;
+    const joined = this.#last === "/" || this.#last === "\\";
+    if (this.spoiled || (!busy && !joined && PLAIN.test(text))) {
+      this.#last = text.slice(-1) || this.#last;
+      return;
+    }
+    for (const character of text) {
+      this.#addCharacter(character);
+      this.#last = character;
+    }
   }
 
   /** Reads a surrogate of so many code points, which counts as a letter. */
   addSurrogate(length: number): void {
     this.length += length;
-    if (this.#dotted || this.#tag !== undefined || this.tooLong) this.spoiled = true;
+    this.#endLabel();
+    if (this.#dotted || this.#opener !== "" || this.#last === "\\" || this.tooLong) this.spoiled = true;
+    this.#symbol = false;
+    this.#last = "a";
   }
 
-  /** Ends the chunk: an open tag of markup spoils it. */
+  /** Ends the chunk: brackets and tags that are open spoil it, but for harmless tags. */
   end(): void {
-    this.spoiled ||= this.#tag !== undefined;
+    const openTag = this.#opener === "<" && !isBareTag(this.#open);
+    this.spoiled ||= this.#last === "/" || this.#opener === "[" || openTag;
+  }
+
+  /** Takes a colon for the end of a label if it is the only dot and two stars or underscores follow it. */
+  #endLabel(): void {
+    if (!this.#dotted || this.#label < 2) return;
+    this.#dotted = false;
+    this.#label = -1;
   }
 
   #addCharacter(character: string): void {
-    if (this.#tag !== undefined) {
-      if (character === ">") {
-        this.spoiled ||= !HARMLESS.has(bareName(this.#tag));
-        this.#tag = undefined;
-      } else {
-        this.#tag += character;
-        this.spoiled ||= this.#tag.length > LONGEST_TAG;
-      }
+    const symbol = this.#symbol;
+    const last = this.#last;
+    this.#symbol = false;
+    if (this.#opener !== "") {
+      this.#addInside(character);
+    } else if ((last === "\\" && !ESCAPED.includes(character)) || (last === "/" && !isWordCharacter(character))) {
+      this.spoiled = true;
     } else if (this.#ampersand && (character === "#" || character === ";")) {
       this.spoiled = true; // an entity, which may stand for any character
-    } else if (character === "<") {
-      this.#tag = "";
+    } else if (character === "<" || character === "[") {
+      this.#opener = character;
+      this.#open = "";
     } else if (DOTS.includes(character)) {
+      this.#label = character === ":" && !this.#dotted && this.#label === 0 ? 0 : -1;
       this.#dotted = true;
+    } else if (character === "*" || character === "_") {
+      if (this.#dotted && this.#label >= 0) this.#label++;
+    } else if (isSymbol(character) || (symbol && JOINERS.includes(character))) {
+      this.#symbol = true;
     } else if (this.#dotted) {
-      this.spoiled ||= !(CLOSING.includes(character) || SPACE.test(character));
+      if (isWordCharacter(character)) this.#endLabel();
+      this.spoiled ||= this.#dotted && !(CLOSING.includes(character) || SPACE.test(character));
     } else if (character === "&") {
       this.#ampersand = true;
-    } else if (!MARKS.includes(character)) {
+    } else if (character === "/" && last === "") {
+      this.#opener = character;
+    } else if (character === "/") {
+      this.spoiled ||= this.#label < 0 || this.behindTab || !isWordCharacter(last);
+    } else if (!MARKS.includes(character) && character !== "\\") {
       this.spoiled ||= !(isWordCharacter(character) || SPACE.test(character));
+    }
+  }
+
+  /** Reads a character of a tag of markup, of its end behind a blank, or of the number of a note in brackets. */
+  #addInside(character: string): void {
+    const opener = this.#opener;
+    if (opener === "/") {
+      this.spoiled ||= character !== ">";
+      this.#opener = "";
+    } else if (character !== (opener === "<" ? ">" : "]")) {
+      this.#open += character;
+      this.spoiled ||= this.#open.length > LONGEST_TAG;
+    } else {
+      this.spoiled ||= !(opener === "<" ? isBareTag(this.#open) : REFERENCE.test(this.#open));
+      this.#opener = "";
     }
   }
 }

@@ -23,6 +23,8 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/;
 /** An address with a plain authority: no user, no escape, no backslash, and one place alone where `//` stands. */
 const ADDRESS = /^(https?:\/\/)([A-Za-z0-9.:-]+)([/?#][!-~]*)/i;
 const TRICKS = /\/\/|[\\<>[\]`{}|^]/;
+/** Marks at which some readers end an address: what stands behind them may be another. */
+const ENDS = /[()"']/;
 const LEADING_MARKS = /^[("'*_]*/;
 
 /** @internal Places and hosts, checked. */
@@ -59,20 +61,27 @@ export class RestorePolicy {
     if (destination === undefined || this.hosts.size === 0) return false;
     const match = ADDRESS.exec(destination);
     if (match === null || match[0].length < destination.length) return false;
-    return this.hosts.has((match[2] ?? "").toLowerCase()) && !TRICKS.test(match[3] ?? "");
+    const path = match[3] ?? "";
+    return this.hosts.has((match[2] ?? "").toLowerCase()) && !TRICKS.test(path) && !ENDS.test(path);
   }
 
-  /** Where the path of a chunk that is an address of one of the hosts begins, in code points; undefined of any other. */
-  findBarePath(chunk: string): number | undefined {
+  /**
+   * Where the path of a chunk that is an address of one of the hosts begins, and where it may end, in code points;
+   * undefined of any other.
+   */
+  findBarePath(chunk: string): readonly [number, number] | undefined {
     const lead = LEADING_MARKS.exec(chunk)?.[0].length ?? 0;
     const address = chunk.slice(lead);
     const begin = ADDRESS.exec(address);
-    if (begin === null || !this.allowsLink(begin[0])) return undefined;
+    if (begin === null || !this.hosts.has((begin[2] ?? "").toLowerCase())) return undefined;
     for (const character of address) {
       if (!((character >= " " && character <= "~") || isWordCharacter(character))) return undefined;
     }
     const start = (begin[1] ?? "").length + (begin[2] ?? "").length;
-    return TRICKS.test(address.slice(start)) ? undefined : lead + start + 1;
+    const path = address.slice(start);
+    if (TRICKS.test(path)) return undefined;
+    const end = ENDS.exec(path)?.index ?? path.length;
+    return [lead + start + 1, lead + start + [...path.slice(0, end)].length];
   }
 }
 

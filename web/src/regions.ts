@@ -5,6 +5,8 @@
  * result does not depend on how a stream is cut.
  */
 
+import { beginsBlock, isHarmlessTag, LONGEST_TAG, takesInText } from "./tags.js";
+
 export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
 /**
  * The part that a character of JSON plays in the text of a string: a separator ends a chunk, what is ignored counts as
@@ -13,14 +15,12 @@ export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
 export type Role = "text" | "separator" | "ignored" | "spoiler";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
-/** Markup without attributes that changes nothing but how text looks. */
-export const HARMLESS = words("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup");
 /** Commands of math whose arguments are shown and never fetched. */
 const SHOWN = words(
   "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
     "sqrt boxed overline underline hat bar vec tilde begin end",
 );
-const LONGEST_NAME = 64;
+const LONGEST_NAME = LONGEST_TAG;
 const LONGEST_DESTINATION = 2048;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
 /** Stretches in which nothing begins or ends. */
@@ -33,6 +33,14 @@ const LETTER = /^[A-Za-z]$/;
 const HEX = /^[0-9a-fA-F]$/;
 const ESCAPED_BLANKS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 const DEEPEST = 64;
+/** An info string with which every reader takes a line for the opening of a fence. */
+const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
+const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
+/** Characters that open a region, or may, within what may be a tag. */
+const NOT_LOST = "<`$\\[]{}~";
+/** Characters of a destination behind which a blank and a word show that a line defines no link. */
+const NO_DESTINATION = ":/@<>[]()`$\\{}|\"'";
+const TITLE = 2;
 const FENCE_LENGTH = 3;
 const NESTED_INDENT = 2;
 const CODE_INDENT = 4;
@@ -77,9 +85,6 @@ const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
 const isLink = (kind: Kind | undefined): boolean => kind === "link" || kind === "definition";
 
-/** Returns the name of a tag without the slashes at its ends, in lower case. */
-export const bareName = (tag: string): string => tag.replace(/^\//, "").replace(/\/$/, "").toLowerCase();
-
 /** Open region, and what has been read of it. */
 class Frame {
   /** Depth of brackets, or length of a fence. */
@@ -97,6 +102,15 @@ class Frame {
   shifted = false;
   /** Of brackets and braces in code. */
   depth = 0;
+  /** The part of a tag in code that is being read, empty outside tags. */
+  tag = "";
+  /** Whether all readers see the fence; its info string. */
+  exact = true;
+  /** A tag if a reader finds its end in the paragraph, else text. */
+  lost = false;
+  /** By an empty line, of a fence that begins as HTML for some readers. */
+  torn = false;
+  info = "";
   mark = "`";
   quotes = 0;
   column = 0;
@@ -126,6 +140,10 @@ export class Scanner {
   #frames: Frame[] = [];
   #tainted = false;
   #html = false;
+  /** Whether readers disagree until the end of the reply on what is code, or what is HTML. */
+  #disputed = false;
+  #angleAtStart = false;
+  #abbreviation = false;
   #tag = false;
   #afterTag = false;
   #tagColon = false;
@@ -147,6 +165,9 @@ export class Scanner {
   #runColumn = 0;
   #brackets = 0;
   #braces = 0;
+  /** Whether open braces have a line end, and a sign of attributes. */
+  #bracesWentOn = false;
+  #inAttributes = false;
   #address = false;
   #stray = false;
 
@@ -159,7 +180,21 @@ export class Scanner {
   /** The region for which open brackets or braces of the paragraph count; undefined outside them. */
   get enclosure(): "link" | "markup" | undefined {
     if (this.#brackets > 0) return "link";
-    return this.#braces > 0 ? "markup" : this.#top?.inner?.enclosure;
+    if (this.#braces > 0 && (this.#inAttributes || !this.#bracesWentOn)) return "markup";
+    const frame = this.#top;
+    return frame?.kind === "inline" && frame.depth > 0 ? "link" : frame?.inner?.enclosure;
+  }
+
+  /** Whether the last character stands in a fence that every reader of CommonMark takes for code. */
+  get inCertainFence(): boolean {
+    const frame = this.#top;
+    return frame?.kind === "fence" && frame.started && !frame.uncertain;
+  }
+
+  /** Whether no option opens the place: the line that opens a fence, and all on which readers disagree. */
+  get isSealed(): boolean {
+    const frame = this.#top;
+    return frame?.kind === "unknown" || (frame?.kind === "fence" && !frame.started);
   }
 
   /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
@@ -206,6 +241,11 @@ export class Scanner {
     return true;
   }
 
+  /** Notes that a bracket comes that begins a tag, so that the bracket before it begins no JSON. */
+  beginTag(): void {
+    this.#opener = "";
+  }
+
   /** Notes that the text so far ends with a tag that is replaced, so that `[person 1]: ` defines no link. */
   markTag(): void {
     this.#tag = true;
@@ -226,10 +266,11 @@ export class Scanner {
       return busy || last === "]" || last === "<" || last === "" ? undefined : PLAIN;
     }
     if (frame.opening || frame.closing || this.#tildes) return undefined;
-    if (frame.kind === "inline" || (frame.kind === "fence" && frame.started && frame.uncertain)) {
-      return last === "<" || last === "]" || last === "\\" || last === "" ? undefined : PLAIN_CODE;
+    if (frame.kind === "inline" || (frame.kind === "fence" && frame.started)) {
+      const busy = last === "<" || last === "]" || last === "\\" || last === "" || frame.tag !== "" || frame.escaped;
+      return busy ? undefined : PLAIN_CODE;
     }
-    return frame.kind === "unknown" || (frame.kind === "fence" && frame.started) ? PLAIN_LINE : undefined;
+    return frame.kind === "unknown" ? PLAIN_LINE : undefined;
   }
 
   /** Reads one character; returns its region. */
@@ -246,6 +287,7 @@ export class Scanner {
       if (!isBlank(character)) this.#push("definition", "link"); // its chunk may keep the tag, which defines a link
     }
     const atStart = this.#phase === START && !isBlank(character) && character !== ">";
+    if (character === "<") this.#angleAtStart = atStart;
     this.#resolveRuns(character);
     const loneReturn = this.#last === "\r" && character !== "\n"; // a line end for readers of Markdown
     if ((loneReturn || character === "\ufeff") && this.#top?.kind !== "unknown") this.#giveUp("markup");
@@ -278,6 +320,9 @@ export class Scanner {
   }
 
   #noteAddress(text: string): void {
+    const open = this.#braces > 0;
+    this.#bracesWentOn = open && (this.#bracesWentOn || text.includes("\n"));
+    this.#inAttributes = open && (this.#inAttributes || /[=#]/.test(text));
     const blank = Math.max(...[" ", "\t", "\r", "\n"].map((character) => text.lastIndexOf(character)));
     if (blank >= 0) this.#address = IN_ADDRESS.test(text.slice(blank + 1));
     else this.#address ||= IN_ADDRESS.test(this.#last + text);
@@ -308,7 +353,10 @@ export class Scanner {
   #endLine(): void {
     const frame = this.#top;
     if (this.#empty) this.#endParagraph();
-    else if (frame?.kind === "definition" && frame.started && !frame.angle) this.#pop();
+    else if (frame?.kind === "definition" && frame.started && !frame.angle && frame.quote === "") {
+      if (frame.opening || frame.closing >= TITLE) this.#pop();
+      else frame.opening = true; // a title may stand in the next line
+    }
     this.#phase = START;
     this.#quotes = this.#column = 0;
     this.#marked = false;
@@ -316,11 +364,20 @@ export class Scanner {
   }
 
   #endParagraph(): void {
-    this.#lineLabel = false;
+    this.#lineLabel = this.#abbreviation = false;
     this.#brackets = this.#braces = 0;
+    const top = this.#top;
+    if (top?.kind === "fence") {
+      top.torn ||= top.tainted;
+      if (top.nested && this.#quotes > top.quotes) this.#giveUp("code"); // a quotation, which ends the list
+    } else if (top?.kind === "definition" && top.quote !== "") {
+      this.#giveUp("link"); // a title may have empty lines
+    }
     if (this.#frames.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
     // Code that no mark closes is text for a reader of Markdown.
-    this.#tainted ||= this.#frames.some(({ kind, tainted }) => kind === "angle" || (kind === "inline" && tainted));
+    this.#tainted ||= this.#frames.some(
+      ({ kind, lost, tainted }) => (kind === "angle" && !lost) || (kind === "inline" && tainted),
+    );
     this.#frames = this.#frames.filter(({ kind }) => BLOCKS.has(kind));
     this.#slash = NONE;
     this.#dollar = false;
@@ -356,41 +413,91 @@ export class Scanner {
       if (frame.runAtStart && count >= FENCE_LENGTH) {
         this.#frames.pop();
         this.#tainted ||= frame.tainted;
-        this.#openFence("`", count);
+        this.#openFence("`", count).torn = count === frame.count; // the run closes code for some readers
       } else if (count === frame.count) {
         this.#closeCode(frame);
       }
     }
   }
 
-  #openFence(mark: string, count: number): void {
+  #openFence(mark: string, count: number): Frame {
     const frame = new Frame("fence", "code");
     frame.mark = mark;
     frame.count = count;
     frame.quotes = this.#quotes;
     frame.column = this.#runColumn;
     frame.nested = this.#marked || frame.column >= NESTED_INDENT;
-    const apart = this.#marked || this.#quotes > 0 || frame.column >= CODE_INDENT;
-    frame.uncertain = apart || this.#html || this.#frames.length > 0;
+    frame.exact = !this.#marked && this.#quotes === 0 && frame.column === 0;
+    frame.uncertain = !frame.exact || this.#html || this.#disputed || this.#frames.length > 0;
+    frame.tainted = this.#html; // an empty line ends the HTML, and with it the reading without a fence
     this.#frames.push(frame);
+    return frame;
   }
 
   /** Closes code; if a reader may take it for text that opens something, nothing behind it is prose. */
   #closeCode(frame: Frame): void {
     this.#pop();
-    if (frame.shifted || (frame.uncertain && (frame.hazard || frame.depth > 0))) this.#giveUp("code");
+    const open = frame.hazard || frame.depth > 0 || frame.tag !== "";
+    if (frame.shifted || frame.torn || (frame.uncertain && open)) this.#giveUp("code");
+    // A reader may pair its marks with others of the paragraph.
+    else if (frame.kind === "fence" && frame.uncertain) this.#html = true;
+  }
+
+  /** Closes a fence; Python-Markdown knows only those whose two lines are alike and not indented. */
+  #closeFence(frame: Frame): void {
+    const exact = frame.opening && frame.closing === frame.count;
+    frame.torn ||= exact !== frame.exact;
+    this.#closeCode(frame);
   }
 
   /** Notes what opens markup, a command or a link for a reader who sees no code: behind it no code is certain. */
   #noteHazard(frame: Frame, character: string): void {
     const last = this.#last;
     let region: Region;
-    if (last === "<" && opensMarkup(character)) region = "markup";
-    else if (last === "\\" && LETTER.test(character)) region = "link";
-    else if (last === "]" && (character === "(" || character === ":")) region = "link";
-    else return;
-    frame.hazard = true;
+    if (frame.tag !== "") this.#readTagInCode(frame, character);
+    if (last === "<" && opensMarkup(character)) {
+      region = "markup";
+      frame.hazard ||= character === "!" || character === "?";
+      frame.tag = "name";
+      frame.destination = character;
+    } else if (last === "]" && (character === "(" || character === ":")) {
+      region = "link";
+      frame.hazard = true;
+    } else if (last === "\\" && LETTER.test(character)) {
+      frame.escaped = true; // one letter alone is no command
+      return;
+    } else if (frame.escaped && (LETTER.test(character) || "{[*%".includes(character))) {
+      region = "link";
+      frame.hazard = true;
+      frame.escaped = false;
+    } else {
+      frame.escaped &&= isBlank(character);
+      return;
+    }
     if (frame.kind === "inline" || frame.uncertain) frame.region = region; // a run may close it, or none
+  }
+
+  /** Follows a tag until it ends; what readers may read in two ways is a hazard. */
+  #readTagInCode(frame: Frame, character: string): void {
+    const part = frame.tag;
+    if (character === "<" || character === "`" || (character === ">" && this.#phase === START)) {
+      frame.hazard = true; // or the mark of a quotation
+    } else if (part === "'" || part === '"') {
+      if (character === part) frame.tag = "attributes";
+    } else if (character === ">") {
+      frame.hazard ||= frame.kind === "inline" && beginsBlock(frame.destination);
+      frame.hazard ||= takesInText(frame.destination);
+      frame.tag = "";
+    } else if ("'\"=".includes(character)) {
+      frame.hazard ||= part === "value" || (part === "=") === (character === "=");
+      frame.tag = character;
+    } else if (isBlank(character)) {
+      if (part !== "=") frame.tag = "attributes";
+    } else if (part === "=") {
+      frame.tag = "value";
+    } else if (part === "name" && frame.destination.length < LONGEST_NAME) {
+      frame.destination += character;
+    }
   }
 
   #readFence(frame: Frame, character: string, atStart: boolean): Region {
@@ -398,10 +505,14 @@ export class Scanner {
     if (!frame.started) {
       if (character === "\n") {
         frame.started = true;
+        frame.exact &&= INFO.test(frame.info);
+        frame.uncertain ||= !frame.exact;
       } else if (character === "`" && frame.mark === "`") {
         frame.kind = "inline"; // code in a line
         frame.closing = 1;
         frame.runAtStart = frame.opening = false;
+      } else if (frame.info.length <= LONGEST_NAME) {
+        frame.info += character;
       }
       return frame.region;
     }
@@ -414,13 +525,14 @@ export class Scanner {
       }
       const deep = column >= frame.column + CODE_INDENT || this.#quotes !== frame.quotes || this.#marked;
       frame.closing = deep || character !== frame.mark ? 0 : 1;
+      frame.opening = column === 0;
       frame.shifted = column !== frame.column && Math.max(column, frame.column) >= CODE_INDENT;
     } else if (frame.closing > 0 && character === frame.mark && this.#last === frame.mark) {
       frame.closing++;
     } else if (frame.closing > 0 && !isBlank(character)) {
       frame.closing = 0;
     } else if (character === "\n" && frame.closing > 0) {
-      if (frame.closing >= frame.count) this.#closeCode(frame);
+      if (frame.closing >= frame.count) this.#closeFence(frame);
       frame.closing = 0;
     }
     return frame.region;
@@ -488,6 +600,10 @@ export class Scanner {
     if (character === "~" && (atStart || this.#tildes > 0)) {
       this.#countTilde();
       return frame?.region ?? "prose";
+    }
+    if (frame?.kind === "definition" && this.#isNoDefinition(frame, character, atStart)) {
+      this.#pop();
+      frame = this.#top;
     }
     let escaped = false;
     if (frame?.kind === "json") this.#readJson(frame, character);
@@ -636,12 +752,17 @@ export class Scanner {
       }
       frame.started = true;
       if (character === "<") {
-        frame.angle = true;
+        frame.angle = frame.hazard = true;
         return true;
       }
     }
     if (frame.angle) {
-      if (frame.uncertain && last === "<" && opensMarkup(character)) {
+      if (character === "`" || character === "~") {
+        this.#giveUp("link"); // a fence may begin in the next line
+        return true;
+      }
+      const comment = character === "!" || character === "?";
+      if ((comment || frame.uncertain || this.#html || this.#disputed) && last === "<" && opensMarkup(character)) {
         this.#giveUp("markup"); // a line may begin with a tag
         return true;
       }
@@ -654,7 +775,13 @@ export class Scanner {
     }
     if (frame.kind === "definition") return false;
     if (frame.quote !== "") {
-      if (character === frame.quote) frame.quote = "";
+      if (character === frame.quote) {
+        frame.quote = "";
+        frame.torn = true;
+      }
+    } else if (frame.torn && character !== ")" && !isBlank(character)) {
+      this.#giveUp("link"); // another title, or a longer one
+      return true;
     } else if ((character === '"' || character === "'") && (isBlank(this.#last) || this.#last === "(")) {
       frame.quote = character;
     } else if (character === "(" || character === ")") {
@@ -665,14 +792,40 @@ export class Scanner {
     return false;
   }
 
+  /** Follows destination and title; returns whether the character cannot belong to a definition. */
+  #isNoDefinition(frame: Frame, character: string, atStart: boolean): boolean {
+    if (!frame.started || frame.angle) return false;
+    if (frame.quote !== "") {
+      if (character === frame.quote && !this.#odd) frame.quote = "";
+      return false;
+    }
+    if (frame.opening && !atStart) return false; // between two lines
+    if (!frame.opening) {
+      if (isBlank(character)) frame.closing ||= 1;
+      if (isBlank(character) || frame.closing === 0) {
+        frame.hazard ||= NO_DESTINATION.includes(character);
+        return false;
+      }
+    }
+    if ("\"'(".includes(character) && frame.closing < TITLE) {
+      frame.quote = character === "(" ? ")" : character;
+      frame.closing = TITLE;
+      frame.opening = false;
+      return false;
+    }
+    return frame.opening || (frame.closing === 1 && !frame.hazard && this.#frames.length === 1);
+  }
+
   #readOpenings(frame: Frame | undefined, character: string, atStart: boolean, escaped: boolean): void {
     const kind = frame?.kind;
     const last = this.#last;
-    if (last === "<" && opensMarkup(character)) {
+    // Some readers drop the backslash.
+    if (last === "<" && (opensMarkup(character) || (character === "\\" && frame === undefined))) {
       if (frame === undefined) {
         const opened = this.#push("angle", "markup");
         opened.destination = character;
         opened.length = 1;
+        opened.nested = this.#angleAtStart;
         return;
       }
       this.#giveUp("markup"); // a reader may see no such region, but the tag
@@ -684,7 +837,7 @@ export class Scanner {
         opened.opening = true;
         opened.runAtStart = atStart;
         this.#html ||= this.#address || kind !== undefined; // the address or region may have this backtick
-        opened.uncertain = this.#html;
+        opened.uncertain = this.#html || this.#disputed;
         this.#runColumn = this.#column - 1;
       } else {
         this.#stray = true;
@@ -697,10 +850,12 @@ export class Scanner {
     }
     if (last === "]" && character === ":" && this.#lineLabel && !isLink(kind)) {
       this.#tagColon = this.#afterTag;
-      if (!this.#afterTag) this.#push("definition", "link");
+      if (!this.#afterTag) this.#push("definition", "link").hazard = this.#abbreviation;
       return;
     }
-    this.#lineLabel ||= character === "[" && atStart;
+    this.#abbreviation ||= character === "[" && last === "*"; // all its line is an attribute
+    this.#lineLabel ||= this.#abbreviation;
+    this.#lineLabel ||= character === "[" && (atStart || this.#disputed);
     if (frame !== undefined) return;
     if (this.#opener !== "" && !isBlank(character)) {
       const opener = this.#opener;
@@ -735,22 +890,34 @@ export class Scanner {
 
   #readAngle(frame: Frame, character: string): Region {
     const name = frame.destination;
+    if (frame.lost) {
+      if (NOT_LOST.includes(character)) this.#spoilAngle();
+      return "markup";
+    }
     if (character === ">") {
       this.#frames.pop();
       if (!frame.started) {
         this.#html = true;
-        this.#tainted ||= !HARMLESS.has(bareName(name));
+        this.#disputed ||= beginsBlock(name);
+        this.#tainted ||= !isHarmlessTag(name);
       }
       return frame.region;
     }
     if (isBlank(character)) {
-      frame.angle = true; // nothing but a slash may follow
-      if (frame.started) this.#spoilAngle();
+      frame.angle = true; // only words and a slash may follow, and behind a second blank a slash
+      frame.quote = character === " " && frame.quote === "" ? "" : "\n";
+      if (frame.started) {
+        this.#loseAngle(frame, character);
+      } else if (frame.length <= LONGEST_NAME) {
+        frame.destination += " ";
+        frame.length++;
+      }
       return "markup";
     }
     const unlike = "<\"'=`".includes(character) && (character !== "=" || frame.region !== "link");
-    if (unlike || (frame.angle && character !== "/") || (!frame.started && frame.length > LONGEST_NAME)) {
-      this.#spoilAngle();
+    const behind = frame.angle && (!WORD_IN_TAG.test(character) || (frame.quote !== "" && character !== "/"));
+    if (unlike || behind || (!frame.started && frame.length > LONGEST_NAME)) {
+      this.#loseAngle(frame, character);
       return "markup";
     }
     if (character === ":" && !frame.started && SCHEME.test(name)) {
@@ -764,6 +931,20 @@ export class Scanner {
       frame.length++;
     }
     return frame.region;
+  }
+
+  /** Reads what is no plain tag: in the middle of a line it is a tag, or text, until the paragraph ends. */
+  #loseAngle(frame: Frame, character: string): void {
+    const name = frame.destination.split(" ")[0] ?? "";
+    frame.lost = !(
+      frame.nested ||
+      this.#html ||
+      this.#disputed ||
+      beginsBlock(name) ||
+      !isHarmlessTag(name) ||
+      NOT_LOST.includes(character)
+    );
+    if (!frame.lost) this.#spoilAngle();
   }
 
   #spoilAngle(): void {

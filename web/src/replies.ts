@@ -45,6 +45,10 @@ const WHITE_ALONE = new RegExp(`^[${WHITE}]$`);
 const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
 /** What ends a chunk: no other blank ends an address for every reader of Markdown. */
 const SEPARATORS = /[ \t\r\n](?:.*[ \t\r\n])?/s;
+/** Marks of math that are no part of words. */
+const MATH_MARKS = "{}[]^=\\&<>";
+/** What an address has that takes in the strings of JSON behind it, for a reader of text. */
+const ADDRESS_START = /\/\/$|www\.$/;
 const INSIDE = /^[\p{L}\p{N}\p{M}]/u;
 const ALNUM = /^[\p{L}\p{N}]+$/u;
 const LETTER = /^\p{L}/u;
@@ -95,6 +99,8 @@ export class RestoreStream implements RestoreReport {
   #behind = "";
   #block = "";
   #region: Region | undefined;
+  #run = "";
+  #inAddress = false;
   /** Half of a character, whose other half comes next. */
   #half = "";
 
@@ -159,10 +165,12 @@ export class RestoreStream implements RestoreReport {
   #readText(text: string): void {
     if (this.#policy.everywhere) {
       this.#out.push(text);
-    } else if (this.#policy.places.has("json")) {
+    } else if (this.#policy.places.size > 0) {
       for (const character of text) {
-        this.#scanner.step(character);
-        this.#readCharacter(character, this.#scanner.role);
+        const region = this.#scanner.step(character);
+        const mark = region === "math" ? MATH_MARKS.includes(character) : region === "code" && character === "`";
+        this.#noteAddress(character);
+        this.#readCharacter(character, mark ? "ignored" : this.#scanner.role);
       }
     } else if (text !== "") {
       this.#scanner.feed(text);
@@ -174,7 +182,19 @@ export class RestoreStream implements RestoreReport {
       this.#addToChunk(text.slice(0, blanks.index));
       this.#endChunk();
       this.#out.push(blanks[0]);
+      this.#chunk.behindTab = blanks[0].endsWith("\t");
       this.#addToChunk(text.slice(blanks.index + blanks[0].length));
+    }
+  }
+
+  /** Notes whether the characters since the last blank have begun an address for a reader of text. */
+  #noteAddress(character: string): void {
+    if (SEPARATORS.test(character)) {
+      this.#run = "";
+      this.#inAddress = false;
+    } else if (character !== "\\") {
+      this.#run = (this.#run + character.toLowerCase()).slice(-4);
+      this.#inAddress ||= ADDRESS_START.test(this.#run);
     }
   }
 
@@ -182,6 +202,7 @@ export class RestoreStream implements RestoreReport {
   #readCharacter(character: string, role: Role): void {
     if (role === "separator" || SEPARATORS.test(character)) {
       this.#endChunk();
+      this.#chunk.behindTab = character === "\t";
       this.#out.push(character);
     } else if (role === "ignored") {
       this.#append(character);
@@ -236,9 +257,13 @@ export class RestoreStream implements RestoreReport {
   }
 
   /** Returns the original, or the surrogate and keeps the reason. */
-  #settle({ written, original, reason, inChunk, place }: Candidate, path: number | undefined, joined: boolean): string {
+  #settle(
+    { written, original, reason, inChunk, place }: Candidate,
+    path: readonly [number, number] | undefined,
+    joined: boolean,
+  ): string {
     let found: SkipReason | undefined = this.#active.detected ? "active" : reason;
-    const inPath = path !== undefined && place >= path;
+    const inPath = path !== undefined && place >= path[0] && place < path[1];
     if (found === undefined && inChunk && (joined || (this.#chunk.spoiled && !inPath))) found = "chunk";
     if (found !== undefined) {
       this.skipped.push({ written, reason: found });
@@ -268,6 +293,7 @@ export class RestoreStream implements RestoreReport {
       reason = enclosure;
     } else {
       let opened = false;
+      if (written.startsWith("[")) scanner.beginTag();
       for (const [at, character] of characters.entries()) {
         const region = scanner.step(character);
         if (at === 0) {
@@ -276,7 +302,8 @@ export class RestoreStream implements RestoreReport {
           this.#region = first;
         }
         roles.push(scanner.role);
-        if (region !== "prose" && !this.#policy.places.has(region) && reason === undefined) {
+        const open = this.#policy.places.has(region) && !scanner.isSealed;
+        if (region !== "prose" && !open && reason === undefined) {
           this.#region = reason = region;
         }
       }
@@ -289,11 +316,12 @@ export class RestoreStream implements RestoreReport {
       for (const [at, character] of characters.entries()) this.#readCharacter(character, roles[at] ?? "text");
       return;
     }
-    const inChunk = first === "prose" || first === "json";
+    const certain = first === "code" && scanner.inCertainFence;
+    const inChunk = !certain && !(first === "link" && reason === undefined);
     this.#pending.push({ written, original, reason, inChunk, place: this.#chunk.length });
     if (this.#policy.hosts.size > 0) this.#chunk.remember(written);
     this.#chunk.addSurrogate(characters.length);
-    if (roles.includes("spoiler")) this.#chunk.spoiled = true;
+    if (roles.includes("spoiler") || (this.#inAddress && first === "json")) this.#chunk.spoiled = true;
     if (this.#chunk.spoiled) this.#giveUpChunk();
     else if (reason === undefined && first === "prose" && written.endsWith("]")) scanner.markTag();
   }

@@ -61,7 +61,7 @@ FORMS = [
 
 #: Replies of these that are restored in part by default, with what becomes of them.
 OUTSIDE_PROSE = {
-    "**Don** _Don Gomez_ `Gomez` ~~Don~~": "**Anna** _Anna Novak_ `Gomez` ~~Don~~",
+    "**Don** _Don Gomez_ `Gomez` ~~Don~~": "**Anna** _Anna Novak_ `Gomez` ~~Anna~~",
     "mailto:don.gomez@example.net. @don123 @don1234": "mailto:don.gomez@example.net. @anna @don1234",
     '```json\n["/srv/files/item-5678"]\n```\n/srv/files/item-5678': (
         '```json\n["/srv/files/item-5678"]\n```\nC:\\a "b"'

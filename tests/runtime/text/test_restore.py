@@ -315,7 +315,7 @@ def test_what_stays_has_its_reason() -> None:
     reasons = ["code", "math", "link", "chunk", "json", "markup", "markup"]
     assert [*stream.skipped] == [("Gomez", SkipReason(reason)) for reason in reasons]
     stream = HIDDEN.stream()
-    stream.feed(f"{reply} javascript:")
+    stream.feed(f"{reply} javascript:x")
     stream.close()
     assert [*stream.skipped] == [("Gomez", SkipReason.ACTIVE)] * 8
 
@@ -357,3 +357,44 @@ def test_a_word_that_ends_like_a_handler_is_none_however_a_stream_is_cut() -> No
     for character in "x" * 3 + "monday=k" + " a" * 200 + " monday=k, company-company":
         assert not detector.feed(character)
     assert detector.feed(" onclick=")
+
+
+@pytest.mark.parametrize(
+    ("places", "reply", "restored"),
+    [
+        (["code"], "```Gomez\nGomez\n```", "```Gomez\nNovak\n```"),
+        (["code"], "```\nhttp://e.example/?Gomez\n```", "```\nhttp://e.example/?Novak\n```"),
+        (["code"], "`http://e.example/?Gomez", "`http://e.example/?Gomez"),
+        (["code"], "`http://e.example/?Gomez`", "`http://e.example/?Gomez`"),
+        (["code"], "`f(Gomez)` `Gomez` `x, Gomez`", "`f(Novak)` `Novak` `x, Novak`"),
+        (["code"], "`[ Gomez ]", "`[ Gomez ]"),
+        (["code"], "> ```\n> http://e.example/?Gomez\n> ```", "> ```\n> http://e.example/?Gomez\n> ```"),
+        (["code"], "- ```\n  Gomez\n  ```", "- ```\n  Novak\n  ```"),
+        (["code"], "   ```\n   http://e.example/?Gomez\n   ```", "   ```\n   http://e.example/?Gomez\n   ```"),
+        (["math"], "$x_{Gomez}$ $\\text{Gomez}$ \\(Gomez^2\\)", "$x_{Novak}$ $\\text{Novak}$ \\(Novak^2\\)"),
+        (["math"], "$http://e.example/?Gomez$", "$http://e.example/?Gomez$"),
+        (["math"], "$x www.e.example/?Gomez y$", "$x www.e.example/?Gomez y$"),
+        (["math"], "$$ Gomez.e.example $$", "$$ Gomez.e.example $$"),
+        (["json"], '["http://e.example/?","Gomez"]', '["http://e.example/?","Gomez"]'),
+        (["json"], '["http:\\/\\/e.example/?","Gomez"]', '["http:\\/\\/e.example/?","Gomez"]'),
+        (["json"], '["www.e.example/?","Gomez"]', '["www.e.example/?","Gomez"]'),
+        (["json"], '["http://e.example/?", "Gomez"]', '["http://e.example/?", "Novak"]'),
+        (["json"], '["a","Gomez"]', '["a","Novak"]'),
+    ],
+)
+def test_an_opened_place_keeps_what_readers_may_take_for_an_address(
+    places: list[str], reply: str, restored: str
+) -> None:
+    policy = RestorePolicy.parse(places)
+    assert HIDDEN.restore(reply, policy) == restored
+    stream = HIDDEN.stream(policy)
+    assert "".join(map(stream.feed, reply)) + stream.close() == restored
+
+
+@pytest.mark.parametrize("mark", ")\"'(")
+def test_an_allowed_link_is_restored_up_to_what_may_end_it(mark: str) -> None:
+    policy = RestorePolicy.parse((), ["ok.example"])
+    for around in ("{}", "[x]: {}", "<{}>"):
+        reply = around.format(f"https://ok.example/{mark}www.evil.example/Gomez")
+        assert HIDDEN.restore(reply, policy) == reply
+    assert HIDDEN.restore(f"https://ok.example/Gomez{mark}", policy) == f"https://ok.example/Novak{mark}"

@@ -73,6 +73,28 @@ def test_no_place_is_spread_over_texts(texts: list[str], reason: SkipReason) -> 
     assert [why for stream in streams for _, why in stream.skipped] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("texts", "restored"),
+    [
+        (["Gomez", ".evil.example/"], ["Novak", " .evil.example/"]),
+        (["Gomez", "", "@evil.example"], ["Novak", "", " @evil.example"]),
+        (["Gomez.", "evil.example"], ["Novak.", " evil.example"]),
+        (["Gomez,", "a", ".evil"], ["Novak,", "a", " .evil"]),
+        (["Gomez", "=x Gomez"], ["Novak", " =x Novak"]),
+        (["Gomez", "/", "/x"], ["Novak", " /", "/x"]),
+        (["[person 1]", "](http://e/)"], ["Hale", " ](http://e/)"]),
+        (["Gomez", ", who"], ["Novak", ", who"]),
+        (["Gomez", " .evil.example"], ["Novak", " .evil.example"]),
+        (["Gomez ", ".evil.example"], ["Novak ", ".evil.example"]),
+        (["x", ".evil.example"], ["x", ".evil.example"]),
+    ],
+)
+def test_no_later_text_makes_an_address_of_an_original(texts: list[str], restored: list[str]) -> None:
+    """A blank goes before the text that goes on with the chunk of an original that is out."""
+    assert restore_parts([[text] for text in texts])[0] == restored
+    assert restore_parts([[*text] for text in texts])[0] == restored
+
+
 def test_texts_of_words_are_restored() -> None:
     restored, streams = restore_parts([["Dear "], ["Gomez", ", "], ["`x`, "], ["Gomez."]])
     assert restored == ["Dear ", "Novak, ", "`x`, ", "Novak."]

@@ -12,8 +12,21 @@ _ENTITY = re.compile(
     r"&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);"
 )
 _NAMED = {"tab": "", "newline": "", "colon": ":", "lt": "<", "equals": "="}
-_ACTIVE = re.compile(r"<(?:script|style|iframe)|(?:java|vb)script:|data:(?:[a-z]+/|[,;])")
-_HANDLER = re.compile(r"(?<![a-z0-9])on[a-z]{3,40} ?=")
+_ACTIVE = re.compile(r"<(?:script|style|iframe)|(?:java|vb)script:(?! |\Z)|data:(?:[a-z]+/|[,;])")
+#: A scheme before a blank is a heading such as ``JavaScript: a language``, unless an address may begin with it: behind
+#: a quotation mark, a sign of an attribute or a bracket.
+_SCHEME_AS_TEXT = re.compile(r"(?:java|vb)script: ")
+_BEFORE_TEXT = re.compile(r"(?:\A|[\w,.;:!?)*_#>|-]) *\Z", re.ASCII)
+#: Beginnings of the names of all events of HTML, SVG and browsers.
+_HANDLER = re.compile(
+    "(?<![a-z0-9])on(?:abort|active|activa|after|anim|auxclick|before|begin|blur|bounce|cancel|canplay|cell|change|click|close|closing|"
+    "command|connect|content|context|control|copy|cuechange|cut|data|dblclick|deactivate|device|dom|drag|drop|duration|"
+    "emptied|encrypted|end|error|filter|finish|focus|form|fullscreen|gamepad|gesture|got|hashchange|help|input|invalid|"
+    "key|language|layout|load|los|message|mouse|move|offline|online|open|orientation|page|paste|pause|play|pointer|"
+    "popstate|progress|property|rate|ready|reject|repeat|reset|resize|row|scroll|search|security|seek|select|show|slot|"
+    "snap|stalled|start|stop|storage|submit|suspend|text|time|toggle|touch|track|transition|unhandled|unload|volume|"
+    "waiting|webkit|wheel|zoom)[a-z]{0,32} ?="
+)
 _BLANKS = re.compile(r"\s+")
 _TAIL, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10FFFF
 
@@ -31,6 +44,8 @@ class ActiveContentDetector:
     def __init__(self) -> None:
         self.detected = False
         self._dense, self._spaced = "", ""
+        #: Last character before those that are remembered, blanks aside.
+        self._before = ""
 
     def feed(self, text: str) -> bool:
         """Read more text; return whether active content has been detected so far."""
@@ -45,14 +60,20 @@ class ActiveContentDetector:
         if not plain or "  " in spaced:
             spaced = _BLANKS.sub(" ", spaced)
         suspicious = "<" in dense or ":" in dense
-        if (suspicious and _ACTIVE.search(dense) is not None) or (
+        if (suspicious and (_ACTIVE.search(dense) is not None or self._has_scheme(dense))) or (
             "=" in spaced and _HANDLER.search(spaced) is not None
         ):
             self.detected = True
+        self._before = (self._before + dense[:-_TAIL]).rstrip(" ")[-1:]
         self._dense = dense[-_TAIL:]
         # A handler is shorter than the tail: what a cut word begins with is none.
         self._spaced = spaced if len(spaced) <= _TAIL else f"x{spaced[-_TAIL:]}"
         return self.detected
+
+    def _has_scheme(self, dense: str) -> bool:
+        """Return whether a scheme before a blank may begin an address."""
+        schemes = _SCHEME_AS_TEXT.finditer(dense)
+        return any(_BEFORE_TEXT.search(self._before + dense[: match.start()]) is None for match in schemes)
 
 
 def _decode(match: re.Match[str]) -> str:

@@ -2,21 +2,33 @@
 
 import re
 
-from textveil.text.word_characters import is_word_character
+from textveil.text.harmless_tags import LONGEST_TAG, is_bare_tag
+from textveil.text.word_characters import is_symbol, is_word_character
 
 #: Marks that may stand anywhere in a chunk, and signs of numbers.
-_MARKS = frozenset(",;!?()\"'*_-|$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2013\u2014\u2026·،؛؟")
+_MARKS = frozenset(
+    ",;!?()\"'*_-|~$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2010\u2011\u2013\u2014\u2026·،؛؟"
+    "\uff0c\u3001\uff01\uff1f\uff1b\uff1a\uff08\uff09「」『』《》〈〉【】〔〕"
+)
 #: Most chunks: nothing but ASCII that may stand anywhere.
-_PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|$%#+-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|~$%#+-]*")
 #: Marks that end a sentence or a number, and behind which only marks follow.
 _DOTS = frozenset(".:。")
 #: Marks behind a dot.
-_CLOSING = frozenset(",;!?)\"'*_-|\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟") | _DOTS
-_HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup".split())
+_CLOSING = (
+    frozenset(
+        ",;!?)\"'*_-|~\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟\uff0c\u3001\uff01\uff1f\uff1b\uff1a\uff09」』》〉】〕"
+    )
+    | _DOTS
+)
+#: Marks that a backslash may stand before.
+_ESCAPED = frozenset("*_-!#+~|()")
+#: Characters that join a symbol to the next, or choose how it looks.
+_JOINERS = frozenset("\ufe0f\u200d")
+_REFERENCE = re.compile(r"\^?[A-Za-z0-9]{1,8}")
 _ADDRESS = re.compile(r"[/@:\\]|\w\.\w")
 #: A longer chunk is no word of a sentence.
 MOST_CHARACTERS = 1024
-_LONGEST_TAG = 8
 #: Spaces other than those that end a chunk: the category Zs.
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
@@ -33,17 +45,26 @@ class Chunk:
         has_address: Whether an original that looks like an address was restored in it.
         has_original: Whether an original was restored in it.
         length: Characters so far.
+        behind_tab: Whether a tab stands before it, which some readers drop from an address.
+        restored: Whether an original of it is out.
         spoiled: Whether no surrogate of it may be restored as running text.
         text: The chunk as it is written, if somebody remembers it.
     """
 
-    __slots__ = ("_ampersand", "_dotted", "_tag", "has_address", "has_original", "length", "spoiled", "text")
+    __slots__ = (
+        "_ampersand", "_dotted", "_label", "_last", "_open", "_opener", "_symbol", "behind_tab", "has_address",
+        "has_original", "length", "restored", "spoiled", "text",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.length, self.spoiled, self.text = 0, False, []
-        self._ampersand, self._dotted = False, False
-        self.has_address, self.has_original = False, False
-        self._tag: str | None = None
+        self.behind_tab = False
+        self._ampersand, self._dotted, self._symbol, self._last = False, False, False, ""
+        self.has_address, self.has_original, self.restored = False, False, False
+        #: Stars and underscores behind the one colon of the chunk; -1 where none can end a label.
+        self._label = 0
+        #: Angle bracket or bracket that is open, and what stands behind it.
+        self._opener, self._open = "", ""
 
     @property
     def too_long(self) -> bool:
@@ -64,39 +85,77 @@ class Chunk:
         self.length += len(text)
         if self.too_long:
             self.spoiled = True
-        busy = self._dotted or self._ampersand or self._tag is not None
+        busy = self._dotted or self._ampersand or self._opener or self._symbol or self._last in ("/", "\\")
         if self.spoiled or (not busy and _PLAIN.fullmatch(text) is not None):
+            self._last = text[-1:] or self._last
             return
         for character in text:
             self._add_character(character)
+            self._last = character
 
     def add_surrogate(self, length: int) -> None:
         """Read a surrogate, which counts as a letter."""
         self.length += length
-        if self._dotted or self._tag is not None or self.too_long:
+        self._end_label()
+        if self._dotted or self._opener or self._last == "\\" or self.too_long:
             self.spoiled = True
+        self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """End the chunk: an open tag of markup spoils it."""
-        self.spoiled = self.spoiled or self._tag is not None
+        """End the chunk: brackets and tags that are open spoil it, but for harmless tags."""
+        self.spoiled = (
+            self.spoiled
+            or self._last == "/"
+            or self._opener == "["
+            or (self._opener == "<" and not is_bare_tag(self._open))
+        )
+
+    def _end_label(self) -> None:
+        """Take a colon for the end of a label if it is the only dot and two stars or underscores follow it."""
+        if self._dotted and self._label >= len("**"):
+            self._dotted, self._label = False, -1
 
     def _add_character(self, character: str) -> None:
-        if self._tag is not None:
-            if character == ">":
-                self.spoiled = self.spoiled or self._tag.removeprefix("/").removesuffix("/").lower() not in _HARMLESS
-                self._tag = None
-            else:
-                self._tag += character
-                self.spoiled = self.spoiled or len(self._tag) > _LONGEST_TAG
-        elif self._ampersand and character in "#;":  # an entity, which may stand for any character
+        symbol, self._symbol = self._symbol, False
+        if self._opener:
+            self._add_inside(character)
+        elif (
+            (self._last == "\\" and character not in _ESCAPED)
+            or (self._last == "/" and not is_word_character(character))
+            or (self._ampersand and character in "#;")
+        ):
             self.spoiled = True
-        elif character == "<":
-            self._tag = ""
+        elif character in "<[":
+            self._opener, self._open = character, ""
         elif character in _DOTS:
+            self._label = 0 if character == ":" and not self._dotted and self._label == 0 else -1
             self._dotted = True
+        elif character in "*_":
+            self._label += self._dotted and self._label >= 0
+        elif is_symbol(character) or (symbol and character in _JOINERS):
+            self._symbol = True
         elif self._dotted:
-            self.spoiled = self.spoiled or not (character in _CLOSING or character in SPACES)
+            if is_word_character(character):
+                self._end_label()
+            self.spoiled = self.spoiled or (self._dotted and not (character in _CLOSING or character in SPACES))
         elif character == "&":
             self._ampersand = True
-        elif character not in _MARKS:
+        elif character == "/" and not self._last:
+            self._opener, self._open = "/", ""
+        elif character == "/":
+            self.spoiled = self.spoiled or self._label < 0 or self.behind_tab or not is_word_character(self._last)
+        elif character not in _MARKS and character != "\\":
             self.spoiled = self.spoiled or not (is_word_character(character) or character in SPACES)
+
+    def _add_inside(self, character: str) -> None:
+        """Read a character of a tag of markup, of its end behind a blank, or of the number of a note in brackets."""
+        if self._opener == "/":
+            self.spoiled, self._opener = self.spoiled or character != ">", ""
+            return
+        if character != (">" if self._opener == "<" else "]"):
+            self._open += character
+            self.spoiled = self.spoiled or len(self._open) > LONGEST_TAG
+            return
+        harmless = is_bare_tag(self._open) if self._opener == "<" else _REFERENCE.fullmatch(self._open) is not None
+        self.spoiled = self.spoiled or not harmless
+        self._opener = ""

@@ -33,6 +33,10 @@ _APOSTROPHES = "'\u2019"
 #: What ends a chunk: no other blank ends an address for every reader of Markdown.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
+#: Marks of math that are no part of words.
+_MATH_MARKS = frozenset("{}[]^=\\&<>")
+#: What an address has that takes in the strings of JSON behind it, for a reader of text.
+_ADDRESS_STARTS = ("//", "www.")
 #: What makes digits after it, or before it, a part of one number.
 _IN_NUMBERS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
@@ -116,6 +120,7 @@ class Stream(ReportViews):
         self._policy, self._scanner = policy, Scanner()
         self._active, self._chunk = ActiveContentDetector(), Chunk()
         self._joined: Scanner | None = None
+        self._continued, self._run, self._in_address = False, "", False
         self._tail = self._chunk
         self._pending: list[str | _Candidate] = []
         self._out: list[str] = []
@@ -149,6 +154,9 @@ class Stream(ReportViews):
         """
         self._joined = previous._joined or previous._scanner
         self._active, self._chunk = previous._active, previous._tail
+        if self._chunk.restored:  # its original is out: text that makes an address of it gets a blank before it
+            self._continued = True
+            self._pending.append("")
 
     def look_ahead(self, text: str) -> None:
         """Check for active content a part that is fed later; it then counts for the parts before it too."""
@@ -197,10 +205,14 @@ class Stream(ReportViews):
             self._joined.feed(text)
         if self._policy.everywhere:
             self._out.append(text)
-        elif "json" in self._policy.places:
+        elif self._policy.places:
             for character in text:
-                self._scanner.step(character)
-                self._read_character(character, self._scanner.role)
+                region = self._scanner.step(character)
+                mark = (region is Region.MATH and character in _MATH_MARKS) or (
+                    region is Region.CODE and character == "`"
+                )
+                self._note_address(character)
+                self._read_character(character, Role.IGNORED if mark else self._scanner.role)
         elif text:
             self._scanner.feed(text)
             blank = _SEPARATOR.search(text)
@@ -211,12 +223,22 @@ class Stream(ReportViews):
             self._add_to_chunk(text[: blank.start()])
             self._end_chunk()
             self._out.append(text[blank.start() : end])
+            self._chunk.behind_tab = text[end - 1] == "\t"
             self._add_to_chunk(text[end:])
+
+    def _note_address(self, character: str) -> None:
+        """Note whether the characters since the last blank have begun an address for a reader of text."""
+        if character in _SEPARATORS:
+            self._run, self._in_address = "", False
+        elif character != "\\":  # an escape of JSON
+            self._run = (self._run + character.lower())[-4:]
+            self._in_address = self._in_address or self._run.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: Role) -> None:
         """Read one character where marks of JSON end chunks."""
         if character in _SEPARATORS or role is Role.SEPARATOR:
             self._end_chunk()
+            self._chunk.behind_tab = character == "\t"
             self._out.append(character)
         elif role is Role.IGNORED:
             self._append(character)
@@ -253,7 +275,10 @@ class Stream(ReportViews):
         self._chunk = Chunk()
 
     def _flush(self) -> None:
-        path = None
+        if self._continued and self._chunk.spoiled and self._pending != [""]:
+            self._out.append(" ")
+            self._chunk.restored = False
+        self._continued, path = False, None
         if self._policy.hosts and not self._chunk.too_long:
             path = self._policy.find_bare_path("".join(self._chunk.text))
         apart = self._find_joined()
@@ -278,17 +303,18 @@ class Stream(ReportViews):
         self._chunk.has_original, self._chunk.has_address = bool(restorable), bool(addresses)
         return set(restorable) - {addresses[0]} if addresses else set()
 
-    def _settle(self, candidate: _Candidate, path: int | None, joined: bool) -> str:
+    def _settle(self, candidate: _Candidate, path: tuple[int, int] | None, joined: bool) -> str:
         """Return the original, or the surrogate and keep the reason."""
         reason = SkipReason.ACTIVE if self._active.detected else candidate.reason
         if reason is None and joined:
             reason = SkipReason.CHUNK
         if reason is None and candidate.in_chunk and self._chunk.spoiled:
-            in_path = path is not None and candidate.place >= path
+            in_path = path is not None and path[0] <= candidate.place < path[1]
             reason = None if in_path else SkipReason.CHUNK
         if reason is not None:
             self.not_restored.append(NotRestored(candidate.written, reason))
             return candidate.written
+        self._chunk.restored = True
         self.placed.append(candidate.written)
         self.used.append(candidate.pair)
         return candidate.original
@@ -317,7 +343,8 @@ class Stream(ReportViews):
             for character, role in zip(written, roles, strict=True):
                 self._read_character(character, role)
             return
-        in_chunk = first in (Region.PROSE, Region.JSON)
+        in_chunk = first is not Region.CODE or not self._scanner.in_certain_fence
+        in_chunk = in_chunk and not (first is Region.LINK and reason is None)
         self._pending.append(
             _Candidate(
                 written=written,
@@ -331,7 +358,7 @@ class Stream(ReportViews):
         if self._policy.hosts:
             self._chunk.remember(written)
         self._chunk.add_surrogate(len(written))
-        if Role.SPOILER in roles:
+        if Role.SPOILER in roles or (self._in_address and first is Region.JSON):
             self._chunk.spoil()
         if self._chunk.spoiled:
             self._give_up_chunk()
@@ -346,6 +373,8 @@ class Stream(ReportViews):
         if scanner.read_prose(written):
             scanner.mark_surrogate()
             return Region.PROSE, Region.PROSE, enclosed, roles
+        if written[0] == "[":
+            scanner.begin_tag()
         first = scanner.step(written[0])
         destination, roles[0] = scanner.destination, scanner.role
         regions = [first]
@@ -354,7 +383,8 @@ class Stream(ReportViews):
             roles[at] = scanner.role
         scanner.mark_surrogate()
         places = self._policy.places
-        closed = [region for region in regions if region is not Region.PROSE and region not in places]
+        sealed = scanner.is_sealed
+        closed = [region for region in regions if region is not Region.PROSE and (sealed or region not in places)]
         reason = SkipReason(closed[0]) if closed else enclosed
         if first is Region.LINK and self._policy.allows_link(_before(destination, written)):
             reason = None

@@ -8,6 +8,8 @@ by the depth of nesting. ``docs/restoring.md`` describes every state.
 import re
 from enum import StrEnum
 
+from textveil.text.harmless_tags import LONGEST_TAG, begins_block, is_harmless_tag, takes_in_text
+
 
 class Region(StrEnum):
     """Kind of place in which a character stands."""
@@ -32,14 +34,12 @@ class Role(StrEnum):
     SPOILER = "spoiler"
 
 
-#: Markup without attributes that changes nothing but how text looks.
-_HARMLESS = frozenset("b i em strong p br ul ol li table tr td th h1 h2 h3 h4 h5 h6 sub sup".split())
 #: Commands of math whose arguments are shown and never fetched.
 _SHOWN = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
 )
-_LONGEST_NAME, _LONGEST_DESTINATION = 64, 2048
+_LONGEST_NAME, _LONGEST_DESTINATION = LONGEST_TAG, 2048
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
 #: Stretches in which nothing begins or ends.
 _PLAIN = re.compile(r"[^\n\r\ufeff`$\\\[\]{}<]+")
@@ -53,10 +53,18 @@ _OPENS_MARKUP = _LETTERS | frozenset("/!?")
 _ESCAPED_BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _MOST_ESCAPE, _DEEPEST = 4, 64
+#: Info string with which every reader takes a line for the opening of a fence.
+_INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
+_WORD_IN_TAG = _LETTERS | frozenset("0123456789_/")
+#: Characters that open a region, or may, within what may be a tag.
+_NOT_LOST = frozenset("<`$\\[]{}~")
+#: Characters of a destination behind which a blank and a word show that a line defines no link.
+_NO_DESTINATION = frozenset(":/@<>[]()`$\\{}|\"'")
 _FENCE_LENGTH, _NESTED_INDENT, _CODE_INDENT, _TAB = 3, 2, 4, 4
 
 #: Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text.
 _START, _DIGITS, _MARK, _BODY = range(4)
+_TITLE = 2
 #: Progress of a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment there.
 _NONE, _SLASH, _NAME, _ARGUMENTS, _COMMENT = range(5)
 
@@ -71,9 +79,9 @@ class _Frame:
     """Open region, and what has been read of it."""
 
     __slots__ = (
-        "angle", "closing", "column", "count", "depth", "destination", "escaped", "hazard", "inner", "kind", "mark",
-        "nested", "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started", "string", "tainted",
-        "uncertain", "unicode",
+        "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
+        "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started",
+        "string", "tag", "tainted", "torn", "uncertain", "unicode",
     )  # fmt: skip
 
     def __init__(self, kind: int, region: Region) -> None:
@@ -84,6 +92,10 @@ class _Frame:
         #: A link is uncertain if a line ends before its destination.
         self.uncertain, self.hazard, self.shifted = False, False, False
         self.depth = 0  # of brackets and braces in code
+        #: Part of a tag in code that is being read, empty outside tags; whether all readers see the fence.
+        self.tag, self.exact, self.info = "", True, ""
+        self.lost = False  # a tag if a reader finds its end in the paragraph, else text
+        self.torn = False  # by an empty line, of a fence that begins as HTML for some readers
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
@@ -103,20 +115,40 @@ class Scanner:
         self.region, self.role = Region.PROSE, Role.TEXT
         self._frames: list[_Frame] = []
         self._tainted, self._html = False, False
+        #: Readers disagree until the end of the reply on what is code, or what is HTML.
+        self._disputed, self._angle_at_start, self._abbreviation = False, False, False
         self._tag, self._after_tag, self._tag_colon = False, False, False
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
         self._last, self._line_label = "", False
         self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
         self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
         self._brackets, self._braces, self._address, self._stray = 0, 0, False, False
+        #: Whether open braces have a line end, and a sign of attributes.
+        self._braces_went_on, self._in_attributes = False, False
 
     @property
     def enclosure(self) -> Region | None:
         """Region for which open brackets or braces of the paragraph count; ``None`` outside them."""
-        if self._brackets or self._braces:
-            return Region.LINK if self._brackets else Region.MARKUP
-        inner = self._frames[-1].inner if self._frames else None
-        return None if inner is None else inner.enclosure
+        if self._brackets:
+            return Region.LINK
+        if self._braces and (self._in_attributes or not self._braces_went_on):
+            return Region.MARKUP
+        frame = self._frames[-1] if self._frames else None
+        if frame is not None and frame.kind == _INLINE and frame.depth:
+            return Region.LINK
+        return None if frame is None or frame.inner is None else frame.inner.enclosure
+
+    @property
+    def in_certain_fence(self) -> bool:
+        """Whether the last character stands in a fence that every reader of CommonMark takes for code."""
+        frame = self._frames[-1] if self._frames else None
+        return frame is not None and frame.kind == _FENCE and frame.started and not frame.uncertain
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether no option opens the place: the line that opens a fence, and all on which readers disagree."""
+        frame = self._frames[-1] if self._frames else None
+        return frame is not None and (frame.kind == _UNKNOWN or (frame.kind == _FENCE and not frame.started))
 
     @property
     def destination(self) -> str | None:
@@ -148,6 +180,10 @@ class Scanner:
             self.role = Role.TEXT
             self.region = self._frames[-1].region if self._frames else Region.PROSE
 
+    def begin_tag(self) -> None:
+        """Note that a bracket comes that begins a tag, so that the bracket before it begins no JSON."""
+        self._opener = ""
+
     def mark_tag(self) -> None:
         """Note that the text so far ends with a tag that is replaced, so that ``[person 1]: `` defines no link."""
         self._tag = True
@@ -175,9 +211,9 @@ class Scanner:
         frame = self._frames[-1]
         if frame.opening or frame.closing or self._tildes:
             return None
-        if frame.kind == _INLINE or (frame.kind == _FENCE and frame.started and frame.uncertain):
-            return None if self._last in "<]\\" else _PLAIN_CODE
-        if frame.kind == _UNKNOWN or (frame.kind == _FENCE and frame.started):
+        if frame.kind == _INLINE or (frame.kind == _FENCE and frame.started):
+            return None if self._last in "<]\\" or frame.tag or frame.escaped else _PLAIN_CODE
+        if frame.kind == _UNKNOWN:
             return _PLAIN_LINE
         return None
 
@@ -193,6 +229,8 @@ class Scanner:
             if character not in _BLANK:  # then its chunk may keep the tag, which does define a link
                 self._push(_DEFINITION, Region.LINK)
         at_start = self._phase == _START and character not in _BLANK and character != ">"
+        if character == "<":
+            self._angle_at_start = at_start
         self._resolve_runs(character)
         lone_return = self._last == "\r" and character != "\n"  # a line end for readers of Markdown
         if (lone_return or character == "\ufeff") and not (self._frames and self._frames[-1].kind == _UNKNOWN):
@@ -223,6 +261,11 @@ class Scanner:
         self._note_address(character)
 
     def _note_address(self, text: str) -> None:
+        if self._braces:
+            self._braces_went_on = self._braces_went_on or "\n" in text
+            self._in_attributes = self._in_attributes or "=" in text or "#" in text
+        else:
+            self._braces_went_on = self._in_attributes = False
         blank = max(map(text.rfind, _BLANK))
         if blank >= 0:
             self._address = _IN_ADDRESS.search(text, blank + 1) is not None
@@ -262,19 +305,28 @@ class Scanner:
             self._end_paragraph()
         else:
             frame = self._frames[-1] if self._frames else None
-            if frame is not None and frame.kind == _DEFINITION and frame.started and not frame.angle:
-                self._pop()
+            if frame is not None and frame.kind == _DEFINITION and frame.started and not (frame.angle or frame.quote):
+                if frame.opening or frame.closing > 1:
+                    self._pop()
+                else:
+                    frame.opening = True  # a title may stand in the next line
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
     def _end_paragraph(self) -> None:
-        self._line_label, self._brackets, self._braces = False, 0, 0
+        self._line_label, self._abbreviation, self._brackets, self._braces = False, False, 0, 0
         kinds = {frame.kind for frame in self._frames}
+        top = self._frames[-1] if self._frames else None
+        if top is not None and top.kind == _FENCE:
+            top.torn = top.torn or top.tainted
+            if top.nested and self._quotes > top.quotes:  # a quotation, which ends the list
+                self._give_up(Region.CODE)
+        elif top is not None and top.kind == _DEFINITION and top.quote:  # a title may have empty lines
+            self._give_up(Region.LINK)
         if kinds & _BLOCK_MATH or _FENCE in kinds:
             return
         for frame in self._frames:  # code that no mark closes is text for a reader of Markdown
-            self._tainted = self._tainted or (
-                frame.kind in (_INLINE, _ANGLE) and (frame.tainted or frame.kind == _ANGLE)
-            )
+            open_tag = frame.kind == _ANGLE and not frame.lost
+            self._tainted = self._tainted or open_tag or (frame.kind == _INLINE and frame.tainted)
         self._frames = [frame for frame in self._frames if frame.kind in _BLOCKS]
         self._slash, self._dollar = _NONE, False
         self._html = self._html and self._quotes > 0  # an empty quotation ends no block of HTML before it
@@ -306,6 +358,7 @@ class Scanner:
                 self._frames.pop()
                 self._tainted = self._tainted or frame.tainted
                 self._open_fence("`", count)
+                self._frames[-1].torn = count == frame.count  # the run closes code for some readers
             elif count == frame.count:
                 self._close_code(frame)
 
@@ -314,36 +367,79 @@ class Scanner:
         frame.mark, frame.count, frame.quotes = mark, count, self._quotes
         frame.column = self._run_column
         frame.nested = self._marked or frame.column >= _NESTED_INDENT
-        apart = self._marked or self._quotes > 0 or frame.column >= _CODE_INDENT
-        frame.uncertain = apart or self._html or bool(self._frames)
+        frame.exact = not (self._marked or self._quotes or frame.column)
+        frame.uncertain = not frame.exact or self._html or self._disputed or bool(self._frames)
+        frame.tainted = self._html  # an empty line ends the HTML, and with it the reading without a fence
         self._frames.append(frame)
 
     def _close_code(self, frame: _Frame) -> None:
         """Close code; if a reader may take it for text that opens something, nothing behind it is prose."""
         self._pop()
-        if frame.shifted or (frame.uncertain and (frame.hazard or frame.depth)):
+        if frame.shifted or frame.torn or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
             self._give_up(Region.CODE)
+        elif frame.kind == _FENCE and frame.uncertain:
+            self._html = True  # a reader may pair its marks with others of the paragraph
+
+    def _close_fence(self, frame: _Frame) -> None:
+        """Close a fence; Python-Markdown knows only those whose two lines are alike and not indented."""
+        exact = frame.opening and frame.closing == frame.count
+        frame.torn = frame.torn or exact != frame.exact
+        self._close_code(frame)
 
     def _note_hazard(self, frame: _Frame, character: str) -> None:
         """Note what opens markup, a command or a link for a reader who sees no code: behind it no code is certain."""
         last = self._last
+        if frame.tag:
+            self._read_tag_in_code(frame, character)
         if last == "<" and character in _OPENS_MARKUP:
             region = Region.MARKUP
-        elif (last == "\\" and character in _LETTERS) or (last == "]" and character in "(:"):
-            region = Region.LINK
-        else:
+            frame.hazard = frame.hazard or character in "!?"
+            frame.tag, frame.destination = "name", character
+        elif last == "]" and character in "(:":
+            region, frame.hazard = Region.LINK, True
+        elif last == "\\" and character in _LETTERS:
+            frame.escaped = True  # one letter alone is no command
             return
-        frame.hazard = True
+        elif frame.escaped and (character in _LETTERS or character in "{[*%"):
+            region, frame.hazard, frame.escaped = Region.LINK, True, False
+        else:
+            frame.escaped = frame.escaped and character in _BLANK
+            return
         if frame.kind == _INLINE or frame.uncertain:  # a run may close it, or none
             frame.region = region
+
+    def _read_tag_in_code(self, frame: _Frame, character: str) -> None:
+        """Follow a tag until it ends; what readers may read in two ways is a hazard."""
+        part = frame.tag
+        if character in "<`" or (character == ">" and self._phase == _START):  # the mark of a quotation
+            frame.hazard = True
+        elif part in ("'", '"'):
+            frame.tag = "attributes" if character == part else part
+        elif character == ">":
+            block = frame.kind == _INLINE and begins_block(frame.destination)
+            frame.hazard = frame.hazard or block or takes_in_text(frame.destination)
+            frame.tag = ""
+        elif character in "'\"=":
+            frame.hazard = frame.hazard or part == "value" or (part == "=") == (character == "=")
+            frame.tag = character
+        elif character in _BLANK:
+            frame.tag = part if part == "=" else "attributes"
+        elif part == "=":
+            frame.tag = "value"
+        elif part == "name":
+            frame.destination = (frame.destination + character)[:_LONGEST_NAME]
 
     def _read_fence(self, frame: _Frame, character: str, at_start: bool) -> Region:
         self._note_hazard(frame, character)
         if not frame.started:  # the line that opens it
             if character == "\n":
                 frame.started = True
+                frame.exact = frame.exact and _INFO.fullmatch(frame.info) is not None
+                frame.uncertain = frame.uncertain or not frame.exact
             elif character == "`" == frame.mark:  # then it is code in a line
                 frame.kind, frame.closing, frame.run_at_start, frame.opening = _INLINE, 1, False, False
+            elif len(frame.info) <= _LONGEST_NAME:
+                frame.info += character
             return frame.region
         if at_start:
             column = self._column - 1
@@ -352,7 +448,7 @@ class Scanner:
                 self._frames = [_Frame(_UNKNOWN, Region.CODE)]  # readers disagree on where it ends
                 return Region.CODE
             deep = column >= frame.column + _CODE_INDENT or self._quotes != frame.quotes or self._marked
-            frame.closing = 0 if deep or character != frame.mark else 1
+            frame.closing, frame.opening = 0 if deep or character != frame.mark else 1, column == 0
             frame.shifted = column != frame.column and max(column, frame.column) >= _CODE_INDENT
         elif frame.closing and character == frame.mark and self._last == frame.mark:
             frame.closing += 1
@@ -360,7 +456,7 @@ class Scanner:
             frame.closing = 0
         elif character == "\n" and frame.closing:
             if frame.closing >= frame.count:
-                self._close_code(frame)
+                self._close_fence(frame)
             frame.closing = 0
         return frame.region
 
@@ -422,6 +518,10 @@ class Scanner:
         if character == "~" and (at_start or self._tildes):
             self._count_tilde()
             return Region.PROSE if frame is None else frame.region
+        if frame is not None and kind == _DEFINITION and self._is_no_definition(frame, character, at_start):
+            self._pop()
+            frame = self._frames[-1] if self._frames else None
+            kind = -1 if frame is None else frame.kind
         if frame is not None and kind == _JSON:
             self._read_json(frame, character)
             escaped = False
@@ -560,10 +660,16 @@ class Scanner:
                 return False
             frame.started = True
             if character == "<":
-                frame.angle = True
+                frame.angle = frame.hazard = True
                 return True
         if frame.angle:
-            if frame.uncertain and self._last == "<" and character in _OPENS_MARKUP:  # a line may begin with a tag
+            comment = (
+                character in "!?" or frame.uncertain or self._html or self._disputed
+            )  # a line may begin with a tag
+            if character in "`~":  # a fence may begin in the next line
+                self._give_up(Region.LINK)
+                return True
+            if self._last == "<" and comment and character in _OPENS_MARKUP:
                 self._give_up(Region.MARKUP)
                 return True
             if character in "\"'":  # without a link it may be a tag, which goes on to the other quotation mark
@@ -576,7 +682,10 @@ class Scanner:
             return False
         if frame.quote:
             if character == frame.quote:
-                frame.quote = ""
+                frame.quote, frame.torn = "", True
+        elif frame.torn and character not in _BLANK + ")":  # another title, or a longer one
+            self._give_up(Region.LINK)
+            return True
         elif character in "\"'" and self._last in _BLANK + "(":
             frame.quote = character
         elif character in "()":
@@ -586,16 +695,37 @@ class Scanner:
             return True
         return False
 
+    def _is_no_definition(self, frame: _Frame, character: str, at_start: bool) -> bool:
+        """Follow destination and title; return whether the character cannot belong to a definition."""
+        if not frame.started or frame.angle:
+            return False
+        if frame.quote:
+            frame.quote = "" if character == frame.quote and not self._odd else frame.quote
+            return False
+        if frame.opening and not at_start:  # between two lines
+            return False
+        if not frame.opening:
+            if character in _BLANK:
+                frame.closing = max(frame.closing, 1)
+            if character in _BLANK or not frame.closing:
+                frame.hazard = frame.hazard or character in _NO_DESTINATION
+                return False
+        if character in "\"'(" and frame.closing < _TITLE:
+            frame.quote, frame.closing, frame.opening = ")" if character == "(" else character, _TITLE, False
+            return False
+        return frame.opening or (frame.closing == 1 and not frame.hazard and len(self._frames) == 1)
+
     def _read_openings(self, frame: _Frame | None, kind: int, character: str, at_start: bool, escaped: bool) -> None:
         last = self._last
-        if last == "<" and character in _OPENS_MARKUP and self._opened_by_less(frame, character):
+        opens = character in _OPENS_MARKUP or (character == "\\" and frame is None)  # some readers drop the backslash
+        if last == "<" and opens and self._opened_by_less(frame, character):
             return
         if character == "`" and not escaped:
             if at_start or kind not in _BLOCK_MATH | {_JSON}:
                 opened = self._push(_INLINE, Region.CODE)
                 opened.opening, opened.run_at_start = True, at_start
                 self._html = self._html or self._address or kind != -1  # the address or region may have this backtick
-                opened.uncertain = self._html
+                opened.uncertain = self._html or self._disputed
                 self._run_column = self._column - 1
             else:
                 self._stray = True
@@ -607,9 +737,10 @@ class Scanner:
         if last == "]" and character == ":" and self._line_label and not in_link:
             self._tag_colon = self._after_tag
             if not self._after_tag:
-                self._push(_DEFINITION, Region.LINK)
+                self._push(_DEFINITION, Region.LINK).hazard = self._abbreviation
             return
-        self._line_label = self._line_label or (character == "[" and at_start)
+        self._abbreviation = self._abbreviation or (character == "[" and last == "*")  # all its line is an attribute
+        self._line_label = self._line_label or self._abbreviation or (character == "[" and (at_start or self._disputed))
         if kind != -1:
             return
         if self._opener and character not in _BLANK:
@@ -637,29 +768,36 @@ class Scanner:
             self._give_up(Region.MARKUP)
             return True
         opened = self._push(_ANGLE, Region.MARKUP)
-        opened.destination = character
+        opened.destination, opened.nested = character, self._angle_at_start
         return True
 
     # Markup
 
     def _read_angle(self, frame: _Frame, character: str) -> Region:
         name = frame.destination
+        if frame.lost:
+            if character in _NOT_LOST:
+                self._spoil_angle()
+            return Region.MARKUP
         if character == ">":
             self._frames.pop()
-            bare = name.removeprefix("/").removesuffix("/").lower()
             if not frame.started:
                 self._html = True
-                if bare not in _HARMLESS:
+                self._disputed = self._disputed or begins_block(name)
+                if not is_harmless_tag(name):
                     self._taint()
             return frame.region
         if character in _BLANK:
-            frame.angle = True  # nothing but a slash may follow
+            frame.angle, frame.quote = True, "" if character == " " and not frame.quote else "\n"
             if frame.started:
-                self._spoil_angle()
+                self._lose_angle(frame, character)
+            elif len(name) <= _LONGEST_NAME:
+                frame.destination += " "
             return Region.MARKUP
         unlike = character in "<\"'=`" and (character != "=" or frame.region is not Region.LINK)
-        if unlike or (frame.angle and character != "/") or (not frame.started and len(name) > _LONGEST_NAME):
-            self._spoil_angle()
+        behind = frame.angle and (character not in _WORD_IN_TAG or (frame.quote and character != "/"))
+        if unlike or behind or (not frame.started and len(name) > _LONGEST_NAME):
+            self._lose_angle(frame, character)
             return Region.MARKUP
         if character == ":" and not frame.started and _SCHEME.fullmatch(name):
             frame.started, frame.region = True, Region.LINK
@@ -668,6 +806,14 @@ class Scanner:
         if len(name) <= _LONGEST_DESTINATION:
             frame.destination += character
         return frame.region
+
+    def _lose_angle(self, frame: _Frame, character: str) -> None:
+        """Read what is no plain tag: in the middle of a line it is a tag, or text, until the paragraph ends."""
+        block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
+        if frame.nested or self._html or self._disputed or block or character in _NOT_LOST:
+            self._spoil_angle()
+        else:
+            frame.lost = True
 
     def _spoil_angle(self) -> None:
         self._frames.clear()

@@ -14,6 +14,8 @@ _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
 #: Address with a plain authority: no user, no escape, no backslash, and one place alone where ``//`` stands.
 _ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE | re.ASCII)
 _TRICKS = re.compile(r"//|[\\<>\[\]`{}|^]")
+#: Marks at which some readers end an address: what stands behind them may be another.
+_ENDS = re.compile(r"[()\"']")
 _LEADING_MARKS = "(\"'*_"
 
 
@@ -75,18 +77,24 @@ class RestorePolicy:
         if destination is None or not self.hosts:
             return False
         match = _ADDRESS.fullmatch(destination)
-        return match is not None and match[1].lower() in self.hosts and _TRICKS.search(match[2]) is None
+        if match is None or match[1].lower() not in self.hosts:
+            return False
+        return _TRICKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
-    def find_bare_path(self, chunk: str) -> int | None:
-        """Return where the path of a chunk that is an address of one of the hosts begins; ``None`` of any other."""
+    def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
+        """Return where the path of a chunk that is an address of one of the hosts begins, and where it may end."""
         lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
         address = chunk[lead:]
         begin = _ADDRESS.match(address)
-        if begin is None or not self.allows_link(begin[0]):
+        if begin is None or begin[1].lower() not in self.hosts:
             return None
         if not all(" " <= character <= "~" or is_word_character(character) for character in address):
             return None
-        return lead + begin.end(1) + 1 if _TRICKS.search(address[begin.start(2) :]) is None else None
+        path = begin.start(2)
+        end = _ENDS.search(address, path)
+        if _TRICKS.search(address[path:]) is not None:
+            return None
+        return lead + path + 1, lead + (len(address) if end is None else end.start())
 
 
 def _is_collection(value: object) -> bool:
