@@ -392,7 +392,7 @@ FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...], str, str]] = {
         Conversation, "_write_unlinked", (("rewrite_unlinked(read)", "rewrite(read)"),), "prose", "edited"),
     "changed text is read as the user's": (
         Conversation, "_write_unlinked",
-        (("self._plan.read_strictly(reader.read([swap.there(text)])[0])", "reader.read([swap.there(text)])[0]"),),
+        (("self._plan.read_strictly(read)", "read"),),
         "numbers", "edited"),
 }  # fmt: skip
 

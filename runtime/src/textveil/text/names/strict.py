@@ -11,7 +11,7 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import Read
 from textveil.text.names.slots import Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import CAPITAL, SHOWN
+from textveil.text.names.tokens import SHOWN
 from textveil.text.segmentation import LOWER, case_pattern, key
 
 _WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019]*+|\p{N}++")
@@ -37,14 +37,6 @@ def read_strictly(read: Read, lexicon: Lexicon) -> Read:
                 kept = match.start() + len(word)
         entries.append(entry[kept:])
     return Read(entries, read.shown)
-
-
-def may_be_kept(text: str, lexicon: Lexicon) -> bool:
-    """Return whether the rules keep this string in some context: all strings but names on no list of common words."""
-    words = text.replace("-", " ").split()
-    return not all(
-        word.isalpha() and token.cls == CAPITAL and not token.bits for word in words for token in lexicon.word(word)
-    )
 
 
 def _is_always_kept(word: str, lexicon: Lexicon) -> bool:
