@@ -16,7 +16,7 @@ from textveil.conversation.reply_records import ReplyRecords
 from textveil.conversation.tool_guesses import ToolGuesses
 
 #: Listed names that the rules keep where a sentence starts, and hide elsewhere.
-KEPT_AT_STARTS = "Alderman Bishop Dean Don Earl Emir Finna Herr Hope King Lotta Nice Pope Provost Shan".split()
+KEPT_AT_STARTS = "Finna Hope Lotta Nice Shan".split()
 Message = dict[str, Any]
 
 

@@ -51,7 +51,9 @@ def _strings_of(text: str, reader: TextReader, plan: NamesPlan, outputs: Collect
     """Yield what another context may hide of a text, and each word of what is hidden as one: a tool may split it."""
     for entry in plan.read_strictly(reader.read([text])[0]).entries:
         for part in () if isinstance(entry, str) else entry.parts:
-            if shows_equality(part.kind, part.layout, plan) and key(part.text) not in outputs:
+            # A word with a capital, such as March or King, is a family name behind a first name.
+            may_be_name = len(part.text) > 1 and part.text.isalpha() and not part.text.islower()
+            if (may_be_name or shows_equality(part.kind, part.layout, plan)) and key(part.text) not in outputs:
                 yield part.folded
             words = _WORDS.findall(part.text)
             if len(words) > 1:
