@@ -392,7 +392,7 @@ FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...], str, str]] = {
         Conversation, "_write_unlinked", (("rewrite_unlinked(read)", "stream(read)"),), "prose", "edited"),
     "changed text is read as the user's": (
         Conversation, "_write_unlinked",
-        (("self._plan.read_strictly(reader.stream(swap.there(text)))", "reader.stream(swap.there(text))"),),
+        (("self._plan.read_strictly(entries)", "entries"),),
         "numbers", "edited"),
 }  # fmt: skip
 

@@ -177,6 +177,24 @@ def test_a_file_of_guesses_tells_nothing(tmp_path: Path, way: str) -> None:
     assert not {*GUESSES, *surrogates} & {*first, *second}
 
 
+def test_a_new_file_is_of_the_user_again_after_a_start(tmp_path: Path) -> None:
+    (tmp_path / "0.txt").write_text("I was in Zqxwgrad")
+    read, write = tools(tmp_path)
+    write("answer.txt", "Well.")
+    (tmp_path / "1.txt").write_text("I was in Zqxwgrad")
+    assert read("0.txt") != read("1.txt") != read("1.txt")
+    read, _ = tools(tmp_path)
+    assert read("0.txt") == read("1.txt")
+    (tmp_path / "2.txt").write_text("I was in Zqxwgrad")
+    (tmp_path / "answer.txt").unlink()
+    lines: list[str] = []
+    read, _ = tools(tmp_path, report=lines.append)
+    assert read("0.txt") == read("1.txt") != read("2.txt")
+    assert lines[0].startswith("1 files that the model wrote are gone")
+    read, _ = tools(tmp_path, accept_files=True)
+    assert read("0.txt") == read("1.txt") == read("2.txt")
+
+
 def test_a_file_of_the_user_is_read_under_the_mapping(tmp_path: Path) -> None:
     for number in range(2):
         (tmp_path / f"{number}.txt").write_text("I was in Zqxwgrad")

@@ -195,7 +195,7 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
 def test_keys_that_would_become_one_are_numbered(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(sanitizer)
     monkeypatch.setattr(conversation, "_read", lambda *given: "same")
-    monkeypatch.setattr(conversation, "_write_unlinked", lambda text, reader: "same")
+    monkeypatch.setattr(conversation, "_write_unlinked", lambda *given, **more: "same")
     of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": True, "zorblax": False}}
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": true, "zorblax": false}'}

@@ -19,6 +19,7 @@ from textveil.conversation import Went
 from textveil.errors import ConversationChanged, InputError, TextveilError
 from textveil.release import KeptWords
 
+from textveil_cli.gateway.call_audit import CallAudit
 from textveil_cli.gateway.conversations import Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.fields import PATHS, Asked, read_request, rewritten
@@ -335,7 +336,11 @@ class Answer:
                 found = None
             if not isinstance(found, dict):
                 raise failed("sent a reply that is not an object of JSON")
+            audit = CallAudit(restoring.exchange)
+            audit.observe(found)
             written = json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            audit.settle(is_end=True)
+            restoring.note_unclear(audit.unclear)
             return written, mark()
 
         written, ends = await self._workers.run(restored, size=len(body))
@@ -348,22 +353,29 @@ class Answer:
 
         What tells the next request is remembered before the client has the end: it may ask at once.
         """
-        events = Events(self._gateway.replies.event_bytes)
+        events, audit = Events(self._gateway.replies.event_bytes), CallAudit(restoring.exchange)
 
         def restored(part: bytes) -> tuple[list[bytes], list[bytes] | None, Refusal | None]:
             done: list[bytes] = []
             known = len(restoring.said)
             try:
                 for event in events.feed(part):
+                    audit.observe(event.data)
                     held = restoring.end() if event.data == DONE else ()
                     passed = restoring.event(event) if isinstance(event.data, dict) else [event]
                     done += [after.written() for after in (*held, *passed)]
             except Refusal as refusal:
                 return done, None, refusal
+            finally:  # before the client has any of it, and may run a call
+                if audit.may_settle:
+                    audit.settle()
+                restoring.note_unclear(audit.unclear)
             return done, mark() if len(restoring.said) > known else None, None
 
         def ended() -> tuple[bytes, list[bytes]]:
             rest = b"".join(event.written() for event in restoring.end())
+            audit.settle(is_end=True)
+            restoring.note_unclear(audit.unclear)
             return rest, mark()
 
         await call.begin(reply, content_type="text/event-stream; charset=utf-8")

@@ -36,7 +36,8 @@ class Restoring:
     """
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
-        self._exchange, self._tools = exchange, frozenset(tools)
+        self.exchange = self._exchange = exchange
+        self._tools = frozenset(tools)
         self._streams: dict[Any, ReplyStream] = {}
         self._finished: dict[Any, ReplyStream] = {}
         self._begun: set[Any] = set()
@@ -48,6 +49,11 @@ class Restoring:
             self.counts["unshared"] = exchange.unshared
         self.reasons: Counter[str] = Counter()
         self.names: list[str] = []
+
+    def note_unclear(self, count: int) -> None:
+        """Note for the log how many times nobody could tell which arguments a call gets."""
+        if count:
+            self.counts["unclear_calls"] = count
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a whole reply restored."""

@@ -1,6 +1,6 @@
 """A server of the Model Context Protocol: a model works on files of a folder, and never has the names in them.
 
-    python -m textveil_cli.integrations.mcp FOLDER [--restore-places PLACE]... [--restore-hosts HOST]...
+    python -m textveil_cli.integrations.mcp FOLDER [OPTION]...
 
 A tool to which a model hands a text would come too late: the model has it. So these tools take the name of a file. What
 is read goes to the model under a mapping, and what the model writes becomes a file with the words of the user.
@@ -36,6 +36,7 @@ def make_server(
     *,
     restore_places: Collection[str] | str = (),
     restore_hosts: Collection[str] = (),
+    accept_files: bool = False,
     report: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> MCPServer:
@@ -47,16 +48,23 @@ def make_server(
         restore_places: Places of files, beside running text, that are restored: ``code``, ``json``, ``math``; or
             ``all``, for files that nothing displays or fetches.
         restore_hosts: Hosts in links to which files are restored.
+        accept_files: Whether all files that are there now, but those that the model wrote, are the user's own, also if
+            a file that the model wrote is gone.
         report: Gets a line for each file in which surrogates stayed for their place: counts by the reason alone.
         options: As for ``Conversation``.
 
     Privacy:
         See ``Conversation``. Names of files go as they are. No file that is there is changed. A file that the model
         wrote is read as the model wrote it, or, where somebody changed it, under no mapping: its guesses show nothing.
-        A file of which somebody made a copy is taken for the user's own.
+        Once it wrote any, so is each file that is new or changed since, until the server starts again.
     """
     root = folder.resolve()
-    written = WrittenFiles(root)
+    written = WrittenFiles(root, accept=accept_files)
+    if written.missing:
+        report(
+            f"{written.missing:,} files that the model wrote are gone: new and changed files share no mapping; "
+            "--accept-files takes all that are there for the user's own"
+        )
     conversation = Conversation(
         loaded(None) if sanitizer is None else sanitizer,
         restore_places=restore_places,
@@ -80,14 +88,14 @@ def make_server(
         path = path_of(name)
         try:
             with path.open("rb") as file:
-                inode = os.fstat(file.fileno()).st_ino
+                status = os.fstat(file.fileno())
                 content = file.read(MOST_BYTES + 1)
             text = content.decode("utf-8")
         except (OSError, ValueError):
             raise ToolError("there is no readable text file of that name") from None
         if len(content) > MOST_BYTES:
             raise ToolError(f"the file has more than {MOST_BYTES:,} bytes")
-        if not written.has(path, inode):
+        if not written.has(path, status):
             return conversation.outgoing_text(text)
         own = written.text_of(path, content)
         return conversation.outgoing_unlinked(text) if own is None else own
@@ -118,11 +126,17 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
+    accept_help = "files that are there now are the user's own, but those that the model wrote"
+    parser.add_argument("--accept-files", action="store_true", help=accept_help)
     given = parser.parse_args()
     report = partial(say_unless, quiet=False)
     try:
         server = make_server(
-            given.folder, restore_places=given.restore_places, restore_hosts=given.restore_hosts, report=report
+            given.folder,
+            restore_places=given.restore_places,
+            restore_hosts=given.restore_hosts,
+            accept_files=given.accept_files,
+            report=report,
         )
     except OptionError as error:
         parser.error(str(error).replace("restore_", "--restore-"))

@@ -1,39 +1,74 @@
-"""Remembers which files of a folder a model wrote, also for the next run.
+"""Remembers which files of a folder a model may have written, also for the next run.
 
-A model that reads back what it wrote under the mapping would learn which of its guesses are hidden strings.
+A model that reads back what it wrote under the mapping would learn which of its guesses are hidden strings. A client
+may rename a file, or save it as a new file of the same name. So from the first file that the model writes, every file
+that is new or changed may be the model's.
 """
 
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from textveil.bundle import atomic_bytes
-from textveil.errors import InputError
+from textveil.errors import InputError, OutputError
 
 #: The list of these files, in the folder itself, so that a copy of the folder has it too.
 LIST_NAME = ".textveil-written"
+_SIGNS = ("st_ino", "st_size", "st_mtime_ns")
 
 
 class WrittenFiles:
-    """The files of a folder that a model wrote, by path and by inode.
+    """The files of a folder that a model may have written.
 
     Args:
         root: The folder.
+        accept: Whether all files that are there now, but those at a listed path or inode, are the user's own.
+
+    Attributes:
+        missing: How many files that the model wrote are gone: what is new may be one of them.
 
     Raises:
         InputError: Its list cannot be read.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, accept: bool = False) -> None:
         self._root, self._list, self._lock = root, root / LIST_NAME, Lock()
         self._texts: dict[str, tuple[bytes, str]] = {}
+        #: Inode, size and date of written files, by path, and of the user's own.
+        self._paths, self._users = dict[str, list[int]](), dict[str, list[int]]()
         try:
-            listed = json.loads(self._list.read_bytes()) if self._list.exists() else {}
-            self._paths = {str(path): int(inode) for path, inode in listed.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
+            if self._list.exists():
+                listed = json.loads(self._list.read_bytes())
+                self._paths, self._users = (
+                    {str(path): [*map(int, signs)] for path, signs in listed[name].items()}
+                    for name in ("written", "users")
+                )
+                if {len(signs) for signs in (*self._paths.values(), *self._users.values())} - {len(_SIGNS)}:
+                    raise ValueError
+        except (OSError, ValueError, AttributeError, TypeError, KeyError):
             raise InputError(f"{LIST_NAME}: not the list of files that a model wrote; move it away") from None
+        found = dict(self._files())
+        all_signs = {tuple(signs) for signs in found.values()}
+        # The system gives the inode of a file that is gone to a new one: its size and date must be the same too.
+        gone = [
+            path
+            for path, signs in self._paths.items()
+            if found.get(path, [0])[:1] != signs[:1] and tuple(signs) not in all_signs
+        ]
+        self.missing = 0 if accept else len(gone)
+        if accept:
+            for path in gone:
+                del self._paths[path]
+        if not self.missing:
+            self._users = {path: signs for path, signs in found.items() if not self._is_listed(path, signs[0])}
+            if self._list.exists():
+                with suppress(OSError, OutputError):  # a folder that nobody may write to: no model writes there either
+                    self._store(self._paths)
 
     def is_list(self, path: Path) -> bool:
         """Return whether a path is that of the list, which no model reads or writes."""
@@ -52,26 +87,56 @@ class WrittenFiles:
         """
         name = self._name(path)
         with self._lock:
-            self._store({**self._paths, name: self._paths.get(name, 0)})
+            self._store({**self._paths, name: self._paths.get(name, [0, 0, 0])})
             with atomic_bytes(path, private=True, replace=False) as file:
                 file.write(restored)
             self._texts[name] = hashlib.sha256(restored).digest(), text
-            self._store({**self._paths, name: path.stat().st_ino})
+            self._store({**self._paths, name: _signs(path.stat())})
 
-    def has(self, path: Path, inode: int) -> bool:
-        """Return whether a model wrote a file, or one that stood at its path, whoever changed or renamed it."""
+    def has(self, path: Path, status: os.stat_result) -> bool:
+        """Return whether a model may have written a file.
+
+        It may if the file is at a path or has an inode in the list, and, once the model wrote any file, if inode, size
+        or date are not those of a file that was there before.
+        """
         with self._lock:
-            return self._name(path) in self._paths or (inode != 0 and inode in self._paths.values())
+            name, signs = self._name(path), _signs(status)
+            if not self._paths:
+                return False
+            return self._is_listed(name, signs[0]) or not self._is_users(name, signs)
 
     def text_of(self, path: Path, content: bytes) -> str | None:
         """Return what the model wrote, where the file is exactly what it was restored to."""
         digest, text = self._texts.get(self._name(path), (b"", None))
         return text if digest == hashlib.sha256(content).digest() else None
 
+    def _is_listed(self, name: str, inode: int) -> bool:
+        return name in self._paths or (inode != 0 and any(inode == signs[0] for signs in self._paths.values()))
+
+    def _is_users(self, name: str, signs: list[int]) -> bool:
+        """Return whether a file is as it was before the model wrote any; its user may have renamed it."""
+        return signs[1:] == self._users.get(name, [])[1:] or (signs[0] != 0 and signs in self._users.values())
+
+    def _files(self) -> Iterator[tuple[str, list[int]]]:
+        for folder, _, names in os.walk(self._root):
+            for name in names:
+                path = Path(folder, name)
+                try:
+                    status = path.stat()
+                except OSError:  # a link to nothing
+                    continue
+                if name.casefold() != LIST_NAME:
+                    yield self._name(path), _signs(status)
+
     def _name(self, path: Path) -> str:
         return os.fspath(path.relative_to(self._root))
 
-    def _store(self, paths: dict[str, int]) -> None:
+    def _store(self, paths: dict[str, list[int]]) -> None:
+        content: dict[str, Any] = {"written": paths, "users": self._users}
         with atomic_bytes(self._list, private=True) as file:
-            file.write(json.dumps(paths).encode())
+            file.write(json.dumps(content).encode())
         self._paths = paths
+
+
+def _signs(status: os.stat_result) -> list[int]:
+    return [getattr(status, name) for name in _SIGNS]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from textveil.conversation import file
 from textveil.conversation.field_names import FieldNames, KeyReader
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
-from textveil.conversation.masks import Masks
+from textveil.conversation.masks import Masks, is_function_word
 from textveil.conversation.reply_records import (
     Fields,
     Place,
@@ -26,7 +26,7 @@ from textveil.conversation.reply_records import (
 )
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
-from textveil.conversation.written_strings import hidden_strings
+from textveil.conversation.written_strings import hidden_strings, own_words
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
 from textveil.release import KeptWords
@@ -88,7 +88,7 @@ class Conversation:
             of calls above that, and of unknown calls, are read as changed replies are, and nothing is refused.
         options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
             ``consistent_cap``, here of all strings of the conversation; with ``consistent=False`` each message has a
-            mapping of its own.
+            mapping of its own, goes out as before at its place alone, and ``tool_guesses`` are 0.
 
     Attributes:
         unshared: How many results of tools went out without the mapping, in an exchange.
@@ -149,7 +149,10 @@ class Conversation:
         self._signed: dict[str, str] = {}
         self._begins: set[str] = set()
         self._shared: dict[str, bool] = {}
-        self._tests = ToolGuesses(tool_guesses)
+        guesses = ToolGuesses(tool_guesses)
+        self._tests = guesses if self._plan.style.consistent else ToolGuesses((0, 0))
+        #: Arguments of calls whose strings were counted.
+        self._counted: set[str] = set()
         self._lock = RLock()
         self.unshared = 0
         #: Tags of the messages of an exchange; how many of them went before it, and as what.
@@ -184,6 +187,7 @@ class Conversation:
             part._through = dict.fromkeys(_tags(after))
             part._after = len(part._through), after
             part._restores, part._added, part.unshared = Restorer(), 0, 0
+            part._counted = set()
             part._origin = Place() if after is None else after.place
             part._expect_reply(part._origin)
             part._kept_words = KeptWords()
@@ -228,7 +232,9 @@ class Conversation:
             return self._send_all(messages, tags)
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
-        """Returns a text as it may go out; one that went out before as it did, unless ``rewrite`` is given.
+        """Returns a text as it may go out; one that went out before as it did.
+
+        With ``rewrite`` or ``consistent=False`` it is drawn anew each time.
 
         Args:
             text: The text.
@@ -246,11 +252,14 @@ class Conversation:
     def _outgoing_text(self, text: str, kind: str | None) -> str:
         if self._rewrite and kind is None:
             return self._rewrite(text)
+        # With consistent=False not even equal texts go out alike.
+        number = 0 if self._plan.style.consistent else len(self._sent) + 1
         if kind is None or not text.strip():
-            return json.loads(self._once(self._tag("message", text), text, self._rewriter()))
+            known = self._tag("message", [number, text] if number else text)
+            return json.loads(self._once(known, text, self._rewriter()))
         if kind not in CALLED_BY_OTHERS:
             raise OptionError(f"a text is called one of {', '.join(sorted(CALLED_BY_OTHERS))}")
-        known = self._tag("message", [kind, text])
+        known = self._tag("message", [kind, text, *([number] * bool(number))])
         return json.loads(self._once(known, text, lambda _: self._written(Read([called(kind, text)], 0))))
 
     def outgoing_unlinked(self, text: str) -> str:
@@ -341,6 +350,29 @@ class Conversation:
                     self._fields.setdefault(kind, []).extend(found)
                 self._records.add(self._unit, {**self._fields}, [*self._used], begin=self._end, owner=self._owner)
                 self._next = self._records.place_after(self._unit, message_of(self._fields), by_model=True)
+
+    def count_call(self, call: str, arguments: Any) -> None:
+        """Count what a model wrote into a call, where the record of its reply does not have these arguments.
+
+        Args:
+            call: The identifier of the call.
+            arguments: They, as the model wrote them: a value, or its JSON.
+        """
+        with self._lock:
+            known = self._hashed("counted", call, self._records.fold("call", arguments))
+            if self._rewrite is None and known not in self._counted:
+                self._counted.add(known)
+                strings = self._hidden_strings(arguments, self._plan.reader(), ())
+                self._tests.add(self._hashed("call", call), (self._hashed("string", text) for text in strings))
+
+    def has_same_arguments(self, one: Any, other: Any) -> bool:
+        """Return whether two arguments of a call, each a value or its JSON, are equal."""
+        return self._records.fold("call", one) == self._records.fold("call", other)
+
+    def close_tool_results(self) -> None:
+        """Read all later results of tools without the mapping: nobody can tell which arguments a call got."""
+        with self._lock:
+            self._tests.close()
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
         """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.
@@ -486,17 +518,19 @@ class Conversation:
         reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
         senders = [sender_of(message, self._pass_through) for message in messages]
         place, found, is_run = self._start(messages, senders, tags, reader), [], False
-        runs = _runs(messages, senders)
+        runs, others = _runs(messages, senders), 0
         for message, sender, known, run in zip(messages, senders, tags, runs, strict=True):
             if sender == "model":
                 is_run = self._records.is_whole_run(place, run) if run else is_run
                 sent = self._send_own(message, place, known, reader, is_compared=is_run)
             elif sender == "tool" and not self._rewrite:
-                sent = self._send_results(message, place, known, reader)
+                sent = self._send_results(message, place, self._known_at(place, known), reader)
             else:
-                sent = self._send_other(message, known, reader)
+                others += sender == "other"
+                sent = self._send_other(message, self._known_at(place, known, others * (sender == "other")), reader)
             found.append(sent)
             if sender != "other":
+                others = 0
                 place = self._records.place_after(place, sent, by_model=sender == "model")
         self._expect_reply(place)
         return found
@@ -508,7 +542,7 @@ class Conversation:
         first = next((number for number, sender in enumerate(senders) if sender in ("user", "tool")), None)
         begin = None
         if first is not None and senders[first] == "user":
-            sent = self._send_other(messages[first], tags[first], reader)
+            sent = self._send_other(messages[first], self._known_at(Place(), tags[first]), reader)
             begin = self._hashed("begin", dumped([senders[:first].count("model"), sent], IN_ORDER))
         is_first, own = not self._begins, next((sender for sender in senders if sender != "other"), "") == "model"
         if is_first:
@@ -516,6 +550,12 @@ class Conversation:
         if is_first or begin in self._begins:
             return Place()
         return self._end if own else self._next
+
+    def _known_at(self, place: Place, known: str, number: int = 0) -> str:
+        """Return under which tag a message is sent again: with ``consistent=False`` at its place alone."""
+        if self._rewrite or self._plan.style.consistent:
+            return known
+        return self._hashed("alone", place.chain, known, f"{number}")
 
     def _send_other(self, message: Any, known: str, reader: TextReader) -> Any:
         return json.loads(self._once(known, message, self._linked(reader, of_model=self._unlinked(reader)).item))
@@ -560,13 +600,14 @@ class Conversation:
             self.unshared += 1
             if here in self._fresh:
                 return json.loads(self._fresh[here])
-        unlinked = self._unlinked(reader)
 
         def of_result(call: str) -> Messages:
             call = self._hashed("call", call)
+            pairs, own = self._tests.restored_into([call]), list[str]()
             if not (shared or self._tests.are_shared([call])):
-                return unlinked
-            return self._linked(reader, Masks(self._tests.restored_into([call]), self._plan))
+                own = self._tests.own_words([call]) if self._tests.are_own_hidden([call]) else own
+                return self._unlinked(reader, Masks(pairs, self._plan, own, is_linked=False))
+            return self._linked(reader, Masks(pairs, self._plan))
 
         rewrites = self._linked(reader, of_model=self._unlinked(reader), of_result=of_result)
         if shared:
@@ -596,9 +637,12 @@ class Conversation:
             used.setdefault(known, []).extend(of_piece)
         for call, value in calls_of(written):
             check_work()
+            self._counted.add(self._hashed("counted", call, self._records.fold("call", value)))
             restored = list(dict.fromkeys(used.get(dumped(value), ())))
             strings = (self._hashed("string", text) for text in self._hidden_strings(value, reader, restored))
-            self._tests.add(self._hashed("call", call), strings, restored)
+            own = [] if not restored else own_words(value, restored)
+            own = [word for word in own if not is_function_word(word, self._plan)]
+            self._tests.add(self._hashed("call", call), strings, restored, own)
 
     def _hidden_strings(self, value: Any, reader: TextReader, restored: Collection[Pair]) -> list[str]:
         """Return strings of arguments that the rules hide and whose equality shows, less what was restored."""
@@ -647,12 +691,14 @@ class Conversation:
         rewrite_key = self._rewriter(self._key_reader(reader), masks)
         return self._messages(self._rewriter(reader, masks), rewrite_key=rewrite_key, **ways)
 
-    def _unlinked(self, reader: TextReader, **ways: Any) -> Messages:
+    def _unlinked(self, reader: TextReader, masks: Masks | None = None, **ways: Any) -> Messages:
         """Return what rewrites messages under the model's name, linked to no other string of the conversation."""
         if self._rewrite:
             return self._messages(self._rewrite, **ways)
-        rewrite_key = partial(self._write_unlinked, reader=self._key_reader(reader))
-        return self._messages(partial(self._write_unlinked, reader=reader), rewrite_key=rewrite_key, **ways)
+        rewrite_key = partial(self._write_unlinked, reader=self._key_reader(reader), masks=masks)
+        return self._messages(
+            partial(self._write_unlinked, reader=reader, masks=masks), rewrite_key=rewrite_key, **ways
+        )
 
     def _key_reader(self, reader: TextReader) -> TextReader:
         return reader if "person" in self._plan.style.keep else KeyReader(reader)
@@ -679,9 +725,12 @@ class Conversation:
         self._found += found
         return swap.back(written)
 
-    def _write_unlinked(self, text: str, reader: TextReader) -> str:
+    def _write_unlinked(self, text: str, reader: TextReader, masks: Masks | None = None) -> str:
         swap = swap_of(self._sanitizer.bundle.characters_json, [text]) or NO_SWAP
-        read = self._plan.read_strictly(reader.stream(swap.there(text)))
+        text = swap.there(text)
+        is_masked = masks is not None and bool(masks.originals)
+        entries = masks.read(text, reader)[0].entries if masks is not None and is_masked else reader.stream(text)
+        read = self._plan.read_strictly(entries)
         return self._joined(self._running.rewrite_unlinked(read), swap)
 
     def _count_words(self, read: Read | ReadStream) -> None:

@@ -4,9 +4,12 @@ A model that writes a surrogate into ``find("&#SURROGATE;")`` gets a result in w
 some originals and hide others. So each original is a made-up name while the result is read.
 """
 
+import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
+from textveil.bundle.names_files import FUNCTION
 from textveil.conversation.written_strings import shows_equality
 from textveil.text.forms import Pair, in_case_of
 from textveil.text.names.kinds import Mention, Piece, called
@@ -17,38 +20,51 @@ from textveil.text.names.read import Read, TextReader
 _MASK, _LETTERS = "Qzxvkq", "bcdfghjklm"
 _MASKED = re.compile(f"{_MASK}[{_LETTERS}]+x")
 _LEAST = "\ue000"
+_WORD, _SHORTEST_PLURAL = re.compile(r"[^\W_]+"), 3
 
 
 class Masks:
-    """The originals of one call.
+    """The originals of one call, their words, and what else is hidden in its result.
 
     Args:
         pairs: By which its arguments were restored.
-        plan: The rules. Strings that they hide in every context need no mask.
+        plan: The rules.
+        own: Words that the model itself wrote into the call, which are hidden too: else what is hidden would tell
+            which of them are words of an original.
+        is_linked: Whether the result shares the mapping.
 
     Attributes:
         originals: The strings that are masked, the longest first.
     """
 
-    def __init__(self, pairs: Iterable[Pair], plan: NamesPlan) -> None:
-        self._plan = plan
-        found = {pair.original: pair for pair in pairs if pair.original.strip() and plan.may_be_kept(pair.original)}
+    def __init__(
+        self, pairs: Iterable[Pair], plan: NamesPlan, own: Iterable[str] = (), *, is_linked: bool = True
+    ) -> None:
+        self._plan, self._is_linked = plan, is_linked
+        found = {pair.original: pair for pair in pairs if pair.original.strip()}
         self.originals = sorted(found, key=lambda original: (-len(original), original))
         self._pairs = [found[original] for original in self.originals]
-        ways = {way: None for original in self.originals for way in (original, original.upper(), original.title())}
-        listed = "|".join(map(re.escape, sorted(ways, key=len, reverse=True)))
-        self._pattern = re.compile(rf"(?<![^\W_])(?<!\d[.,])(?:{listed})(?![^\W_]|[.,]\d)")
         self._numbers = {way.casefold(): number for number, way in enumerate(self.originals)}
+        self._words = set(own) if found else set[str]()
+        for pair in self._pairs:
+            self._words.update(_words_of(pair.original, plan))
+        escaped = [way for original in self.originals for way in _escape(original)]
+        several = [original for original in self.originals if _WORD.fullmatch(original) is None]
+        listed = "|".join(map(re.escape, sorted({*several, *escaped}, key=len, reverse=True)))
+        self._escaped = {way.casefold() for way in escaped}
+        self._pattern = re.compile(
+            rf"(?<![^\W_])(?:{listed})(?![^\W_])|[^\W_]+" if listed else r"[^\W_]+", re.IGNORECASE
+        )
 
     def read(self, text: str, reader: TextReader) -> tuple[Read, list[Pair]]:
         """Return the text, read with its originals masked, and the pairs of those that it has."""
         spelled: dict[str, str] = {}
 
         def mask(match: "re.Match[str]") -> str:
-            number = self._numbers.get(match[0].casefold())
-            if number is None:  # capitals of some letters, such as a dotless i, fold to another string
-                return _LEAST
-            name = _MASK + "".join(_LETTERS[int(digit)] for digit in f"{number}0{len(spelled)}") + "x"
+            folded = match[0].casefold()
+            if folded not in self._numbers and folded not in self._words and folded not in self._escaped:
+                return match[0]
+            name = _MASK + "".join(_LETTERS[int(digit)] for digit in f"{len(spelled)}") + "x"
             spelled[name] = match[0]
             return name
 
@@ -60,8 +76,8 @@ class Masks:
                 entries.append(_MASKED.sub(_LEAST, entry))  # never there: a mask is hidden
             else:
                 entries.append(self._unmasked(entry, spelled, reader))
-        numbers = {self._numbers[original.casefold()] for original in spelled.values()}
-        return Read(entries, found.shown), [self._pairs[number] for number in sorted(numbers)]
+        numbers = {self._numbers.get(original.casefold()) for original in spelled.values()} - {None}
+        return Read(entries, found.shown), [self._pairs[number] for number in sorted(filter(_is_number, numbers))]
 
     def put_surrogates(self, pieces: Sequence[Piece]) -> list[Piece]:
         """Return the pieces with the surrogate that the model itself wrote, where it is that of a name."""
@@ -97,11 +113,48 @@ class Masks:
         return mention._replace(parts=parts, slot=mention.slot._replace(text=whole), named=whole)
 
     def _alone(self, text: str, reader: TextReader) -> Mention:
-        """An original as one mention, of the kind that it has by itself."""
+        """An original as one mention, of the kind that it has by itself; any other text as a word or a number.
+
+        What is linked to nothing is a word as well: its kind would tell of a name whether it is a common word.
+        """
+        is_original = self._is_linked and text.casefold() in self._numbers
+        if not is_original and not (text.isascii() and text.isdigit()):
+            return called("word", text)
         entries = [entry for entry in reader.read([text])[0].entries if entry]
         if len(entries) == 1 and not isinstance(entries[0], str):
             return entries[0]
         return called("word", text)
+
+
+def _words_of(original: str, plan: NamesPlan) -> Iterator[str]:
+    """Yield the words and numbers of an original, folded, and its digits alone; function words tell nothing."""
+    for word in _WORD.findall(original):
+        folded = word.casefold()
+        if not is_function_word(folded, plan):
+            yield folded
+            if folded.isalpha() and len(folded) >= _SHORTEST_PLURAL:
+                yield f"{folded}s"
+    digits = re.sub(r"\D", "", original)
+    if digits:
+        yield digits
+
+
+def is_function_word(folded: str, plan: NamesPlan) -> bool:
+    """Return whether a word is on the public list of function words, or is a single letter."""
+    return (len(folded) == 1 and folded.isalpha()) or bool(plan.lists.common.get(folded, 0) & FUNCTION)
+
+
+def _escape(original: str) -> Iterator[str]:
+    """Yield an original as HTML may have it."""
+    yield from {html.escape(original), html.escape(original).replace("&#x27;", "&#39;")} - {original}
+    for word in dict.fromkeys((original, *_WORD.findall(original))):
+        for way in (word, word.lower(), word.upper()):
+            yield "".join(f"&#{ord(character)};" for character in way)
+            yield "".join(f"&#x{ord(character):x};" for character in way)
+
+
+def _is_number(value: int | None) -> TypeGuard[int]:
+    return value is not None
 
 
 _FOLDED = re.compile(_MASKED.pattern.lower())

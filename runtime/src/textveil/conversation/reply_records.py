@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from textveil.conversation.shapes import IN_ORDER, dumped, is_signed
 from textveil.text.forms import Pair
 
-#: Different texts that may stand at one place, and all texts but the first of each place, in a conversation. Each is a
-#: comparison whose result the upstream sees.
+#: Different texts that may stand at one place; and in a conversation all texts but the first of each place, and all
+#: that are not what their reply was restored to. Each is a comparison whose result the upstream sees.
 MOST_TEXTS, MOST_OTHER_TEXTS = 3, 32
 #: Messages of users and tools by which a place is found again where a client left out the oldest ones.
 _RECENT = 1
@@ -88,6 +88,8 @@ class ReplyRecords:
         self._closed: set[str] = set()
         self._texts: dict[str, list[str]] = {}
         self._others = 0
+        #: Texts that were none of the reply at their place.
+        self._changed: set[str] = set()
         self._calls: set[str] = set()
 
     def place_after(self, place: Place, message: Any, *, by_model: bool) -> Place:
@@ -160,13 +162,18 @@ class ReplyRecords:
             values.setdefault(kind, []).append(self.fold(kind, value))
         admitted = [self._admits(key, kind, found) for kind, found in values.items()]  # each uses something up
         is_open = all(admitted)
-        record = self._records.get(key) if is_open and is_compared else None
+        is_left = is_open and is_compared and len(self._changed) < MOST_OTHER_TEXTS
+        record = self._records.get(key) if is_left else None
         fields = {} if record is None else record.fields
         written = {
             kind: [json.loads(text) for _, text in fields[kind]]
             for kind, found in values.items()
             if [tag for tag, _ in fields.get(kind, ())] == found
         }
+        if record is not None:
+            self._changed.update(
+                self._make_tag("changed", key, kind, *found) for kind, found in values.items() if kind not in written
+            )
         return FoundReply(key=key, is_open=is_open, written=written, is_whole=len(written) == len(values))
 
     def used_at(self, key: str) -> list[Pair]:
@@ -196,6 +203,7 @@ class ReplyRecords:
             "closed": sorted(self._closed),
             "texts": self._texts,
             "others": self._others,
+            "changed": sorted(self._changed),
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
@@ -211,6 +219,7 @@ class ReplyRecords:
         self._calls = {tag for record in self._records.values() for tag, _ in record.fields.get("call", ())}
         self._by_recent, self._closed = dict(state["recent"]), set(state["closed"])
         self._texts, self._others = {key: [*found] for key, found in state["texts"].items()}, state["others"]
+        self._changed = set(state["changed"])
 
     def _keys(self, place: Place) -> tuple[str, str | None]:
         """The hash of a place, and that by the last messages alone, where there are enough."""

@@ -42,28 +42,48 @@ class ToolGuesses:
         self.limits = int(limits[0]), int(limits[1])
         self._calls: dict[str, set[str]] = {}
         self._restored: dict[str, list[Pair]] = {}
+        #: Words of the model's own in calls into which originals were restored.
+        self._own: dict[str, dict[str, None]] = {}
         self._all: set[str] = set()
+        self._is_closed = False
 
-    def add(self, call: str, strings: Iterable[str], restored: Iterable[Pair] = ()) -> None:
+    def add(self, call: str, strings: Iterable[str], restored: Iterable[Pair] = (), own: Iterable[str] = ()) -> None:
         """Count the strings of a call; a call whose identifier is known has those of both.
 
         Args:
             call: Its identifier.
             strings: A hash of each string that the rules hide, less the surrogates that were restored into the call.
             restored: The pairs by which its arguments were restored.
+            own: The words that the model wrote beside them, where there are any.
         """
         known = self._calls.setdefault(call, set())
         more = self.limits[1] + 1 - len(known)
         known.update(islice(strings, max(0, more)))
         self._all.update(known if len(self._all) <= self.limits[1] else ())
+        self._own.setdefault(call, {}).update(dict.fromkeys(own))
         self._restored[call] = list(dict.fromkeys([*self._restored.get(call, ()), *restored]))
+
+    def close(self) -> None:
+        """Let no later result share the mapping: a call has strings that nobody counted."""
+        self._is_closed = True
 
     def are_shared(self, calls: Iterable[str]) -> bool:
         """Return whether the results of all these calls may share the mapping."""
+        calls = [*calls]
         known = [self._calls.get(call) for call in calls]
-        return len(self._all) <= self.limits[1] and all(
-            strings is not None and len(strings) <= self.limits[0] for strings in known
-        )
+        is_open = not self._is_closed and len(self._all) <= self.limits[1] and not self.are_own_hidden(calls)
+        return is_open and all(strings is not None and len(strings) <= self.limits[0] for strings in known)
+
+    def are_own_hidden(self, calls: Iterable[str]) -> bool:
+        """Return whether results of calls hide the model's own words too: they are more than may be compared.
+
+        Words of an original are hidden in the result. So each other word is a question whether it is one of them.
+        """
+        return any(len(self._own.get(call, ())) > self.limits[0] for call in calls)
+
+    def own_words(self, calls: Iterable[str]) -> list[str]:
+        """Return the words that the model wrote into those of these calls into which originals were restored."""
+        return [word for call in calls for word in self._own.get(call, ())]
 
     def restored_into(self, calls: Iterable[str]) -> list[Pair]:
         """Return the pairs by which the arguments of these calls were restored."""
@@ -75,6 +95,8 @@ class ToolGuesses:
             "limits": self.limits,
             "calls": {call: [sorted(strings), self._restored.get(call, [])] for call, strings in self._calls.items()},
             "all": sorted(self._all),
+            "closed": self._is_closed,
+            "own": {call: [*words] for call, words in self._own.items() if words},
         }
 
     @classmethod
@@ -84,5 +106,6 @@ class ToolGuesses:
         for call, (strings, restored) in state["calls"].items():
             found._calls[call] = set(strings)
             found._restored[call] = [Pair(*pair) for pair in restored]
-        found._all = set(state["all"])
+        found._all, found._is_closed = set(state["all"]), state["closed"]
+        found._own = {call: dict.fromkeys(words) for call, words in state["own"].items()}
         return found

@@ -1,15 +1,20 @@
 """Counts what a model wrote of its own into the arguments of a call."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from textveil.conversation.shapes import parsed
 from textveil.errors import InputError
 from textveil.text.forms import Pair
+from textveil.text.identifiers import split_identifier
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import TextReader
 from textveil.text.segmentation import key
+
+#: Words and numbers of what is hidden as one.
+_WORDS = re.compile(r"[^\W_]+")
 
 
 def hidden_strings(
@@ -20,7 +25,7 @@ def hidden_strings(
     is_field: Callable[[str], bool],
     most: int,
 ) -> list[str]:
-    """Return strings of arguments that the rules hide and whose equality would be shown, at most ``most``.
+    """Return strings of arguments that the rules hide in any context and whose equality they show, at most ``most``.
 
     Surrogates that the device restored into the call are none: the tool gets the originals. Any other surrogate is a
     string like others, since a tool may echo it. Arguments that readers of JSON decode differently count as ``most``.
@@ -28,19 +33,43 @@ def hidden_strings(
     outputs = {key(word) for pair in restored for word in (pair.output, *pair.output.split())}
     tags = [pair.output for pair in restored if pair.output.startswith("[")]
     found: dict[str, None] = {}
+    if isinstance(value, str) and "\\" in value and not _is_json(value):  # a reader that mends it decodes its escapes
+        return [f"unreadable {number}" for number in range(most)]
     try:
         for text in _texts(value, is_field):
             for tag in tags:
                 text = text.replace(tag, "")
-            for entry in reader.read([text])[0].entries:
-                for part in () if isinstance(entry, str) else entry.parts:
-                    if shows_equality(part.kind, part.layout, plan) and key(part.text) not in outputs:
-                        found[part.folded] = None
+            found.update(dict.fromkeys(_strings_of(text, reader, plan, outputs)))
             if len(found) >= most:
                 break
     except InputError:  # a key twice, or no finite number
         return [f"unreadable {number}" for number in range(most)]
     return [*found][:most]
+
+
+def _strings_of(text: str, reader: TextReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
+    """Yield what another context may hide of a text, and each word of what is hidden as one: a tool may split it."""
+    for entry in plan.read_strictly(reader.stream(text)):
+        for part in () if isinstance(entry, str) else entry.parts:
+            # A word with a capital, such as March or King, is a family name behind a first name.
+            may_be_name = len(part.text) > 1 and part.text.isalpha() and not part.text.islower()
+            if (may_be_name or shows_equality(part.kind, part.layout, plan)) and key(part.text) not in outputs:
+                yield part.folded
+            words = _WORDS.findall(part.text)
+            if len(words) > 1:
+                for word in words:
+                    yield from _strings_of(word, reader, plan, outputs)
+
+
+def own_words(value: Any, restored: Collection[Pair]) -> list[str]:
+    """Return the words of arguments, folded, less those of the surrogates that were restored in them."""
+    outputs = {word.casefold() for pair in restored for word in _WORDS.findall(pair.output)}
+    try:
+        texts = [*_texts(value, lambda name: False)]
+    except InputError:  # which of its values a tool gets is not known
+        texts = [value] if isinstance(value, str) else []
+    words = dict.fromkeys(word.casefold() for text in texts for word in _WORDS.findall(text))
+    return [word for word in words if word not in outputs]
 
 
 def shows_equality(kind: str, layout: str, plan: NamesPlan) -> bool:
@@ -49,7 +78,7 @@ def shows_equality(kind: str, layout: str, plan: NamesPlan) -> bool:
 
 
 def _texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:
-    """Yield all texts and numbers of arguments, and the keys that are rewritten as values are."""
+    """Yield all texts, numbers and keys of arguments."""
     if isinstance(value, str):
         inside = parsed(value)
         if inside is None:
@@ -61,8 +90,21 @@ def _texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:
             yield from _texts(entry, is_field)
     elif isinstance(value, Mapping):
         for name, entry in value.items():
-            if not is_field(str(name)):
-                yield str(name)
+            yield _text_of_field(str(name)) if is_field(str(name)) else str(name)
             yield from _texts(entry, is_field)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield json.dumps(abs(value))
+
+
+def _text_of_field(name: str) -> str:
+    """Return the name of a field as a text: it stays in an object, but a tool may write it where it would be hidden."""
+    words = split_identifier(name)
+    return name if len(words) == 1 else " ".join(words).lower()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

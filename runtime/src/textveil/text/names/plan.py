@@ -20,7 +20,7 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.promise import Drawing, NamesPromise
 from textveil.text.names.read import TextReader
 from textveil.text.names.rewrite import NamesRewriter, Style
-from textveil.text.names.strict import may_be_kept, read_strictly
+from textveil.text.names.strict import read_strictly
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.names.tokens import DRAWN
 from textveil.text.options import CONSISTENT_CAP
@@ -90,10 +90,6 @@ class NamesPlan:
     def read_strictly(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
         """Yield the entries of a text that was read with more of it hidden: all that only its context keeps."""
         return read_strictly(entries, self._lexicon)
-
-    def may_be_kept(self, text: str) -> bool:
-        """Return whether the rules keep this string in some context."""
-        return may_be_kept(text, self._lexicon)
 
     def rewriter(self) -> NamesRewriter:
         """Returns what rewrites the documents of one call."""

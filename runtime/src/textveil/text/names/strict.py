@@ -12,7 +12,7 @@ from textveil.text.names.kinds import Mention, Part
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.slots import Slot
 from textveil.text.names.strings import number_kind
-from textveil.text.names.tokens import CAPITAL, SHOWN
+from textveil.text.names.tokens import SHOWN
 from textveil.text.segmentation import APOSTROPHES, LOWER, case_pattern, key
 
 _WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}++")
@@ -38,14 +38,6 @@ def read_strictly(entries: Iterable[str | Mention], lexicon: Lexicon) -> Iterato
                 yield _make_mention(word)
                 kept = match.start() + len(word)
         yield entry[kept:]
-
-
-def may_be_kept(text: str, lexicon: Lexicon) -> bool:
-    """Return whether the rules keep this string in some context: all strings but names on no list of common words."""
-    words = text.replace("-", " ").split()
-    return not all(
-        word.isalpha() and token.cls == CAPITAL and not token.bits for word in words for token in lexicon.word(word)
-    )
 
 
 def _is_always_kept(word: str, lexicon: Lexicon) -> bool:

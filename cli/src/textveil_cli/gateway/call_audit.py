@@ -1,0 +1,221 @@
+"""Counts the arguments of calls that a client may run but the record of the reply does not have.
+
+Clients differ in what they make of a reply that breaks the rules of its API: a call whose events do not end, a field
+that the API does not have, or two events that differ on one call. Each value under a name of arguments counts as what
+the model wrote. Where nobody can tell which arguments a call gets, no later result of a tool shares the mapping.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from textveil import Conversation
+from textveil.errors import InputError
+
+#: Names of fields with arguments, and of the objects in which a call has them.
+_ARGUMENTS, _OBJECTS = ("arguments", "input", "partial_json"), ("function", "custom", "function_call")
+#: Definitions of tools are no calls.
+_DEFINITIONS = frozenset(("tools", "usage"))
+#: Calls that the provider itself runs.
+_BY_PROVIDER = frozenset(("mcp_call", "mcp_approval_request", "server_tool_use", "mcp_tool_use"))
+_PROVIDER_EVENTS = ("response.mcp_call_arguments.",)
+_PIECES = ("response.function_call_arguments.", "response.custom_tool_call_input.")
+_ENDS = frozenset(("message_stop", "response.completed", "response.incomplete", "response.failed"))
+_NOTHING: tuple[Any, ...] = (None, "", {}, [])
+
+
+class CallAudit:
+    """Audits the calls of one reply, as the upstream sent it.
+
+    Args:
+        exchange: The request of the reply.
+
+    Attributes:
+        unclear: How many times nobody could tell which arguments a call gets.
+        may_settle: Whether an event ended the reply, or a part of it, since ``settle``.
+    """
+
+    def __init__(self, exchange: Conversation) -> None:
+        self._exchange = exchange
+        self.unclear, self.may_settle = 0, False
+        #: Arguments of each call, as they came whole.
+        self._values: dict[str, list[Any]] = {}
+        #: Arguments that come in pieces, by the place of their call, and the identifier of the call at each place.
+        self._pieces: dict[Any, list[str]] = {}
+        self._ids: dict[Any, str] = {}
+        #: Places at which no more may come, and those of calls that the provider runs.
+        self._ended: set[Any] = set()
+        self._provided: set[Any] = set()
+
+    def observe(self, data: Any) -> None:
+        """Take a whole reply, or the next event, before anything of it is restored."""
+        if not isinstance(data, Mapping):
+            return
+        kind = data.get("type")
+        kind = kind if isinstance(kind, str) else ""
+        if kind.startswith("content_block"):
+            self._observe_block(kind, data)
+        elif kind.startswith(_PIECES):
+            self._observe_piece(kind, data)
+        elif not kind.startswith(_PROVIDER_EVENTS):
+            if kind.startswith("response.output_item."):
+                self._observe_item(data)
+            rest = dict(data)
+            if isinstance(data.get("choices"), list):
+                rest["choices"] = [self._observe_choice(choice) for choice in data["choices"]]
+            self._observe_whole(rest)
+        if kind in _ENDS:
+            self._ended.update(self._ids, self._pieces)
+            self.may_settle = True
+
+    def settle(self, *, is_end: bool = False) -> None:
+        """Count what the record of the reply does not have. What came must be recorded before.
+
+        Args:
+            is_end: Whether nothing more comes, also where no event ended the reply.
+        """
+        self.may_settle = False
+        for place in [place for place in self._pieces if is_end or place in self._ended]:
+            pieces, call = self._pieces.pop(place), self._ids.get(place)
+            if call is None:
+                self._close()
+            else:
+                self._add(call, "".join(pieces))
+        for call, values in self._values.items():
+            try:
+                for value in values:
+                    self._exchange.count_call(call, value)
+            except (InputError, RecursionError):  # it is nested too deeply
+                self._close()
+            if len(values) > 1:
+                self._close()
+                del values[1:]
+
+    def _close(self) -> None:
+        self.unclear += 1
+        self._exchange.close_tool_results()
+
+    def _add(self, call: str, value: Any) -> None:
+        """Note arguments of a call; those that are the same as JSON are one value."""
+        known = self._values.setdefault(call, [])
+        try:
+            is_new = not any(value == other or self._exchange.has_same_arguments(value, other) for other in known)
+        except (InputError, RecursionError):
+            is_new = True
+        if is_new:
+            known.append(value)
+
+    def _observe_choice(self, choice: Any) -> Any:
+        """Take the pieces of calls in a choice of a chat; return the rest of it."""
+        if not isinstance(choice, Mapping):
+            return choice
+        delta, number = choice.get("delta"), choice.get("index", 0)
+        if not isinstance(delta, Mapping) or not isinstance(delta.get("tool_calls"), list):
+            rest: Any = choice
+        else:
+            rest = {
+                **choice,
+                "delta": {**delta, "tool_calls": [self._observe_call(number, e) for e in delta["tool_calls"]]},
+            }
+        if choice.get("finish_reason") is not None:
+            self._ended.update(place for place in self._ids if place[:2] == ("chat", str(number)))
+            self.may_settle = True
+        return rest
+
+    def _observe_call(self, number: Any, entry: Any) -> Any:
+        """Take a piece of a call; return what else it has."""
+        if not isinstance(entry, Mapping):
+            return entry
+        index, call = entry.get("index", 0), entry.get("id")
+        place = ("chat", str(number), str(index))
+        if isinstance(call, str) and call and self._ids.setdefault(place, call) != call:
+            self._close()
+        name = next((name for name in _OBJECTS[:2] if isinstance(entry.get(name), Mapping)), "")
+        field = "arguments" if name == "function" else "input"
+        piece = entry[name].get(field) if name else None
+        if not isinstance(piece, str) or not piece:
+            return entry
+        if type(number) is not int or type(index) is not int or place in self._ended:
+            self._close()
+        else:
+            self._pieces.setdefault(place, []).append(piece)
+        return {**entry, name: {**entry[name], field: None}}
+
+    def _observe_block(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Take an event of a block of Anthropic's messages."""
+        place, block, delta = ("block", str(data.get("index"))), data.get("content_block"), data.get("delta")
+        is_place, rest = type(data.get("index")) is int, {**data, "content_block": block, "delta": delta}
+        if isinstance(block, Mapping) and isinstance(block.get("id"), str):
+            if place in self._ids or place in self._provided or not is_place:
+                self._close()
+            if _is_by_provider(block):
+                self._provided.add(place)
+            else:
+                self._ids[place] = block["id"]
+        piece = delta.get("partial_json") if isinstance(delta, Mapping) else None
+        if isinstance(piece, str) and piece and place in self._provided and place not in self._ids:
+            piece = ""
+        if isinstance(piece, str) and isinstance(delta, Mapping):
+            rest["delta"] = {**delta, "partial_json": None}
+            if piece and (not is_place or place not in self._ids or place in self._ended):
+                self._close()
+            elif piece:
+                self._pieces.setdefault(place, []).append(piece)
+        self._observe_whole(rest)
+        if kind == "content_block_stop":
+            self._ended.add(place)
+
+    def _observe_item(self, data: Mapping[str, Any]) -> None:
+        """Take the identifier of a call of the responses API."""
+        item, number = data.get("item"), data.get("output_index")
+        call = item.get("call_id") if isinstance(item, Mapping) else None
+        if isinstance(call, str) and self._ids.setdefault(("item", str(number)), call) != call:
+            self._close()
+
+    def _observe_piece(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Take arguments of the responses API that come in pieces, and all of them at their end."""
+        place = ("item", str(data.get("output_index")))
+        piece = data.get("delta")
+        if kind.endswith(".delta") and piece not in _NOTHING:
+            if not isinstance(piece, str) or place in self._ended:
+                self._close()
+            else:
+                self._pieces.setdefault(place, []).append(piece)
+        for name in _ARGUMENTS:
+            if data.get(name) in _NOTHING:
+                continue
+            self._ended.add(place)
+            if place in self._ids:
+                self._add(self._ids[place], data[name])
+            else:
+                self._close()
+
+    def _observe_whole(self, value: Any) -> None:
+        """Take all arguments in a value, beside the pieces of chunks."""
+        for around, entry, name in _arguments_in(value):
+            names = [of.get(key) for of in (entry, around) for key in ("call_id", "id")]
+            call = next((found for found in names if isinstance(found, str) and found), None)
+            if call is None:
+                self._close()
+            else:
+                self._add(call, entry[name])
+
+
+def _arguments_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
+    """Yield each object that has arguments, the one around it, and the name of the field."""
+    left: list[tuple[Mapping[str, Any], Any, str]] = [({}, value, "")]
+    while left:
+        around, entry, name = left.pop()
+        if isinstance(entry, list):
+            left += [(around, part, name) for part in entry]
+        elif isinstance(entry, Mapping) and not _is_by_provider(entry):
+            outer = around if name in _OBJECTS else {}
+            for key, part in entry.items():
+                if key in _ARGUMENTS and part not in _NOTHING:
+                    yield outer, entry, key
+                elif key not in _ARGUMENTS and key not in _DEFINITIONS:
+                    left.append((entry, part, key))
+
+
+def _is_by_provider(entry: Mapping[str, Any]) -> bool:
+    kind = entry.get("type")
+    return isinstance(kind, str) and kind in _BY_PROVIDER
