@@ -27,6 +27,8 @@ class SkipReason(StrEnum):
     MARKUP = "markup"
     ACTIVE = "active"
     CHUNK = "chunk"
+    #: A text that was not restored, and that clients may show with this one, leaves open how a reader takes it.
+    BESIDE = "beside"
 
 
 @dataclass(frozen=True, slots=True)
