@@ -16,7 +16,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
-from textveil.errors import ConversationChanged, InputError, TextveilError
+from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
 from textveil.release import KeptWords
 
 from textveil_cli.gateway.conversations import Conversations, Kept
@@ -36,6 +36,7 @@ from textveil_cli.serve.strict_json import parse_finite_json
 #: Marks the replies so far; notes what the next request of a conversation is known by.
 _Mark = Callable[[], list[bytes]]
 _Remember = Callable[[list[bytes]], Awaitable[None]]
+_BEGIN_ANEW = "to begin anew send DELETE /conversation with the same X-Textveil-Conversation"
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
 #: Large requests that are parsed or rewritten at a time: each takes many times its bytes.
 _MOST_LARGE = 2
@@ -313,8 +314,11 @@ class Answer:
             return await self._workers.run(rewrite, size=size + _UNPACKED * len(kept.packed))
         except Exception as error:
             # Its file cannot be read, or is another one by now: the next request looks at it again.
+            is_unread = kept.conversation is None and kept.path is not None
             if kept.conversation is None or isinstance(error, ConversationChanged):
                 self._gateway.conversations.forget(kept)
+            if is_unread and isinstance(error, InputError | KeyFileError):
+                error.args = (f"{error}; {_BEGIN_ANEW}",)
             raise
         finally:
             kept.lock.release()
