@@ -13,7 +13,9 @@ from textveil.text.names.read import TextReader
 from textveil.text.names.running import Running
 from textveil.text.placing import Stream
 from textveil_cli.gateway import Conversations, Gateway, Keeping, make_app
+from textveil_cli.gateway.memory_estimates import refuse_heavy
 from textveil_cli.serve import Access
+from textveil_cli.serve.access import Refusal
 
 TEXT = "I am Zqxwvina Novak of Boston, order 88213."
 _HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"authorization", b"Bearer k")]
@@ -189,3 +191,11 @@ def test_a_request_names_a_bounded_number_of_replies(sanitizer: Sanitizer) -> No
         status, said = asyncio.run(main())
         assert status == 422
         assert code in said
+
+
+@pytest.mark.parametrize("nested", ["[]", "{}", "[[[[[[]]]]]]"])
+def test_a_body_of_too_many_lists_is_not_parsed(nested: str) -> None:
+    body = f"[{','.join([nested] * (600_000 // nested.count(nested[0])))}]".encode()
+    with pytest.raises(Refusal, match="524,288 lists and objects"):
+        refuse_heavy(body, 1 << 40)
+    refuse_heavy(body[: len(body) // 2], 1 << 40)

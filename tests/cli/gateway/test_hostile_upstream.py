@@ -5,6 +5,7 @@ for the gateway to put originals there. By default 21 conversations; ``make full
 """
 
 import itertools
+import json
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from gateways import ANTHROPIC, CHAT, RESPONSES, asked, events_of, stream, strea
 from planted_people import Person, is_in
 from serving import Server
 from textveil import Conversation, Sanitizer
+from textveil.conversation import ReplyView
 from textveil_cli.gateway.events import Event
 from textveil_cli.gateway.replies import REPLIES, Restoring
 from upstreams import Upstream
@@ -399,3 +401,22 @@ def test_a_text_between_two_parts_of_an_answer_restores_nothing_behind(sanitizer
     content, restoring = pass_events(sanitizer, CHAT, lambda name: [*parts, *answer(CHAT, f" {name} is")])
     assert "Zqxwvina" not in content
     assert sum(restoring.reasons.values()) == 1
+
+
+@pytest.mark.parametrize("fault", ["pass_part", "_require_neutral"])
+def test_a_text_that_is_not_read_would_be_found(
+    sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted faults: what stays is not read, or read and of no consequence."""
+    monkeypatch.setattr(ReplyView, fault, lambda *given: None)
+    path, parts = CHAT, [chunk({"content": [{"text": OPENS[0]}]}), chunk({"content": "{}) is"})]
+    if fault == "_require_neutral":  # the text between closes the link, but for a client that leaves it out
+        first = [part_of("output_text.delta", delta=OPENS[0]), part_of("output_text.done", text=OPENS[0])]
+        path, parts = RESPONSES, [*first, part_of("x.y", text="x) "), *answer(RESPONSES, "So {} is")]
+
+    def make(name: str) -> Events:
+        return json.loads(json.dumps(parts).replace("{}", name))
+
+    assert "Zqxwvina" in pass_events(sanitizer, path, make)[0]
+    monkeypatch.undo()
+    assert "Zqxwvina" not in pass_events(sanitizer, path, make)[0]

@@ -9,6 +9,8 @@ from textveil_cli.serve.access import Refusal
 _OF_A_BYTE, _OF_A_MARK = 12, 120
 #: Between words; between values of JSON; of strings of JSON, and of what is escaped in them.
 _MARKS = (b" ", b",", b'"', b"\\")
+#: Lists and objects of a body: to parse it is one step, during which no other thread has the interpreter.
+_BRACKETS, _MOST_BRACKETS = (b"[", b"{"), 1 << 19
 
 
 def estimate_memory(body: bytes) -> int:
@@ -20,8 +22,11 @@ def refuse_heavy(body: bytes, most: int) -> None:
     """Refuse a body that would take too much.
 
     Raises:
-        Refusal: By its shape it may take more than ``most`` bytes.
+        Refusal: By its shape it may take more than ``most`` bytes, or stop all other requests for too long.
     """
+    if sum(map(body.count, _BRACKETS)) > _MOST_BRACKETS:
+        message = f"a body may have {_MOST_BRACKETS:,} lists and objects: send less at a time"
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", message)
     if estimate_memory(body) > most:
         message = f"to rewrite a body of this shape may take more than {most:,} bytes of memory: send less at a time"
         raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-much-memory", message)
