@@ -34,7 +34,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     (
         [*UP, "--mappings", "none", "--mappings-key", "k"],
         1,
-        "textveil: option: --mappings: there is no such folder (see",
+        "textveil: option: --mappings: there is no such folder: make it first",
     ),
     (["--upstream", "ftp://a"], 1, "textveil: service: the upstream must be an address such as https://"),
     (["--upstream", "https://key@a.example"], 1, "textveil: service: the upstream must be an address such as https://"),

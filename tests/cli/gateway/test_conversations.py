@@ -162,8 +162,8 @@ def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[
     assert find(found, [USER, reply(1)], size=0)[0] is not kept[1]
 
 
-async def at_once(work: Any, *arguments: Any, size: int) -> None:
-    work(*arguments)
+async def at_once(work: Any, *arguments: Any, size: int = 0) -> Any:
+    return work(*arguments)
 
 
 def asks(found: Conversations, number: int, messages: list[Any], size: int = 10, after: str = "") -> Any:
@@ -218,7 +218,7 @@ def test_one_that_is_asked_is_not_packed_or_remembered_when_it_is_gone(sanitizer
             async with found.request(kept, at_once):
                 pass
             assert kept.conversation is not None
-            found.delete(CLIENT, "one")
+            await found.delete(CLIENT, "one", at_once)
             remember(found, kept, exchange, [[REPLY]], "r")
         assert (found._size, found._known, found._rested, len(found)) == (0, {}, {}, 0)
 
@@ -260,3 +260,117 @@ def test_a_file_dated_in_the_future_expires_from_when_it_is_seen(sanitizer: Sani
     os.utime(path, (time.time() - 101, time.time() - 101))
     found.delete_expired()
     assert sorted(tmp_path.iterdir()) == [soon]
+
+
+def test_a_deleted_conversation_is_not_written_again_by_a_save_in_flight(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    """Also where the conversation was forgotten meanwhile, or a request of it waits."""
+    (tmp_path / "mappings").mkdir()
+    for is_forgotten in (False, True):
+        found = conversations(sanitizer, folder=tmp_path / "mappings", key=tmp_path / "key")
+
+        async def main(found: Conversations = found, is_forgotten: bool = is_forgotten) -> None:
+            is_saving, may_end = asyncio.Event(), asyncio.Event()
+
+            async def ask() -> None:
+                kept, _ = find(found, [USER], named="one")
+                async with found.request(kept, at_once), kept.lock:
+                    found.opened(kept).exchange().outgoing([USER])
+                    is_saving.set()
+                    await may_end.wait()
+                    found.save(kept)
+
+            async def ask_again() -> None:
+                kept, _ = find(found, [USER], named="one")
+                async with found.request(kept, at_once), kept.lock:
+                    again.append(found.opened(kept).exchange().outgoing([USER]))
+                    found.save(kept)
+
+            again: list[Any] = []
+            first = asyncio.ensure_future(ask())
+            await is_saving.wait()
+            tasks = [] if is_forgotten else [asyncio.ensure_future(ask_again())]
+            if is_forgotten:
+                found.forget(find(found, [USER], named="one")[0])
+            await asyncio.sleep(0)
+            deleting = asyncio.ensure_future(found.delete(CLIENT, "one", at_once))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert not deleting.done()
+            may_end.set()
+            assert await deleting
+            await asyncio.gather(first, *tasks)
+            assert list((tmp_path / "mappings").iterdir()) == []
+            assert found._asked == {}
+
+        asyncio.run(main())
+
+
+def test_a_pack_goes_on_without_its_request_and_one_that_fails_is_counted(sanitizer: Sanitizer) -> None:
+    found, size = conversations(sanitizer), (1 << 20) + 1
+
+    async def main() -> None:
+        may_end, begun_packing = asyncio.Event(), asyncio.Event()
+
+        async def slowly(work: Any, *arguments: Any, size: int) -> None:
+            begun_packing.set()
+            await may_end.wait()
+            work(*arguments)
+
+        async def fails(work: Any, *arguments: Any, size: int) -> None:
+            raise TimeoutError
+
+        async def ask(name: str, run: Any, size: int) -> Any:
+            kept, _ = find(found, [USER], named=name, size=size)
+            async with found.request(kept, run):
+                found.opened(kept).exchange().outgoing([USER])
+            return kept
+
+        canceled = asyncio.ensure_future(ask("one", slowly, size))
+        await begun_packing.wait()
+        canceled.cancel()
+        await asyncio.wait([canceled])
+        may_end.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        (kept,) = found._kept.values()
+        assert kept.packed
+        assert kept.conversation is None
+        kept = await ask("two", fails, size)
+        assert kept.conversation is not None
+        assert found._size == sum(one.size for one in found._kept.values()) > 10 * size
+        await ask("three", at_once, 1)  # it is packed with the next one
+        assert kept.conversation is None
+        assert found._size == sum(one.size for one in found._kept.values()) < size
+
+    asyncio.run(main())
+
+
+def test_conversations_that_cannot_be_packed_meet_the_limit_of_mappings(sanitizer: Sanitizer) -> None:
+    found = conversations(sanitizer, bytes=1 << 25)
+
+    async def fails(work: Any, *arguments: Any, size: int) -> None:
+        raise TimeoutError
+
+    async def ask(number: int) -> None:
+        kept, _ = find(found, [USER], named=f"{number}", size=1 << 20)
+        async with found.request(kept, fails):
+            found.opened(kept)
+
+    for number in range(20):
+        asyncio.run(ask(number))
+    assert len(found) <= 3
+    assert found._size <= 1 << 25
+
+
+def test_few_of_the_messages_of_a_request_are_looked_up(sanitizer: Sanitizer) -> None:
+    class Counted(dict[bytes, Any]):
+        looked_up = 0
+
+        def get(self, *given: Any) -> Any:
+            self.looked_up += 1
+            return super().get(*given)
+
+    found = conversations(sanitizer)
+    found._known = Counted()
+    found.find(CLIENT, None, [number.to_bytes(4) for number in range(100_000)], (), 1)
+    assert found._known.looked_up <= 4_096

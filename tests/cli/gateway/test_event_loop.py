@@ -13,7 +13,9 @@ from textveil.text.names.read import TextReader
 from textveil.text.names.running import Running
 from textveil.text.placing import Stream
 from textveil_cli.gateway import Conversations, Gateway, Keeping, make_app
+from textveil_cli.gateway.memory_estimates import refuse_heavy
 from textveil_cli.serve import Access
+from textveil_cli.serve.access import Refusal
 
 TEXT = "I am Zqxwvina Novak of Boston, order 88213."
 _HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"authorization", b"Bearer k")]
@@ -153,3 +155,47 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
     assert [kept.conversation is None and bool(kept.packed) for kept in conversations._kept.values()] == [True] * 3
     assert len(lines) == 3
     assert all(f"{CHAT} 200" in line for line in lines)
+
+
+def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that is refused: of many small values that takes long."""
+    freed: list[bool] = []
+
+    class Watched(dict[str, Any]):
+        def __del__(self) -> None:
+            freed.append(asyncio._get_running_loop() is not None)
+
+    kept = Watched  # what is parsed
+    monkeypatch.setattr("textveil_cli.gateway.calls.parse_json", lambda body: kept(json.loads(body)))
+    app, _ = made(sanitizer)
+    fine = asked(CHAT, f"{TEXT} " * 500)
+
+    async def main() -> list[int]:
+        async with app.router.lifespan_context(app):
+            bodies = fine, {**fine, "unknown": 1}, asked(CHAT, [{"role": "user", "content": "a" * 5_000, "b": 1}])
+            return [(await asyncio.wait_for(ask(app, CHAT, body), 60))[0] for body in bodies]
+
+    assert asyncio.run(main()) == [200, 422, 422]
+    assert freed == [False] * 3
+
+
+def test_a_request_names_a_bounded_number_of_replies(sanitizer: Sanitizer) -> None:
+    many = [{"type": "item_reference", "id": f"msg_{number}"} for number in range(2_001)]
+    for items, code in ((many, b"more than 2,000 items"), (many[1:] * 2, b"a reply that is not known here")):
+
+        async def main(items: Any = items) -> tuple[int, bytes]:
+            app, _ = made(sanitizer)
+            async with app.router.lifespan_context(app):
+                return await ask(app, RESPONSES, {"model": "m", "input": items})
+
+        status, said = asyncio.run(main())
+        assert status == 422
+        assert code in said
+
+
+@pytest.mark.parametrize("nested", ["[]", "{}", "[[[[[[]]]]]]"])
+def test_a_body_of_too_many_lists_is_not_parsed(nested: str) -> None:
+    body = f"[{','.join([nested] * (600_000 // nested.count(nested[0])))}]".encode()
+    with pytest.raises(Refusal, match="524,288 lists and objects"):
+        refuse_heavy(body, 1 << 40)
+    refuse_heavy(body[: len(body) // 2], 1 << 40)

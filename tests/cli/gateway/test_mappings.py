@@ -94,6 +94,7 @@ def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: An
                 assert said["error"]["code"] == code
                 assert "\n" not in said["error"]["message"]
                 assert "Novak" not in json.dumps(said)
+                assert "DELETE /conversation" in said["error"]["message"]
             assert file.read_bytes() == wrong
         assert len(up.asked) == before
         file.write_bytes(content)
@@ -130,3 +131,60 @@ def test_a_second_gateway_on_one_folder_is_refused(up: Upstream, tmp_path: Path,
         server.process.wait()
     with started(tmp_path / "two", up, *options) as server:
         assert server.ask("GET", "/health")[0] == 200
+
+
+def fail_at_the_start(up: Upstream, *options: Any, **environment: str) -> str:
+    """Start a gateway that ends at once; return its one line."""
+    command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream", up.url]
+    ended = subprocess.run(
+        [*command, *map(str, options)], capture_output=True, text=True, timeout=60, env={**os.environ, **environment}
+    )
+    assert ended.returncode != 0
+    assert ended.stderr.count("\n") == 1
+    return ended.stderr
+
+
+def test_a_key_in_the_folder_of_mappings_ends_it_at_the_start(up: Upstream, folders: Any) -> None:
+    mappings, _, _ = folders
+    said = fail_at_the_start(up, "--mappings", mappings, "--mappings-key", mappings / "key")
+    assert "--mappings-key" in said
+    assert "not in the folder" in said
+    assert list(mappings.iterdir()) == []
+
+
+def test_a_missing_folder_of_mappings_says_what_to_do(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    said = fail_at_the_start(up, "--mappings", tmp_path / "none", "--mappings-key", folders[1])
+    assert "make it first" in said
+
+
+def test_a_missing_extra_ends_it_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    package = tmp_path / "without" / "cryptography"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError")
+    assert "cryptography" in fail_at_the_start(up, *folders[2], PYTHONPATH=str(package.parent))
+
+
+def test_mappings_under_another_key_are_one_line_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    mappings, key, options = folders
+    with started(tmp_path / "one", up, *options) as server:
+        server.ask("POST", CHAT, asked(CHAT, TEXT), {**KEY, "X-Textveil-Conversation": "one"})
+        assert "--mappings:" not in server.said
+    (mappings / ".trial").write_bytes(b"of a gateway that was killed")
+    with started(tmp_path / "two", up, "--mappings", mappings, "--mappings-key", key.with_name("other")) as server:
+        assert server.ask("GET", "/health")[0] == 200
+        assert server.said.count("1 file of the folder cannot be read with this key") == 1
+        assert len(list(mappings.iterdir())) == 1
+
+
+def test_what_is_deleted_is_logged(up: Upstream, tmp_path: Path, folders: Any) -> None:
+    named = {**KEY, "X-Textveil-Conversation": "Novak's"}
+    with started(tmp_path / "one", up, *folders[2]) as server:
+        server.ask("POST", CHAT, asked(CHAT, TEXT), named)
+        for _ in range(2):
+            server.ask("DELETE", "/conversation", None, named)
+        server.ask("DELETE", "/conversation", None, KEY)
+        lines = [line for line in server.said.splitlines() if "/conversation" in line]
+        assert [line.rpartition(": ")[2] for line in lines] == [
+            "/conversation 200 deleted=1", "/conversation 200 deleted=0", "/conversation header 400",
+        ]  # fmt: skip
+        assert "Novak" not in server.said

@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.errors import OptionError
+from textveil.conversation import opens_with
+from textveil.errors import InputError, KeyFileError, OptionError
 from textveil.ledger import read_key
+from textveil.release import counted
 
 from textveil_cli.console import say_unless
 from textveil_cli.files.folder_lock import lock_folder
@@ -41,6 +43,8 @@ _COLLECTED = 20_000, 10, 10
 _SWITCH_SECONDS = 0.0005
 #: Each connection of a client may need one to the upstream; most systems give a process 1,024 files.
 _CONNECTIONS = 450
+#: A file that is written into the folder of mappings to try it; bytes of mappings whose key is checked at the start.
+_TRIAL, _MOST_CHECKED = ".trial", 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +148,7 @@ class KeepingOptions:
         if (self.mappings is None) != (self.mappings_key is None):
             raise OptionError("--mappings and --mappings-key go together")
         if self.mappings is not None and not self.mappings.is_dir():
-            raise OptionError("--mappings: there is no such folder")
+            raise OptionError("--mappings: there is no such folder: make it first, or leave both options out")
         return Keeping(
             seconds=self.keep_hours * _HOUR,
             conversations=self.conversations,
@@ -168,6 +172,37 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[[str], None]) -> None:
+    """Write a file as each conversation is written, so that what is wrong with folder or key shows at the start.
+
+    Raises:
+        CryptoUnavailable: The package ``cryptography`` is not installed.
+        KeyFileError: The key is not one, is in the folder, or others may read it.
+        OutputError: No file can be written into the folder.
+    """
+    if kept.folder is None or kept.key is None:
+        return
+    trial = kept.folder / _TRIAL
+    trial.unlink(missing_ok=True)
+    try:
+        conversation.save(trial, kept.key)
+    except KeyFileError as error:
+        raise KeyFileError(f"--mappings-key: {error}") from None
+    trial.unlink(missing_ok=True)
+    others, left = 0, _MOST_CHECKED
+    for path in kept.folder.glob("*.conversation"):
+        with suppress(OSError, InputError):  # a file of another version is reported when it is asked for
+            left -= path.stat().st_size
+            if left < 0:
+                break
+            others += not opens_with(path, kept.key)
+    if others:
+        report(
+            f"--mappings: {counted(others, 'file')} of the folder cannot be read with this key, and no conversation "
+            "goes on from there: name the key that wrote it in --mappings-key, or delete it"
+        )
 
 
 def gateway(
@@ -204,32 +239,34 @@ def gateway(
         restoring.refuse_without_mapping(str(options["protect"]))
         made = given = given | {"rewrite": _by_each(sanitizer, options, charges, memo=ledger.memo)}
     checked = Conversation(sanitizer, **made)  # options are checked before anything is served
-    key = _key(kept.key)
-    conversations = Conversations(
-        lambda: Conversation(sanitizer, **made),
-        lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
-        lambda packed: Conversation.unpacked(packed, sanitizer, **given),
-        kept,
-        key=key,
-        options=options | {"tool_guesses": guesses, "pass_through": sorted(upstream.pass_through or ())},
-    )
-    how.say_of_allowed(sanitizer, how.options(), quiet=False)
-    restoring.warn_of_every_place(report := partial(say_unless, quiet=False))
-    served = Gateway(
-        upstream=way,
-        conversations=conversations,
-        limits=limits.of_requests(disk=charges is not None or kept.folder is not None),
-        replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
-        passes=frozenset(given["pass_through"]),
-        tools=frozenset(given["restore_tools"]),
-        work_bytes=limits.work_bytes,
-        key=key,
-        report=report,
-        is_field_name=checked.is_field_name,
-        show=partial(print, flush=True) if upstream.dry_run else None,
-    )
-    _tune_the_interpreter()
+    report = partial(say_unless, quiet=False)
     with _lock_mappings(kept.folder):
+        _check_mappings(kept, checked, report)
+        key = _key(kept.key)
+        conversations = Conversations(
+            lambda: Conversation(sanitizer, **made),
+            lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
+            lambda packed: Conversation.unpacked(packed, sanitizer, **given),
+            kept,
+            key=key,
+            options=options | {"tool_guesses": guesses, "pass_through": sorted(upstream.pass_through or ())},
+        )
+        how.say_of_allowed(sanitizer, how.options(), quiet=False)
+        restoring.warn_of_every_place(report)
+        served = Gateway(
+            upstream=way,
+            conversations=conversations,
+            limits=limits.of_requests(disk=charges is not None or kept.folder is not None),
+            replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
+            passes=frozenset(given["pass_through"]),
+            tools=frozenset(given["restore_tools"]),
+            work_bytes=limits.work_bytes,
+            key=key,
+            report=report,
+            is_field_name=checked.is_field_name,
+            show=partial(print, flush=True) if upstream.dry_run else None,
+        )
+        _tune_the_interpreter()
         run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:
         charges.say(quiet=False)

@@ -1,6 +1,7 @@
 """The application: the paths of OpenAI and Anthropic that the gateway answers, and two of its own."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,7 +11,7 @@ from http import HTTPStatus
 from textveil.errors import ExtraMissing
 
 from textveil_cli.serve.access import HEALTH, Access, Refusal
-from textveil_cli.serve.app import HEADERS, Guard, no_route, refused
+from textveil_cli.serve.app import HEADERS, Guard, no_route, refusal_of, refused
 
 try:
     from starlette.applications import Starlette
@@ -21,13 +22,14 @@ try:
 
     from textveil_cli.gateway.calls import Answer, Gateway
     from textveil_cli.gateway.heads import MODELS, client_of, named_in
-    from textveil_cli.gateway.workers import Workers
+    from textveil_cli.gateway.workers import Workers, busy
 except ImportError as error:
     raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
 
 from textveil_cli.gateway.fields import PATHS
 
 _TOKEN, _DELETE, _SWEEP_SECONDS = "x-textveil-token", "/conversation", 60
+_UNNAMED = "no conversation is named: give its name in the header X-Textveil-Conversation"
 _BASE = ": the base address of a client ends in /v1, of one of Anthropic in the port"
 
 
@@ -63,14 +65,25 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
         return JSONResponse({"status": "ok"}, headers=HEADERS)
 
     async def delete(request: Request) -> Response:
+        name = secrets.token_hex(8)
         try:
             named = named_in(request)
-        except Refusal as refusal:
-            return refused(refusal)
-        if named is None:
-            return refused(Refusal(HTTPStatus.BAD_REQUEST, "header", "no conversation is named"))
-        deleted = gateway.conversations.delete(client_of(gateway.conversations, request), named)
-        return JSONResponse({"deleted": deleted}, headers=HEADERS)
+            if named is None:
+                raise Refusal(HTTPStatus.BAD_REQUEST, "header", _UNNAMED)
+            client = client_of(gateway.conversations, request)
+            async with asyncio.timeout(gateway.limits.seconds):
+                deleted = await gateway.conversations.delete(client, named, workers.run)
+        except TimeoutError:
+            refusal = busy("requests of the conversation are under way: ask again later")
+        except OSError:
+            refusal = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "output", "the file of the mapping cannot be deleted")
+        except Exception as error:
+            refusal = refusal_of(error, gateway.limits, gateway.report)
+        else:
+            gateway.report(f"request {name}: {_DELETE} 200 deleted={int(deleted)}")
+            return JSONResponse({"deleted": deleted}, headers=HEADERS)
+        gateway.report(f"request {name}: {_DELETE} {refusal.code} {refusal.status.value}")
+        return refused(refusal)
 
     routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
     routes += [Route(path, answer, methods=["GET"]) for path in (MODELS, MODELS + "/{name:path}")]

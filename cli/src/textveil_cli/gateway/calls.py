@@ -16,11 +16,11 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import Went
-from textveil.errors import ConversationChanged, InputError, TextveilError
+from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
 from textveil.release import KeptWords
 
 from textveil_cli.gateway.call_audit import CallAudit
-from textveil_cli.gateway.conversations import Conversations, Kept
+from textveil_cli.gateway.conversations import MOST_LOOKED_UP, Conversations, Kept
 from textveil_cli.gateway.events import DONE, Event, Events
 from textveil_cli.gateway.fields import PATHS, Asked, read_request, rewritten
 from textveil_cli.gateway.heads import client_of, named_in, passed_back, passed_on, target_of
@@ -37,6 +37,7 @@ from textveil_cli.serve.strict_json import parse_finite_json
 #: Marks the replies so far; notes what the next request of a conversation is known by.
 _Mark = Callable[[], list[bytes]]
 _Remember = Callable[[list[bytes]], Awaitable[None]]
+_BEGIN_ANEW = "to begin anew send DELETE /conversation with the same X-Textveil-Conversation"
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
 #: Large requests that are parsed or rewritten at a time: each takes many times its bytes.
 _MOST_LARGE = 2
@@ -223,12 +224,16 @@ class Answer:
         client, named = client_of(conversations, request), named_in(request)
         async with AsyncExitStack() as stack:
             async with self._one_of_the_large(len(body)):
-                asked, marks = await self._read(path, body, client)
-                kept, earlier = conversations.find(client, named, marks, asked.after, len(body))
-                await stack.enter_async_context(conversations.request(kept, self._workers.run))
-                exchange, content = await self._rewritten(kept, earlier, asked, len(body))
+                requests, after, marks = await self._read(path, body, client)
+                try:
+                    kept, earlier = conversations.find(client, named, marks, after, len(body))
+                    await stack.enter_async_context(conversations.request(kept, self._workers.run))
+                    exchange, content = await self._rewritten(kept, earlier, requests, len(body))
+                finally:
+                    if requests:  # it was not rewritten
+                        self._workers.free(requests)
                 call.kept_words = exchange.kept_words
-            del asked, body  # a reply may take minutes
+            del body  # a reply may take minutes
             if self._gateway.show is not None:
                 self._gateway.show(f"{path} {content.decode()}")
                 message = "nothing was sent: the gateway shows what would have been"
@@ -272,14 +277,18 @@ class Answer:
         finally:
             self._large.release()
 
-    async def _read(self, path: str, body: bytes, client: bytes) -> tuple[Asked, list[bytes]]:
-        """Read a request, and what tells its conversation. What is short is parsed at once."""
+    async def _read(self, path: str, body: bytes, client: bytes) -> tuple[list[Asked], list[str], list[bytes]]:
+        """Read a request; return a list of it alone, the replies that it goes on with, and its last marks.
 
-        def read() -> tuple[Asked, list[bytes]]:
+        What is short is parsed at once. Whoever rewrites the request takes it out of the list, in a thread: to free a
+        large one may take long.
+        """
+
+        def read() -> tuple[list[Asked], list[str], list[bytes]]:
             refuse_heavy(body, self._gateway.work_bytes)
-            gateway = self._gateway
-            asked = read_request(path, parse_json(body), gateway.passes, gateway.is_field_name)
-            return asked, self._gateway.conversations.marks.of(client, asked.messages)
+            asked = read_request(path, parse_json(body), self._gateway.passes, self._gateway.is_field_name)
+            marks = self._gateway.conversations.marks.of(client, asked.messages)
+            return [asked], asked.after, marks[-MOST_LOOKED_UP:]
 
         return read() if len(body) <= _AT_ONCE else await self._workers.run(read, size=len(body))
 
@@ -292,11 +301,13 @@ class Answer:
         except TimeoutError:
             raise failed("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
-    async def _rewritten(self, kept: Kept, earlier: Went | None, asked: Asked, size: int) -> tuple[Conversation, bytes]:
+    async def _rewritten(
+        self, kept: Kept, earlier: Went | None, requests: list[Asked], size: int
+    ) -> tuple[Conversation, bytes]:
         """The request as it may go out. Its conversation is one request's at a time."""
 
         def rewrite() -> tuple[Conversation, bytes]:
-            conversation = self._gateway.conversations.opened(kept)
+            asked, conversation = requests.pop(), self._gateway.conversations.opened(kept)
             before = conversation.went if asked.after and earlier is None else earlier
             if asked.after and (before is None or not (before.tags or before.before)):
                 raise InputError(_UNKNOWN)
@@ -314,8 +325,11 @@ class Answer:
             return await self._workers.run(rewrite, size=size + _UNPACKED * len(kept.packed))
         except Exception as error:
             # Its file cannot be read, or is another one by now: the next request looks at it again.
+            is_unread = kept.conversation is None and kept.path is not None
             if kept.conversation is None or isinstance(error, ConversationChanged):
                 self._gateway.conversations.forget(kept)
+            if is_unread and isinstance(error, InputError | KeyFileError):
+                error.args = (f"{error}; {_BEGIN_ANEW}",)
             raise
         finally:
             kept.lock.release()

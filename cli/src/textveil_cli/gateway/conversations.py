@@ -30,6 +30,10 @@ _MOST_REUSED = 1 << 16
 _MOST_RESTED, _MOST_BYTES = 64, 1 << 20
 #: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
 _LEAST, _OF_A_MARK = 1_000, 300
+#: About what a conversation takes for a byte of its last request while it is not packed.
+_OF_A_BYTE = 12
+#: Of the messages of a request so many last ones are looked up: more than any client adds to a conversation at once.
+MOST_LOOKED_UP = 4_096
 #: So far ahead of this clock the date of a file may be, as of another machine's.
 _CLOCK_SECONDS = 60
 _FILE = re.compile(r"[0-9a-f]{64}\.conversation")
@@ -67,6 +71,7 @@ class Kept:
         requests: How many are under way; it is not packed meanwhile.
         latest: Bytes of the last one.
         size: Bytes that it takes: those of what tells it, and of it where it is packed.
+        unpacked: Those of them that are an estimate, while it rests and could not be packed.
         used: When the last request came.
         marks: What tells it in ``Conversations``.
         names: Hashes of the names that the provider gave to its replies.
@@ -79,6 +84,7 @@ class Kept:
     requests: int = 0
     latest: int = 0
     size: int = 0
+    unpacked: int = 0
     used: float = 0.0
     marks: dict[bytes, None] = field(default_factory=dict)
     names: dict[bytes, None] = field(default_factory=dict)
@@ -122,6 +128,8 @@ class Conversations:
         self._forgotten: OrderedDict[bytes, None] = OrderedDict()
         self._kept: OrderedDict[int, Kept] = OrderedDict()
         self._rested: dict[Kept, None] = {}
+        #: Those of a file that are asked, also if they were forgotten meanwhile.
+        self._asked: dict[Path, set[Kept]] = {}
         self._size = 0
 
     def __len__(self) -> int:
@@ -145,11 +153,9 @@ class Conversations:
         mark = None
         if named is not None:
             mark = self.marks.named(client, named)
-            folder = self._keeping.folder
-            path = None if folder is None else folder / f"{mark.hex()}.conversation"
-            found = self._known.get(mark, (Kept(conversation=None, path=path), None))
+            found = self._known.get(mark, (Kept(conversation=None, path=self._path_of(mark)), None))
         else:
-            begun = [self._known.get(mark) for mark in marks]
+            begun = [self._known.get(mark) for mark in marks[-MOST_LOOKED_UP:]]
             found = (
                 earlier
                 or next((entry for entry in reversed(begun) if entry is not None), None)
@@ -164,6 +170,11 @@ class Conversations:
             self._mark(found, mark)
         self.expire(kept)
         return kept, earlier[1] if earlier is not None and earlier[0] is kept else None
+
+    def _path_of(self, mark: bytes) -> Path | None:
+        """Return the file of a conversation that a header names."""
+        folder = self._keeping.folder
+        return None if folder is None else folder / f"{mark.hex()}.conversation"
 
     def opened(self, kept: Kept) -> Conversation:
         """Returns the conversation, unpacked, or from its file if it has one. Its lock is held meanwhile.
@@ -241,34 +252,90 @@ class Conversations:
         """
         kept.requests += 1
         self._rested.pop(kept, None)
+        self._count_unpacked(kept, 0)
+        if kept.path is not None:
+            self._asked.setdefault(kept.path, set()).add(kept)
         try:
             yield
         finally:
             kept.requests -= 1
-            if not kept.requests and id(kept) in self._kept:
-                self._rested[kept] = None
-                while len(self._rested) > _MOST_RESTED or sum(one.latest for one in self._rested) > _MOST_BYTES:
-                    tired = kept if kept.latest > _MOST_BYTES and kept in self._rested else next(iter(self._rested))
-                    del self._rested[tired]
-                    before = len(tired.packed)
-                    async with tired.lock:  # its next request may come meanwhile
-                        await run(_pack, tired, size=tired.latest)
-                    self._resize(tired, len(tired.packed) - before)
+            if not kept.requests:
+                self._end_asking(kept)
+                if id(kept) in self._kept:
+                    self._rested[kept] = None
+                    if self._is_above():  # whoever asked may go: it is packed all the same
+                        await asyncio.shield(asyncio.ensure_future(self._pack_rested(run)))
+
+    def _end_asking(self, kept: Kept) -> None:
+        for path in (
+            [path for path, asked in self._asked.items() if kept in asked] if kept.path is None else [kept.path]
+        ):
+            asked = self._asked.get(path, set())
+            asked.discard(kept)
+            if not asked:
+                self._asked.pop(path, None)
+
+    def _is_above(self) -> bool:
+        """Return whether too many conversations rest unpacked."""
+        return len(self._rested) > _MOST_RESTED or sum(one.latest for one in self._rested) > _MOST_BYTES
+
+    async def _pack_rested(self, run: Run) -> None:
+        """Pack those that rested longest, or a large one at once. Those that cannot be packed are counted."""
+        while self._is_above():
+            large = (one for one in self._rested if one.latest > _MOST_BYTES)
+            tired = next(large, next(iter(self._rested)))
+            del self._rested[tired]
+            before = len(tired.packed)
+            try:
+                async with tired.lock:  # its next request may come meanwhile
+                    await run(_pack, tired, size=tired.latest)
+            except BaseException as error:
+                if not tired.requests and id(tired) in self._kept:
+                    self._rested[tired] = None
+                    for one in self._rested:
+                        self._count_unpacked(one, _OF_A_BYTE * one.latest)
+                    self.expire()
+                if isinstance(error, Exception):
+                    return  # the next request that ends tries again
+                raise
+            self._resize(tired, len(tired.packed) - before)
+            if not tired.conversation:
+                self._count_unpacked(tired, 0)
+
+    def _count_unpacked(self, kept: Kept, size: int) -> None:
+        self._resize(kept, size - kept.unpacked)
+        kept.unpacked = size
 
     def _resize(self, kept: Kept, more: int) -> None:
         if id(kept) in self._kept:  # else it was forgotten meanwhile
             kept.size += more
             self._size += more
 
-    def delete(self, client: bytes, named: str) -> bool:
-        """Deletes a conversation and its file; tells whether there was one."""
+    async def delete(self, client: bytes, named: str, run: Run) -> bool:
+        """Delete a conversation and its file; return whether there was one.
+
+        A request of it that draws or writes its file is waited for, so nothing is written behind this.
+
+        Args:
+            client: Who asks.
+            named: The name of the conversation.
+            run: Deletes the file.
+        """
         kept, _ = self.find(client, named, (), (), 0)
-        there = bool(kept.conversation or kept.packed) or (kept.path is not None and kept.path.exists())
-        self.forget(kept)
-        if kept.path is not None:
-            kept.path.unlink(missing_ok=True)
-            kept.path = None  # a request that is under way does not write it again
-        return there
+        path = self._path_of(self.marks.named(client, named))
+        others = {kept, *(self._asked.get(path, ()) if path is not None else ())}
+        async with contextlib.AsyncExitStack() as stack:
+            for one in others:
+                await stack.enter_async_context(one.lock)
+            was_there = bool(kept.conversation or kept.packed)
+            if path is not None:  # before it is forgotten: whoever asks for it meanwhile waits for the lock
+                was_there = await run(_unlink, path) or was_there
+            for one in others:
+                one.path, one.conversation = None, None
+                self._resize(one, -len(one.packed))
+                one.packed = b""
+                self.forget(one)
+        return was_there
 
     def forget(self, kept: Kept) -> None:
         """Takes a conversation out of the memory."""
@@ -325,6 +392,15 @@ class Conversations:
     def _unmark(self, kept: Kept, mark: bytes) -> None:
         if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
             del self._known[mark]
+
+
+def _unlink(path: Path) -> bool:
+    """Delete a file; return whether there was one."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _pack(kept: Kept) -> None:

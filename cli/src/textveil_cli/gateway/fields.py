@@ -77,6 +77,8 @@ _MARKS = frozenset(
     "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
     "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
 )
+#: As many as are remembered of a conversation.
+_MOST_REFERENCES = 2_000
 _MOST_DEEP, _MOST_ENTRIES, _MOST_INTEGER = 6, 2_000, 1 << 64
 
 
@@ -141,7 +143,10 @@ def read_request(
                 raise InputError(f"{name}: a list is wanted")
     items = [item for item in reversed(messages) if isinstance(item, Mapping)]
     after = [body.get("previous_response_id"), *(item.get("id") for item in items if item.get("type") == _REFERENCE)]
-    return Asked(fields=fields, body=body, messages=messages, after=[name for name in after if isinstance(name, str)])
+    names = [*dict.fromkeys(name for name in after if isinstance(name, str))]
+    if len(names) > _MOST_REFERENCES:
+        raise InputError(f"it names more than {_MOST_REFERENCES:,} items by reference: send the items themselves")
+    return Asked(fields=fields, body=body, messages=messages, after=names)
 
 
 def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any]:

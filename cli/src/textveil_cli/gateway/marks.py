@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from textveil.work_limits import check_work
+
 #: What a message has that clients write in different ways, or leave out.
 _SKIPPED = frozenset(
     "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
@@ -38,6 +40,7 @@ class Marks:
         """
         marks, last = [], before
         for message in messages:
+            check_work()
             shape = plain(message)
             if shape is not None:
                 last = self._hash(last, json.dumps(shape, sort_keys=True).encode())

@@ -17,6 +17,8 @@ _LONGER_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{3,}")
 _BLOCK = 1 << 16
 #: No byte counts more: each is of a mark, or there are three and something between words to each longer word.
 _MOST_OF_A_BYTE = _OF_A_BYTE + max(_OF_A_MARK, _OF_A_WORD // 3)
+#: Lists and objects of a body: to parse it is one step, during which no other thread has the interpreter.
+_BRACKETS, _MOST_BRACKETS = (b"[", b"{"), 1 << 19
 
 
 def estimate_memory(body: bytes) -> int:
@@ -30,8 +32,11 @@ def refuse_heavy(body: bytes, most: int) -> None:
     """Refuse a body that would take too much.
 
     Raises:
-        Refusal: By its shape it may take more than ``most`` bytes.
+        Refusal: By its shape it may take more than ``most`` bytes, or stop all other requests for too long.
     """
+    if sum(map(body.count, _BRACKETS)) > _MOST_BRACKETS:
+        message = f"a body may have {_MOST_BRACKETS:,} lists and objects: send less at a time"
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", message)
     if _MOST_OF_A_BYTE * len(body) > most and estimate_memory(body) > most:
         message = f"to rewrite a body of this shape may take more than {most:,} bytes of memory: send less at a time"
         raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-much-memory", message)

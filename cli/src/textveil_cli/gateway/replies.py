@@ -2,12 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from itertools import takewhile
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import Incoming, ReplyStream
+from textveil.conversation import Incoming, ReplyStream, ReplyView, find_shown_texts
 from textveil.errors import InputError
 
 from textveil_cli.gateway.events import Event
@@ -15,10 +14,16 @@ from textveil_cli.gateway.upstream import failed
 
 _COUNTED = ("placed", "unplaced", "ambiguous", "tools", "skipped")
 #: Texts of a message; those that servers of open models write before the answer.
-_THOUGHTS = ("reasoning", "reasoning_content")
-_TEXTS = ("content", "refusal", *_THOUGHTS)
-#: Items of OpenAI's responses that have texts, calls or what is signed.
-_ITEMS = frozenset(("message", "function_call", "reasoning"))
+_THOUGHTS, _ANSWERS = ("reasoning", "reasoning_content"), ("content", "refusal")
+_TEXTS = (*_ANSWERS, *_THOUGHTS)
+#: Where some servers write a thought a second time.
+_DETAILS = "reasoning_details"
+#: Items of OpenAI's responses that have texts, calls or what is signed; the type of any other, which is read alone.
+_ITEMS, _UNREAD = frozenset(("message", "function_call", "reasoning")), "unread"
+#: Events of OpenAI's responses with what a model gives to tools, which is no text of its message.
+_ARGUMENTS = "function_call_arguments"
+_INPUTS = frozenset((_ARGUMENTS, "mcp_call_arguments", "custom_tool_call_input", "code_interpreter_call_code"))
+_PLACES = {"text": "output_text", "refusal": "refusal"}
 
 
 class Restoring:
@@ -39,7 +44,8 @@ class Restoring:
         self.exchange = self._exchange = exchange
         self._tools = frozenset(tools)
         self._streams: dict[Any, ReplyStream] = {}
-        self._finished: dict[Any, ReplyStream] = {}
+        self._views: dict[Any, ReplyView] = {}
+        self._common = exchange.view()
         self._begun: set[Any] = set()
         self._newest: dict[Any, Any] = {}
         self._calls: dict[Any, dict[str, Any]] = {}
@@ -67,9 +73,9 @@ class Restoring:
         """Yields what is held back where the upstream ends without saying so."""
         yield from ()
 
-    def _incoming(self, reply: Any, counted: bool = True, *, record: bool = False) -> Any:
+    def _incoming(self, reply: Any, counted: bool = True, *, record: bool = False, beside: Any = None) -> Any:
         try:
-            found = self._exchange.incoming(reply, record=record)
+            found = self._exchange.incoming(reply, record=record, beside=beside)
         except InputError:
             return reply  # of a shape that is not known: surrogates alone
         if counted:
@@ -89,6 +95,20 @@ class Restoring:
         """Return what texts have in common that clients may join: all of a reply, if a subclass does not differ."""
         return None
 
+    def _view(self, group: Any = None) -> ReplyView:
+        """Return what follows the texts that clients may join."""
+        if group not in self._views:
+            self._views[group] = view = self._exchange.view()
+            if self._common.has_effect:  # begun in what stands beside all texts
+                view.close()
+        return self._views[group]
+
+    def _pass(self, value: Any) -> None:
+        """Read what a client may show beside any of the texts, and gets as it came."""
+        for text in find_shown_texts(value):
+            for view in (self._common, *self._views.values()):
+                view.pass_text(text)
+
     def _refuse_late(self, place: Any) -> None:
         """Raise ``Refusal`` if a text goes on after the next one, whose names are out: it could begin a link there."""
         if place in self._begun and self._newest[self._group(place)] != place:
@@ -100,8 +120,7 @@ class Restoring:
             self._begun.add(place)
             self._newest[group] = place
             self._streams[place] = self._exchange.stream(record=False)
-            if group in self._finished:
-                self._streams[place].follow(self._finished[group])
+            self._view(group).begin(self._streams[place])
         return self._streams[place].feed(delta) if delta else ""
 
     def _close(self, place: Any) -> tuple[str, str, str]:
@@ -110,7 +129,7 @@ class Restoring:
         if stream is None:
             return "", "", ""
         rest = stream.close()
-        self._finished[self._group(place)] = stream
+        self._view(self._group(place)).end(stream)
         assert stream.incoming is not None
         self._count(stream.incoming)
         return rest, stream.incoming.reply, stream.written
@@ -123,31 +142,38 @@ class Chat(Restoring):
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
-        self._thoughts: dict[Any, tuple[str, str]] = {}
+        #: What was restored of texts that have ended, each also as the model wrote it.
+        self._ended: dict[Any, tuple[str, str]] = {}
 
     def _group(self, place: Any) -> Any:
-        """Return the place: the texts of a message are shown apart."""
-        return place
+        """Return the choice of an answer; a thought is shown before it, or apart."""
+        return place if place[1] in _THOUGHTS else place[0]
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a reply with the messages of its choices restored."""
+        around = [*_others(reply.get("choices")), _without(reply, "choices")]
         for choice in _objects(reply.get("choices")):
             message = choice.get("message")
             if isinstance(message, dict) and message.get("type", "message") == "message":
                 message = {"role": "assistant", **message}  # some leave it out
-                choice["message"] = self._incoming(message, record=True)
+                beside = [_without(choice, "message"), *around]
+                choice["message"] = self._incoming(message, record=True, beside=beside)
                 self.said.append([choice["message"]])
         return reply
 
     def event(self, event: Event) -> Iterator[Event]:
         """Yields a chunk with the texts of its choices restored; the last one of a choice has the rest."""
         self._last = event.data
+        self._pass([*_others(event.data.get("choices")), _without(event.data, "choices")])
         for choice in _objects(event.data.get("choices")):
-            delta = choice.setdefault("delta", {})
-            if isinstance(delta, dict):
-                self._restore(_index(choice), delta)
-                if choice.get("finish_reason") is not None:
-                    self._finish(_index(choice), delta)
+            index, delta = _whole_number(choice.get("index", 0)), choice.setdefault("delta", {})
+            if index is None or not isinstance(delta, dict):
+                self._pass(choice)  # nobody knows in which text a client shows it
+                continue
+            self._pass_in(index, _without(choice, "delta"))
+            self._restore(index, delta)
+            if choice.get("finish_reason") is not None:
+                self._finish(index, delta)
         yield event
 
     def end(self) -> Iterator[Event]:
@@ -159,17 +185,23 @@ class Chat(Restoring):
                 choices = [{"index": index, "delta": delta, "finish_reason": None}]
                 yield Event("", {**self._last, "choices": choices})
 
+    def _pass_in(self, index: Any, value: Any) -> None:
+        """Read what a client may show with the texts of a choice."""
+        for text in find_shown_texts(value):
+            for group in (index, *((index, name) for name in _THOUGHTS)):
+                self._view(group).pass_text(text)
+
     def _restore(self, index: Any, delta: dict[str, Any]) -> None:
-        ended = _THOUGHTS if delta.get("content") else ()  # what is held back of a thought goes before the answer
-        for name in _TEXTS:
-            if isinstance(delta.get(name), str):
-                delta[name] = self._feed((index, name), delta[name])
-        for name in ended:
-            rest, *whole = self._close((index, name))
-            if whole[0]:
-                self._thoughts[index, name] = whole[0], whole[1]
-            if rest:
-                delta[name] = _string(delta.get(name)) + rest
+        texts = {name: delta[name] for name in (*_THOUGHTS, *_ANSWERS) if isinstance(delta.get(name), str)}
+        restored = dict.fromkeys(texts, "")
+        for text in find_shown_texts(delta.get(_DETAILS)):  # the thought again, or a part of it
+            self._view(index).pass_part(_DETAILS, text)
+        self._pass_in(index, _without(delta, *texts, _DETAILS))
+        for name, text in texts.items():
+            if text:
+                self._start(index, name, text, restored)
+            restored[name] = restored[name] + self._feed((index, name), text)
+        delta.update(restored)
         for call in _objects(delta.get("tool_calls")):
             of, part = (index, "call", _index(call)), call.get("function")
             if isinstance(part, dict):
@@ -179,13 +211,34 @@ class Chat(Restoring):
                 if known["name"] in self._tools and part.get("arguments"):
                     part["arguments"] = ""
 
+    def _start(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
+        """End the texts that one stands behind; what was held back of them goes before it."""
+        place = (index, name)
+        if name in _ANSWERS:
+            for other in (*_THOUGHTS, *_ANSWERS):
+                if other != name and (rest := self._end_text((index, other))):
+                    restored[other] = restored.get(other, "") + rest
+            if place in self._ended and place not in self._streams:
+                self._view(index).replace()
+        elif any((index, answer) in self._begun for answer in _ANSWERS):
+            self._view(place).close()  # a client may show it behind the answer
+            self._view(index).pass_text(text)
+
+    def _end_text(self, place: Any) -> str:
+        """End a text that may go on; return the rest of it."""
+        rest, whole, written = self._close(place)
+        before = self._ended.get(place, ("", ""))
+        self._ended[place] = before[0] + whole, before[1] + written
+        if written and place[1] in _THOUGHTS:
+            self._view(place[0]).pass_text(written)
+        return rest
+
     def _finish(self, index: Any, delta: dict[str, Any]) -> None:
         message: dict[str, Any] = {"role": "assistant"}
         written: dict[str, Any] = {"role": "assistant", "tool_calls": []}
         for name in _TEXTS:
-            rest, message[name], written[name] = self._close((index, name))
-            if name in _THOUGHTS and not message[name]:
-                message[name], written[name] = self._thoughts.pop((index, name), ("", ""))
+            rest = self._end_text((index, name))
+            message[name], written[name] = self._ended.pop((index, name))
             if rest:
                 delta[name] = _string(delta.get(name)) + rest
         calls = []
@@ -210,11 +263,12 @@ class Anthropic(Restoring):
         super().__init__(exchange, tools)
         self._blocks: list[Any] = []
         self._written: list[Any] = []
+        self._numbers: dict[Any, Any] = {}
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a message with its content restored."""
         if isinstance(reply.get("content"), list):
-            reply["content"] = self._incoming(reply["content"], record=True)
+            reply["content"] = self._incoming(reply["content"], record=True, beside=_without(reply, "content"))
             self.said.append([{"role": "assistant", "content": reply["content"]}])
         self._stopped(reply)
         return reply
@@ -227,12 +281,14 @@ class Anthropic(Restoring):
     def event(self, event: Event) -> Iterator[Event]:
         """Yields an event with its text restored; what is held back of a block comes before its end."""
         data = event.data
-        kind, index = data.get("type"), _index(data)
+        kind, index = data.get("type"), _key(data.get("index", 0))
         block, delta = data.get("content_block"), data.get("delta")
         if kind in ("content_block_start", "content_block_delta"):
             self._refuse_late(index)
             for other in [other for other in self._streams if other != index]:
                 yield from self._stop(other)
+            self._numbers[index] = data.get("index", 0)
+        self._read_rest(index, data)
         if kind == "content_block_start" and isinstance(block, dict):
             self._calls[index] = {**block, "partial": ""}
             if isinstance(block.get("text"), str):
@@ -255,6 +311,18 @@ class Anthropic(Restoring):
         elif kind == "message_stop":
             yield from self.end()
         yield event
+
+    def _read_rest(self, index: Any, data: dict[str, Any]) -> None:
+        """Read what a client may show of an event, and gets as it came."""
+        rest = dict(data)
+        for name in ("content_block", "delta"):
+            part = data.get(name)
+            if isinstance(part, dict):
+                texts = [known for known in ("text", "thinking", "partial_json") if isinstance(part.get(known), str)]
+                rest[name] = _without(part, *texts)
+                if "thinking" in texts:
+                    self._view().pass_part(index, part["thinking"])
+        self._pass(rest)
 
     def end(self) -> Iterator[Event]:
         """Yields what is held back of blocks that have not ended."""
@@ -286,7 +354,8 @@ class Anthropic(Restoring):
             self._incoming([block])  # what is signed may be sent again
         self._blocks.append(block)
         if held is not None:
-            yield Event("content_block_delta", {"type": "content_block_delta", "index": index, "delta": held})
+            data = {"type": "content_block_delta", "index": self._numbers.get(index, index), "delta": held}
+            yield Event("content_block_delta", data)
 
 
 class Responses(Restoring):
@@ -297,20 +366,28 @@ class Responses(Restoring):
         self._deltas: dict[Any, dict[str, Any]] = {}
         self._inserted = 0
         self._has_items = False
-        self._raw_texts: dict[tuple[int, int], str] = {}
+        #: What texts that have ended were restored to, with what the model wrote.
+        self._texts: dict[Any, tuple[str, str]] = {}
+        #: Thoughts and other texts that the client gets as they came, part by part.
+        self._parts: dict[Any, list[str]] = {}
+        self._passed: set[str] = set()
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Returns a response with its output restored."""
-        return self._response(reply, True, record=True)
-
-    def _response(self, reply: dict[str, Any], counted: bool, *, record: bool) -> dict[str, Any]:
-        if isinstance(reply.get("output"), list):
-            known = iter(self._incoming(list(filter(_is_item, reply["output"])), counted, record=record))
-            reply["output"] = [next(known) if _is_item(item) else item for item in reply["output"]]
+        output = reply.get("output")
+        if isinstance(output, list):
+            beside = [_without(reply, "output"), *_others(output)]
+            items = [item if _is_item(item) else {"type": _UNREAD, "item": item} for item in _objects(output)]
+            known = iter(self._incoming(items, record=True, beside=beside))
+            restored = {number: next(known) for number, item in enumerate(output) if isinstance(item, dict)}
+            reply["output"] = [restored[number] if _is_item(item) else item for number, item in enumerate(output)]
             self.said = [reply["output"]]
+        self._note_names(reply)
+        return reply
+
+    def _note_names(self, reply: dict[str, Any]) -> None:
         named = (reply, *_objects(reply.get("output")))
         self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
-        return reply
 
     def event(self, event: Event) -> Iterator[Event]:
         """Yields an event with its text restored; what is held back of a text comes before its end."""
@@ -322,59 +399,142 @@ class Responses(Restoring):
     def _restored(self, event: Event, data: dict[str, Any]) -> Iterator[Event]:
         kind = _string(data.get("type"))
         what, _, step = kind.removeprefix("response.").rpartition(".")
-        place = _index(data, "output_index"), _index(data, "content_index"), what
-        field = {"output_text": "text", "refusal": "refusal", "function_call_arguments": "arguments"}.get(what)
+        item, part = _key(data.get("output_index", 0)), _key(data.get("content_index", 0))
+        place, field = (item, part, what), {"output_text": "text", "refusal": "refusal"}.get(what)
         if field is not None and step == "delta" and isinstance(data.get("delta"), str):
+            self._refuse_late(place)
+            yield from self._end_others(lambda open_one: open_one == place)
+            self._pass(_without(data, "delta"))
             self._deltas[place] = dict(data)
-            if field != "arguments":
-                self._refuse_late(place)
-                for other in [other for other in self._streams if other != place]:
-                    yield from self._extra(other, self._close(other)[0])
-                self._raw_texts[place[:2]] = self._raw_texts.get(place[:2], "") + data["delta"]
-                data["delta"] = self._feed(place, data["delta"])
-            elif self._restores(self._calls.get(place[0], {})):
-                return
+            data["delta"] = self._feed(place, data["delta"])
         elif field is not None and step == "done" and isinstance(data.get(field), str):
-            yield from self._ended(place, data, field)
-        elif what == "content_part" and isinstance(data.get("part"), dict):
-            data["part"] = self._incoming([*self._before(place[:2]), data["part"]], False)[-1]
+            yield from self._end_others(lambda open_one: open_one[:2] != place[:2])
+            self._pass(_without(data, field))
+            data[field] = self._final_text(place, data[field])
+        elif what in _INPUTS:
+            if what == _ARGUMENTS and isinstance(data.get("delta" if step == "delta" else "arguments"), str):
+                yield from self._arguments(place, data, step)
+                if step == "delta" and self._restores(self._calls.get(item, {})):
+                    return
+        elif step == "delta" and isinstance(data.get("delta"), str):
+            yield from self._end_others()
+            self._parts.setdefault((what, item, part, _key(data.get("summary_index"))), []).append(data["delta"])
+            self._view().pass_part((what, item, part, _key(data.get("summary_index"))), data["delta"])
+        elif what == "content_part" and step == "done" and isinstance(data.get("part"), dict):
+            yield from self._end_others(lambda open_one: open_one[:2] != place[:2])
+            data["part"] = self._final_part(place[:2], data["part"])
         elif what == "output_item" and isinstance(data.get("item"), dict):
-            self._calls[place[0]] = data["item"]
-            counted = step == "done" and data["item"].get("type") == "function_call"
-            if _is_item(written := data["item"]):
-                before = [] if counted else self._before(place[:1])
-                data["item"] = self._incoming([*before, written], counted)[-1]
-                if step == "done":
-                    self._exchange.record_reply([written], [data["item"]])
-            self._has_items = self._has_items or step == "done"
-        elif kind.startswith("response.") and isinstance(data.get("response"), dict):
-            ends = step in ("completed", "incomplete", "failed")
-            if ends:
-                yield from self.end()
-            self._response(data["response"], False, record=ends and not self._has_items)
+            yield from self._end_others()
+            self._calls[item] = written = data["item"]
+            if step == "done":
+                data["item"] = self._final_item(item, written, counted=True)
+                self._exchange.record_reply([written], [data["item"]])
+                self._has_items = True
+            elif written.get("type") == "function_call":
+                data["item"] = self._incoming([written], False)[0]
+            else:
+                self._pass(written)
+        elif isinstance(data.get("response"), dict) and step in ("completed", "incomplete", "failed"):
+            yield from self.end()
+            self._finish(data["response"])
+        else:
+            if any(True for _ in find_shown_texts(data)):
+                yield from self._end_others()
+            self._note_known(what, item, part, data)
+            self._pass(data)
+            if isinstance(data.get("response"), dict):
+                self._note_names(data["response"])
         yield event
 
-    def _ended(self, place: Any, data: dict[str, Any], field: str) -> Iterator[Event]:
-        if field == "arguments":
-            call = {**self._calls.get(place[0], {}), "type": "function_call", "arguments": data[field]}
-            data[field] = rest = self._incoming([call], False)[0]["arguments"]
-            rest = rest if self._restores(call) else ""
-        else:
-            rest = self._close(place)[0]
-            self._raw_texts[place[:2]] = data[field]
-            part = {"type": "output_text", "text": data[field]}
-            data[field] = self._incoming([*self._before(place[:2]), part], False)[-1]["text"]
-        yield from self._extra(place, rest)
+    def _pass(self, value: Any) -> None:
+        """Read what a client may show, and gets as it came; of several copies the first."""
+        for text in find_shown_texts(value):
+            if text not in self._passed:
+                self._passed.add(text)
+                super()._pass(text)
+
+    def _note_known(self, what: str, item: Any, part: Any, data: dict[str, Any]) -> None:
+        """Note the text of parts that were read, so that no copy of it is read again."""
+        parts = self._parts.pop((what, item, part, _key(data.get("summary_index"))), None)
+        if parts is not None:
+            self._passed.add("".join(parts))
+
+    def _finish(self, reply: dict[str, Any]) -> None:
+        """Restore the whole response at the end of its stream."""
+        output = reply.get("output")
+        if isinstance(output, list):
+            restored = [
+                self._final_item(place, item, counted=not self._has_items) if isinstance(item, dict) else item
+                for place, item in enumerate(output)
+            ]
+            if not self._has_items:
+                self._exchange.record_reply(_objects(output), _objects(restored))
+            reply["output"] = restored
+            self.said = [restored]
+        self._note_names(reply)
+
+    def _final_item(self, place: Any, item: dict[str, Any], *, counted: bool) -> dict[str, Any]:
+        """Return a whole item with the texts that were streamed of it, and others restored."""
+        kind, content = item.get("type", "message"), item.get("content")
+        if kind == "function_call":
+            return self._incoming([item], counted)[0]
+        if kind != "message":
+            self._pass(item)
+            return self._incoming([item], False)[0] if kind == "reasoning" else item
+        self._pass(_without(item, "content"))
+        if isinstance(content, str):
+            return {**item, "content": self._final_text((place, 0, "output_text"), content)}
+        if not isinstance(content, list):
+            self._pass(content)
+            return item
+        parts = [
+            self._final_part((place, number), part) if isinstance(part, dict) else part
+            for number, part in enumerate(content)
+        ]
+        self._pass(_others(content))
+        return {**item, "content": parts}
+
+    def _final_part(self, at: tuple[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
+        """Return a part of a message with the text that was streamed of it, or restored."""
+        kind = part.get("type")
+        field = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(kind if isinstance(kind, str) else "")
+        if field is None or not isinstance(part.get(field), str):
+            self._pass(part)
+            return part
+        self._pass(_without(part, field))
+        return {**part, field: self._final_text((*at, _PLACES[field]), part[field])}
+
+    def _final_text(self, place: Any, written: str) -> str:
+        """Return what the client got of a text; another text than was streamed is restored behind all others."""
+        known = self._texts.get(place)
+        if known is not None and known[0] == written:
+            return known[1]
+        if known is not None:  # a client may show it in the place of the other one
+            self._view().replace()
+        text = self._feed(place, written)
+        rest, _, _ = self._close(place)
+        self._texts[place] = written, text + rest
+        return text + rest
+
+    def _arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[Event]:
+        """Restore the arguments of a call of a named tool, which come in one part."""
+        if step == "delta":
+            self._deltas[place] = dict(data)
+            return
+        call = {**self._calls.get(place[0], {}), "type": "function_call", "arguments": data["arguments"]}
+        data["arguments"] = rest = self._incoming([call], False)[0]["arguments"]
+        yield from self._extra(place, rest if self._restores(call) else "")
 
     def end(self) -> Iterator[Event]:
         """Yields what is held back of texts that have not ended."""
-        for place in list(self._streams):
-            yield from self._extra(place, self._close(place)[0])
+        yield from self._end_others()
 
-    def _before(self, at: tuple[int, ...]) -> list[dict[str, Any]]:
-        """List the texts before one, or before an item, as parts that clients may join with it."""
-        found = takewhile(lambda entry: entry[0][: len(at)] != at, self._raw_texts.items())
-        return [{"type": "output_text", "text": text} for _, text in found]
+    def _end_others(self, goes_on: Callable[[Any], bool] = lambda place: False) -> Iterator[Event]:
+        """End the open texts, but for those that go on."""
+        for place in [place for place in self._streams if not goes_on(place)]:
+            rest, restored, written = self._close(place)
+            self._texts[place] = written, restored
+            yield from self._extra(place, rest)
 
     def _extra(self, place: Any, rest: str) -> Iterator[Event]:
         last = self._deltas.pop(place, None)
@@ -400,6 +560,25 @@ def _is_item(item: Any) -> bool:
     """Return whether it has a type that items of the output have."""
     kind = item.get("type") if isinstance(item, dict) else None
     return isinstance(kind, str) and kind in _ITEMS
+
+
+def _others(value: Any) -> list[Any]:
+    """Return what of a list is no object; all of what is no list."""
+    return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
+
+
+def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: entry for name, entry in value.items() if name not in names}
+
+
+def _key(number: Any) -> Any:
+    """Return an index that a client counts by; of what is none, a text that stands for it alone."""
+    return number if type(number) is int else repr(number)
+
+
+def _whole_number(value: Any) -> int | None:
+    """Return an index as a number, also where it is missing; ``None`` where clients may differ on what it is."""
+    return 0 if value is None else value if type(value) is int else None
 
 
 def _index(value: Mapping[str, Any], name: str = "index") -> int:

@@ -6,6 +6,7 @@ more than its share of the interpreter. Work whose client has left, or whose tim
 
 import asyncio
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from http import HTTPStatus
@@ -63,6 +64,7 @@ class _Job:
             with limit_work(self.check):
                 self.result = self._work()
         except BaseException as error:
+            traceback.clear_frames(error.__traceback__)  # they hold what was read, which else the event loop would free
             self.error = error
 
 
@@ -125,6 +127,11 @@ class Workers:
             if not job.claim():
                 await self._until_ended(job)
             raise
+
+    def free(self, owned: list[Any]) -> None:
+        """Empty a list in a thread: to free what is in it may take long."""
+        assert self._loop is not None
+        self._queues[-1].put(_Job(owned.clear, self._seconds, self._loop.create_future()))
 
     async def _until_ended(self, job: _Job) -> None:
         assert self._loop is not None

@@ -6,10 +6,17 @@ from textveil.lazy import Find, lazy_names
 
 if TYPE_CHECKING:
     from textveil.conversation.conversation import Conversation, Went
+    from textveil.conversation.file import opens_with
     from textveil.conversation.incoming import Incoming, ReplyStream
+    from textveil.conversation.reply_view import ReplyView, find_shown_texts
     from textveil.conversation.shapes import SETTINGS
     from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL
 
-__all__ = ["MOST_A_CALL", "MOST_IN_ALL", "SETTINGS", "Conversation", "Incoming", "ReplyStream", "Went"]
+__all__ = [
+    "MOST_A_CALL", "MOST_IN_ALL", "SETTINGS", "Conversation", "Incoming", "ReplyStream", "ReplyView", "Went",
+    "find_shown_texts", "opens_with",
+]  # fmt: skip
 
-__getattr__: Find = lazy_names(__name__, __all__, "incoming", "conversation", "shapes", "tool_guesses")
+__getattr__: Find = lazy_names(
+    __name__, __all__, "incoming", "conversation", "file", "reply_view", "shapes", "tool_guesses"
+)

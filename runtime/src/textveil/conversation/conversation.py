@@ -24,6 +24,7 @@ from textveil.conversation.reply_records import (
     own_fields,
     units_of,
 )
+from textveil.conversation.reply_view import ReplyView
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
 from textveil.conversation.written_strings import hidden_strings, own_words
@@ -275,13 +276,15 @@ class Conversation:
         with self._lock:
             return self._rewrite(text) if self._rewrite else self._write_unlinked(text, self._plan.reader())
 
-    def incoming(self, reply: Any, *, record: bool = True) -> Incoming:
+    def incoming(self, reply: Any, *, record: bool = True, beside: Any = None) -> Incoming:
         """Returns a reply with the words of the user.
 
         Args:
             reply: A text; a message, or a list of parts or items, as dictionaries. Fields that are not known stay.
             record: Whether this is the reply to the last messages, whole; else ``record_reply`` does that. What was
                 not recorded does not go out as the model wrote it. Of two replies to the same messages neither does.
+            beside: What else of the reply a client may show with it. It stays as it is, and nothing is restored where
+                it may begin a link that the reply goes on with.
 
         Raises:
             InputError: It is something else.
@@ -293,7 +296,7 @@ class Conversation:
             try:
                 restorer, numbers = self._restorer, self._find_sent_numbers
                 reader = Reader(restorer, self._remember, self._restore_tools, self._policy, numbers)
-                found = reader.read(reply)
+                found = reader.read(reply, beside)
             except RecursionError:
                 raise InputError("the reply is nested too deeply") from None
             if record:
@@ -315,6 +318,10 @@ class Conversation:
 
         with self._lock:
             return ReplyStream(self._restorer.index, remember, self._policy, self._find_sent_numbers)
+
+    def view(self) -> ReplyView:
+        """Return what follows the texts of one reply that a client may show together."""
+        return ReplyView(self._policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages so that it can go out again as the model wrote it.

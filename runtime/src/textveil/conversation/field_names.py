@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.kinds import called
-from textveil.text.names.read import Read, TextReader
+from textveil.text.names.read import Read, ReadStream, TextReader
 
 _SEPARATORS = frozenset("_.- $@:")
 _SEPARATED = re.compile(r"[^_.\- $@:]+")
@@ -170,6 +170,10 @@ class KeyReader(TextReader):
             Read([called("given", text)], 0) if _is_kept_word(text, read) else read
             for text, read in zip(texts, super().read(texts), strict=True)
         ]
+
+    def stream(self, text: str) -> ReadStream:
+        """Return the entries of a key."""
+        return ReadStream((), iter(self.read([text])[0].entries))
 
     def is_forced(self, key: str) -> bool:
         """Return whether a key is hidden that a text keeps. Its equality must stay hidden: no guess of it counts."""

@@ -131,6 +131,20 @@ def read(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
     return crypto.unseal(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[:_STAMP_BYTES]
 
 
+def opens_with(path: Path, key_file: str | Path) -> bool:
+    """Return whether the file of a conversation was written under a key and is whole.
+
+    Raises:
+        InputError: It is no conversation of this version.
+        CryptoUnavailable: The package ``cryptography`` is not installed.
+    """
+    try:
+        read(path, key_file)
+    except KeyFileError:
+        return False
+    return True
+
+
 def _key_of(path: Path, key_file: str | Path, *, make: bool) -> bytes:
     require_cryptography("a conversation that is saved")
     if lies_in(key_file, Path(os.path.realpath(path)).parent):

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from textveil.conversation.reply_view import ReplyView, find_shown_texts
 from textveil.conversation.shapes import (
     ARGUMENTS,
     CALL,
@@ -26,6 +27,9 @@ from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy
 from textveil.text.restored import ReportViews, RestoreReport
 from textveil.work_limits import check_work
 
+#: Fields of a message that clients show before its answer, if at all; kinds of fields that are read here.
+_THOUGHTS = frozenset(("reasoning", "reasoning_content"))
+_READ = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
 #: Characters of a reply that are restored between two checks of the time.
 _MOST_AT_ONCE = 1 << 14
 #: Is told what a text or value of a reply became, what it was, and what it mentioned.
@@ -80,10 +84,16 @@ class Reader:
         self._policy = policy
         self._streams = [Stream(restorer.index)]
         self._tools: dict[str, None] = {}
-        self._part: Stream | None = None
+        self._view, self._thoughts = ReplyView(policy), ReplyView(policy)
 
-    def read(self, reply: Any) -> Incoming:
-        """Returns a reply restored: a text, a message, or a list of its parts or items."""
+    def read(self, reply: Any, beside: Any = None) -> Incoming:
+        """Returns a reply restored: a text, a message, or a list of its parts or items.
+
+        Args:
+            reply: The reply.
+            beside: What else of it a client may show; it stays as it is.
+        """
+        self._pass(beside)
         restored = self._text(reply) if isinstance(reply, str) else self._items(reply)
         return Incoming(
             reply=restored,
@@ -100,11 +110,22 @@ class Reader:
         if isinstance(kind, str) and kind in SIGNED:
             self._remember(as_signed(reply), dict(reply), [])
         fields = TYPES.get(kind, {}) if isinstance(kind, str) else {}
-        return {name: self._field(value, fields.get(name), reply) for name, value in reply.items()}
+        self._pass({name: value for name, value in reply.items() if fields.get(name) not in _READ})
+        restored = dict(reply)
+        for name in sorted(reply, key=lambda name: name not in _THOUGHTS):
+            restored[name] = self._field(reply[name], fields.get(name), reply, is_thought=name in _THOUGHTS)
+        return restored
 
-    def _field(self, value: Any, what: int | None, around: Mapping[str, Any]) -> Any:
+    def _pass(self, value: Any) -> None:
+        """Read what a client may show, and gets as it came."""
+        for text in find_shown_texts(value):
+            self._view.pass_text(text)
+
+    def _field(self, value: Any, what: int | None, around: Mapping[str, Any], *, is_thought: bool = False) -> Any:
         if isinstance(value, str) and what in (TEXT, PARTS):
-            return self._text(value, is_part=around.get("type", "message") != "message")
+            if what == PARTS:  # a message of one text
+                self._view.separate()
+            return self._text(value, is_thought=is_thought)
         if isinstance(value, list) and what == PARTS:
             return [self._items(item) for item in value]
         if isinstance(value, list) and what == CALLS:  # what is no call among them stays
@@ -159,23 +180,29 @@ class Reader:
         self._streams[-1].used.append(Pair(written, str(abs(original)) if not isinstance(original, str) else original))
         return original
 
-    def _text(self, text: str, *, is_part: bool = False) -> str:
-        """Restore a text; clients may join those that are parts."""
-        restored = self._restored(text, self._policy, self._part if is_part else None)
-        self._part = self._streams[-1] if is_part else self._part
+    def _text(self, text: str, *, is_thought: bool = False) -> str:
+        """Restore a text behind the others that clients may show with it."""
+        if text and not is_thought:
+            self._thoughts.close()
+        restored = self._restored(text, self._policy, self._thoughts if is_thought else self._view)
+        if is_thought:
+            self._view.pass_text(text)
         self._remember(restored, text, self._streams[-1].used)
         return restored
 
-    def _restored(self, text: str, policy: RestorePolicy, previous: Stream | None = None) -> str:
+    def _restored(self, text: str, policy: RestorePolicy, view: ReplyView | None = None) -> str:
         stream = Stream(self._restorer.index, policy, self._find_known_numbers)
-        if previous is not None:
-            stream.follow(previous)
+        if view is not None:
+            view.begin(stream)
         self._streams.append(stream)
         parts: list[str] = []
         for start in range(0, len(text), _MOST_AT_ONCE):  # however a reply is cut, it is restored alike
             check_work()
             parts.append(stream.feed(text[start : start + _MOST_AT_ONCE]))
-        return "".join(parts) + stream.close()
+        parts.append(stream.close())
+        if view is not None:
+            view.end(stream)
+        return "".join(parts)
 
 
 class ReplyStream(Stream):

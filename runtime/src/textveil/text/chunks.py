@@ -71,6 +71,11 @@ class Chunk:
         """Whether it has more than 1,024 characters."""
         return self.length > MOST_CHARACTERS
 
+    @property
+    def is_separable(self) -> bool:
+        """Whether it is nothing but words and marks, so that a reader finds no address if the next text follows it."""
+        return not (self.spoiled or self._ampersand or self._tag is not None)
+
     def spoil(self) -> None:
         """Keep all surrogates of the chunk."""
         self.spoiled = True

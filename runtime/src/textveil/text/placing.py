@@ -122,6 +122,7 @@ class Stream(ReportViews):
         self._joined: Scanner | None = None
         self._continued, self._run, self._in_address = False, "", False
         self._tail = self._chunk
+        self._closed: SkipReason | None = None
         self._pending: list[str | _Candidate] = []
         self._out: list[str] = []
         self._region: Region | None = None
@@ -144,16 +145,43 @@ class Stream(ReportViews):
             self._active.feed(delta)
         return self._decided(self._held + delta, False)
 
-    def follow(self, previous: "Stream") -> None:
+    @property
+    def is_neutral(self) -> bool:
+        """Whether the text, alone or behind those before it, leaves nothing open for the one after it."""
+        return self._scanner.is_neutral and (self._joined is None or self._joined.is_neutral)
+
+    @property
+    def has_separable_end(self) -> bool:
+        """Whether the last chunk of a closed stream makes no address with the text behind it."""
+        return self._tail.is_separable
+
+    @property
+    def has_active_content(self) -> bool:
+        """Whether active content was found in the text, or in one before it."""
+        return self._active.detected
+
+    def keep_all(self, reason: SkipReason) -> None:
+        """Restore nothing from here on."""
+        self._closed = reason
+
+    def spoil_chunk(self) -> None:
+        """Restore nothing in the chunk that the text is in."""
+        self._chunk.spoil()
+
+    def follow(self, previous: "Stream", *, is_apart: bool = False) -> None:
         """Restore a text that clients may show right behind another one of the reply, or by itself.
 
         A surrogate is then restored where its place is open in both views, so no place can be spread over two texts.
 
         Args:
             previous: Stream of the other text, after its end and before the first part of this one.
+            is_apart: Whether this text begins with a new chunk.
         """
         self._joined = previous._joined or previous._scanner
-        self._active, self._chunk = previous._active, previous._tail
+        self._active = previous._active
+        if is_apart:
+            return
+        self._chunk = previous._tail
         if self._chunk.restored:  # its original is out: text that makes an address of it gets a blank before it
             self._continued = True
             self._pending.append("")
@@ -305,7 +333,7 @@ class Stream(ReportViews):
 
     def _settle(self, candidate: _Candidate, path: tuple[int, int] | None, joined: bool) -> str:
         """Return the original, or the surrogate and keep the reason."""
-        reason = SkipReason.ACTIVE if self._active.detected else candidate.reason
+        reason = SkipReason.ACTIVE if self._active.detected else self._closed or candidate.reason
         if reason is None and joined:
             reason = SkipReason.CHUNK
         if reason is None and candidate.in_chunk and self._chunk.spoiled:

@@ -151,6 +151,12 @@ class Scanner:
         return frame is not None and (frame.kind == _UNKNOWN or (frame.kind == _FENCE and not frame.started))
 
     @property
+    def is_neutral(self) -> bool:
+        """Whether a reader takes what follows as it would take it at the start of the text."""
+        is_odd = self._tainted or self._html or self._line_label or self._odd or self._tag
+        return not is_odd and self.enclosure is None and self._skippable() is _PLAIN
+
+    @property
     def destination(self) -> str | None:
         """Destination of the open link as far as it was read; ``None`` outside links, or beyond 2,048 characters."""
         frame = self._frames[-1] if self._frames else None

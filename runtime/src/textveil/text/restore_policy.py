@@ -33,6 +33,8 @@ class SkipReason(StrEnum):
     AMBIGUOUS = "ambiguous"
     #: It may be a word of the reply that is no surrogate.
     WORD = "word"
+    #: A text that was not restored, and that clients may show with this one, leaves open how a reader takes it.
+    BESIDE = "beside"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,145 @@
+"""Follow the texts of a reply that a client may show together, also those in which nothing is restored.
+
+Markup that begins in one text makes an original in the next one a part of a link. So a text that is not restored, such
+as a thought, a part of an unknown type or an unknown field, is read as well. A client may show it or leave it out; the
+texts behind it are restored only if that makes no difference to a reader of Markdown.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from textveil.text.placing import Index, Stream
+from textveil.text.restore_policy import RestorePolicy, SkipReason
+
+#: Texts that nothing begins or ends in, whatever stands beside them.
+_HARMLESS = re.compile(r"(?:[^\W_]|[ ,_-])*")
+#: Fields that clients do not show in the text of a reply: identifiers, settings, sources, and what has a place apart.
+_NOT_SHOWN = frozenset(
+    """
+    id type role model object name status index call_id tool_call_id tool_use_id item_id response_id event_id user
+    previous_response_id system_fingerprint service_tier finish_reason native_finish_reason stop_reason stop_sequence
+    provider signature encrypted_content data obfuscation logprobs top_logprobs annotations annotation citations
+    citation url usage tool_calls tool_choice tools function_call function input arguments partial_json instructions
+    metadata format schema prompt prompt_cache_key safety_identifier prompt_filter_results content_filter_results
+    search_results action code queries results b64_json partial_image_b64 created created_at
+    """.split()
+)
+_NO_FORMS = Index({})
+
+
+def find_shown_texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value of JSON that a client may show, in order, but for those that change nothing."""
+    waiting = [value]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, str):
+            if _HARMLESS.fullmatch(entry) is None:
+                yield entry
+        elif isinstance(entry, Mapping):
+            waiting += [entry[name] for name in reversed(entry) if name not in _NOT_SHOWN]
+        elif isinstance(entry, list):
+            waiting += reversed(entry)
+
+
+class ReplyView:
+    """Texts of a reply that a client may show together, in order.
+
+    Args:
+        policy: Places in which originals are put; if it opens every place, nothing is checked.
+
+    Attributes:
+        is_closed: Whether nothing is restored from here on.
+    """
+
+    def __init__(self, policy: RestorePolicy) -> None:
+        self._is_off = policy.everywhere
+        self.is_closed = False
+        self._last: Stream | None = None
+        self._open: Stream | None = None
+        self._unread: Stream | None = None
+        self._source: object = None
+        self._is_apart = self._is_spoiled = False
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether nothing may be restored behind the texts so far."""
+        return self.is_closed or (self._last is not None and self._last.has_active_content)
+
+    def begin(self, stream: Stream) -> None:
+        """Let a text that is restored begin, before its first part."""
+        self.end_unread()
+        if self._is_off:
+            return
+        if self._open is not None:
+            self.close()
+        if self._last is not None:
+            stream.follow(self._last, is_apart=self._is_apart)
+        if self._is_spoiled:
+            stream.spoil_chunk()
+        if self.is_closed:
+            stream.keep_all(SkipReason.BESIDE)
+        self._open, self._is_apart, self._is_spoiled = stream, False, False
+
+    def end(self, stream: Stream) -> None:
+        """Let a text that is restored end, after its stream was closed."""
+        if not self._is_off:
+            self._last = stream
+            self._open = None if self._open is stream else self._open
+
+    def pass_text(self, text: str) -> None:
+        """Read a text that the client gets as it came."""
+        self.end_unread()
+        self.pass_part(None, text)
+        self.end_unread()
+
+    def pass_part(self, source: object, text: str) -> None:
+        """Read a part of a text that the client gets as it came.
+
+        Args:
+            source: Where the text comes from; the parts of one text have the same.
+            text: The part.
+        """
+        if self._source != source:
+            self.end_unread()
+        if self._is_off or self.is_closed or not text:
+            return
+        if self._open is not None:
+            if _HARMLESS.fullmatch(text) is None:  # where a client shows it is not known
+                self.close()
+            return
+        if self._unread is None:
+            self._require_neutral()
+            self._source, self._unread = source, Stream(_NO_FORMS)
+            if self._last is not None:
+                self._is_spoiled = self._is_spoiled or not self._last.has_separable_end
+                self._unread.follow(self._last, is_apart=self._is_apart)
+        self._unread.feed(text)
+
+    def end_unread(self) -> None:
+        """Let the text that the client gets as it came end."""
+        if self._unread is not None:
+            self._unread.close()
+            self._last, self._unread = self._unread, None
+            self._require_neutral()
+            self._is_apart = self._last.has_separable_end
+
+    def separate(self) -> None:
+        """Note that clients show the next text behind a blank or the end of a line."""
+        self.end_unread()
+        self._is_apart = True
+
+    def replace(self) -> None:
+        """Note that a client may show the next text in the place of one before it."""
+        self.end_unread()
+        self._require_neutral()
+
+    def close(self) -> None:
+        """Restore nothing from here on: a reader may take what follows in more than one way."""
+        self.is_closed = not self._is_off
+        if self._open is not None and self.is_closed:
+            self._open.keep_all(SkipReason.BESIDE)
+
+    def _require_neutral(self) -> None:
+        if self._last is not None and not self._last.is_neutral:
+            self.close()
