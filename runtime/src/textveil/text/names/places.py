@@ -246,7 +246,7 @@ class Places(Words):
         elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
             before = TITLE_BEFORE
         text = tokens[0].text if len(tokens) == 1 else "".join(self._spelled[2 * start + 1 : 2 * place])
-        found.append(new(Slot, (kind, case, layout, tokens, text, before, titles)))
+        found.append(new(Slot, (kind, case, layout, tokens, text, before, titles, "")))
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
@@ -299,7 +299,7 @@ class Places(Words):
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
         text = "".join(self._spelled[2 * start + 1 : 2 * end])
-        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
+        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 
 def _is_noun(token: Token) -> bool:
