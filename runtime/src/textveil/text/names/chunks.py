@@ -51,6 +51,7 @@ _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"'`])+)")
 _WHOLE = frozenset("@\uff20\\/")
 #: Conversions of format strings and marks alone: ``%s,``, ``{:.2f}``. Which letter a conversion has decides nothing.
 _FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)\})"
+_LONGEST_FORMATS = 40
 _FORMATS = re.compile(rf"(?:[!-/:-@\[-`{{-~]*?{_FORMAT}){{1,4}}[!-/:-@\[-`{{-~]*")
 _AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
@@ -107,7 +108,7 @@ class Chunks:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
             return ()
-        if ("%" in chunk or "{" in chunk) and _FORMATS.fullmatch(chunk):
+        if ("%" in chunk or "{" in chunk) and len(chunk) <= _LONGEST_FORMATS and _FORMATS.fullmatch(chunk):
             return (gap(chunk),)
         core = chunk.rstrip(_PLAIN_MARKS)
         if core.isalpha() and len(core) <= LONGEST_WORD:
