@@ -57,6 +57,8 @@ export interface Slot {
   readonly layout: string;
   readonly tokens: readonly Token[];
   text: string;
+  /** How the text has it, where escapes of JSON differ. */
+  readonly source?: string;
   /** Of a run: the key of the shown word before it. */
   readonly before: string;
   /** How many words in Title case a run has, in lines without small talk. */
