@@ -23,7 +23,7 @@ JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
 INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
-CODE = set("()[]{}=<>;,|&*!\"'`")
+CODE = set('()[]{}=<>;,|&*!"`')
 FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})"
 FORMATS = re.compile(f"([!-/:-@[-`{{-~]*?{FORMAT}){{1,4}}[!-/:-@[-`{{-~]*")
 SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
@@ -222,7 +222,11 @@ def cut_code(core: str) -> list[str]:
             after = not after
         pieces[-1] += core[place : place + max(1, size)]
         place += max(1, size)
-    if len(pieces) == 1 or not any(map(is_letter, core)) or any(set(piece) & set("@＠\\/") for piece in pieces[::2]):
+    if (
+        not set(core) & set('()[]{}=<>"`')
+        or not any(map(is_letter, core))
+        or any(set(piece) & set("@＠\\/") for piece in pieces[::2])
+    ):
         return []
     kind, last = kind_of(core)[0], pieces[-1]
     if kind in ("url", "email") or (kind == "file" and (len(last) < 2 or after or kind_of(last)[0] != "file")):

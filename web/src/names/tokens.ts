@@ -88,7 +88,8 @@ const APOSTROPHES = "'’";
 const PLAIN_MARKS = /[.,;:!?"')]+$/;
 const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'|]+|\.{2,}|\\)$/;
 const INSIDE = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
-const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"'`])+)/;
+const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
+const BRACKETS = /[()[\]{}=<>"`]/;
 const WHOLE = /[@\uff20\\/]/;
 const LONGEST_FORMATS = 40;
 const FORMATS =
@@ -329,8 +330,9 @@ export class Reader {
 
   /** A core cut at its marks of code; nothing if it has none or no letter, or is an address, a path or a file. */
   #cutCode(core: string): string[] | undefined {
+    if (!BRACKETS.test(core)) return undefined;
     const pieces = core.split(CODE_MARKS);
-    if (pieces.length === 1 || pieces.some((piece, place) => place % 2 === 0 && WHOLE.test(piece))) return undefined;
+    if (pieces.some((piece, place) => place % 2 === 0 && WHOLE.test(piece))) return undefined;
     if (![...core].some((character) => this.#isLetterAt(character, 0))) return undefined;
     const kind = stringKind(core, this.characters)[0];
     const last = pieces[pieces.length - 1] ?? "";

@@ -45,8 +45,9 @@ _SEPARATED = regex.compile(
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
-#: Marks of code: each ends the string before it. Those of a closing tag and of an empty one are of several characters.
-_CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"'`])+)")
+#: Brackets, and others that only code has inside a word: in a chunk that has one, each mark of code ends a string.
+_BRACKETS = frozenset('()[]{}=<>"`')
+_CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
 #: What makes of a chunk with marks of code one string: an address or a path.
 _WHOLE = frozenset("@\uff20\\/")
 #: Conversions of format strings and marks alone: ``%s,``, ``{:.2f}``. Which letter a conversion has decides nothing.
@@ -254,8 +255,10 @@ def _cut_code(core: str) -> list[str] | None:
 
     All this is decided by marks, by which pieces are addresses or files, and by whether there is a letter.
     """
+    if _BRACKETS.isdisjoint(core):
+        return None
     pieces = _CODE_MARKS.split(core)
-    if len(pieces) == 1 or not any(map(str.isalpha, core)) or any(not _WHOLE.isdisjoint(p) for p in pieces[::2]):
+    if not any(map(str.isalpha, core)) or any(not _WHOLE.isdisjoint(p) for p in pieces[::2]):
         return None
     kind = string_kind(core)[0]
     is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1])[0] != "file")
