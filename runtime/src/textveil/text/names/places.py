@@ -290,7 +290,8 @@ class Places(Words):
         # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside. Only
         # where what is left of the gap joins nothing, so that the next reader of the skeleton finds the same slots.
         before, sign = self._gaps[place][:-1], self._gaps[place][-1:]
-        apart = (not before or before[-1].isspace()) and (place == start or self._words[place - 1].cls != DIGITS)
+        spaced = before[-1].isspace() if before else place == start
+        apart = spaced and (place == start or self._words[place - 1].cls != DIGITS)
         if apart and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
             found[-1] = str(found[-1])[:-1]
             slot = slot._replace(text=sign + slot.text)
