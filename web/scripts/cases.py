@@ -33,7 +33,7 @@ import written_replies  # pyright: ignore[reportMissingImports]
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 #: Texts of a record, and every so many records one whose documents have several texts.
 TEXTS, SEVERAL = 150, 4
-CASES = "lower", "Title", "UPPER"
+CASES = "lower", "Title", "UPPER", "JSON"
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
 REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" case="drop"|protect="names" split=true
 protect="names" sanitize_punctuation=true|style="tag"|allow=["a"]|keep=["city"]|protect="names" style="x"

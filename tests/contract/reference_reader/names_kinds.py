@@ -2,8 +2,10 @@
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from .names_json import Piece, pieces_of
 from .names_slots import TITLE, Slot, Text
 from .names_strings import number_kind
 from .names_tokens import Tokens
@@ -52,6 +54,23 @@ class Named(NamedTuple):
         return [self.kind, case, slot.ends_in_initial, slot.titles, slot.before, *parts]
 
 
+def joined_pieces(pieces: list[Piece], read: list[list[Any]]) -> list[Any]:
+    """What is shown and the slots of a text, in turn, from those of its pieces."""
+    found: list[Any] = [""]
+    of_each = iter(read)
+    for piece in pieces:
+        place = 0
+        for entry in [piece.text] if piece.kind == "copied" else next(of_each):
+            size = len(entry if isinstance(entry, str) else entry.slot.text)
+            if isinstance(entry, str):
+                found[-1] += "".join(written for _, written in piece.characters[place : place + size])
+            else:
+                slot = replace(entry.slot, case="JSON") if piece.kind == "number" else entry.slot
+                found += [entry._replace(slot=slot), ""]
+            place += size
+    return found
+
+
 class Reader:
     """Reads documents with the lists of a bundle, under the options of a request."""
 
@@ -64,9 +83,12 @@ class Reader:
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
         """What is shown and the slots of each text, in turn, and how many words are shown."""
-        cut = [Text(list(self.tokens.read(text))) for text in texts]
-        has_capital = any(word.case != "lower" for text in cut for word in text.words)
-        return [self.entries(text, has_capital) for text in cut], sum(text.shown for text in cut)
+        pieces = [pieces_of(text) for text in texts]
+        cut = [[Text(list(self.tokens.read(piece.text))) for piece in of if piece.kind != "copied"] for of in pieces]
+        has_capital = any(word.case != "lower" for of in cut for text in of for word in text.words)
+        read = [[self.entries(text, has_capital) for text in of] for of in cut]
+        shown = sum(text.shown for of in cut for text in of)
+        return [joined_pieces(of, entries) for of, entries in zip(pieces, read, strict=True)], shown
 
     def entries(self, text: Text, has_capital: bool) -> list[Any]:
         """What is shown and the slots of a text, in turn; a slot that is kept belongs to what is shown."""

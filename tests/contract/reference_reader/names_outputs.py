@@ -47,6 +47,11 @@ def is_consistent(pools: dict[str, list[str]], kind: str, layout: str) -> bool:
 
 def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: str) -> str:
     """Member `i` as it is printed."""
+    if case == "JSON":
+        found = member(pools, kind, layout, i, "lower")
+        if re.fullmatch("[0-9]*[.][0-9]+", found):
+            return f"0{found}" if found[0] == "." else found
+        return "".join(character for character in found if character in "0123456789").lstrip("0") or "0"
     listed = pools.get(f"word-{layout}" if kind == "word" and layout else kind)
     if listed is not None:
         if case == "UPPER":

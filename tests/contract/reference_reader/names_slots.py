@@ -337,7 +337,7 @@ class Text:
     def is_apart(self, i: int) -> bool:
         """Whether the gap before digits joins nothing without the sign at its end."""
         rest = self.gaps[i][:-1]
-        spaced = not rest or is_in("blank", rest[-1]) or rest[-1] in "\x1c\x1d\x1e\x1f"
+        spaced = is_in("blank", rest[-1]) or rest[-1] in "\x1c\x1d\x1e\x1f" if rest else i == self.line.start
         return spaced and (i == self.line.start or self.words[i - 1].cls != "digits")
 
     def number(self, i: int) -> tuple[Slot, bool]:

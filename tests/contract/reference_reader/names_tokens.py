@@ -23,6 +23,9 @@ JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
 INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
+CODE = set('()[]{}=<>;,|&*!"`')
+FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})"
+FORMATS = re.compile(f"([!-/:-@[-`{{-~]*?{FORMAT}){{1,4}}[!-/:-@[-`{{-~]*")
 SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 
 
@@ -87,6 +90,8 @@ class Tokens(Words):
 
     def solid(self, part: str) -> list[Token]:
         """The tokens of a part without entities: the lead, the core and the tail."""
+        if len(part) <= 40 and FORMATS.fullmatch(part):
+            return gap(part)
         start, end = 0, len(part)
         while start < len(part) and (size := self.mark_at(part, start)):
             start += size
@@ -144,6 +149,8 @@ class Tokens(Words):
                 found += self.solid(parts[0]) + gap(parts[1])
                 core = parts[2]
             return found + self.solid(core)
+        if pieces := cut_code(core):
+            return [token for piece in pieces for token in self.solid(piece)]
         if any(map(is_digit, core)):
             return self.with_digits(core)
         return self.joined(core) or [string(core)]
@@ -203,6 +210,28 @@ class Tokens(Words):
             spelled = all(token.cls == "digits" or "number" in token.bits for tokens in read for token in tokens)
             return [string(core)] if is_code(parts) and not spelled else between("-", read)
         return [string(core)]
+
+
+def cut_code(core: str) -> list[str]:
+    """The pieces of a core and the marks of code between them; nothing if it is not cut there."""
+    pieces, place, after = [""], 0, False
+    while place < len(core):
+        size = 2 if core[place : place + 2] in ("</", "/>") else int(core[place] in CODE)
+        if (size > 0) != after:
+            pieces.append("")
+            after = not after
+        pieces[-1] += core[place : place + max(1, size)]
+        place += max(1, size)
+    if (
+        not set(core) & set('()[]{}=<>"`')
+        or not any(map(is_letter, core))
+        or any(set(piece) & set("@＠\\/") for piece in pieces[::2])
+    ):
+        return []
+    kind, last = kind_of(core)[0], pieces[-1]
+    if kind in ("url", "email") or (kind == "file" and (len(last) < 2 or after or kind_of(last)[0] != "file")):
+        return []
+    return pieces
 
 
 def entities_of(chunk: str) -> list[str]:

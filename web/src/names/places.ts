@@ -57,6 +57,8 @@ export interface Slot {
   readonly layout: string;
   readonly tokens: readonly Token[];
   text: string;
+  /** How the text has it, where escapes of JSON differ. */
+  readonly source?: string;
   /** Of a run: the key of the shown word before it. */
   readonly before: string;
   /** How many words in Title case a run has, in lines without small talk. */
@@ -483,7 +485,8 @@ export class Places {
     const slot = this.#slot(alone ? word.kind : GROUP, place, end, LOWER, alone ? word.layout : "");
     const gap = this.#gap(place);
     const [sign, rest] = [gap.slice(-1), gap.slice(0, -1)];
-    const apart = (rest === "" || white.test(rest)) && (place === this.#start || this.#word(place - 1).cls !== DIGITS);
+    const first = place === this.#start;
+    const apart = (rest === "" ? first : white.test(rest)) && (first || this.#word(place - 1).cls !== DIGITS);
     const belongs = (sign === "+" && withPlus.has(slot.kind)) || (sign === "(" && slot.text.includes(")"));
     if (apart && belongs) slot.text = `\0${slot.text}`;
     return slot;

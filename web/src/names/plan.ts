@@ -11,11 +11,12 @@ import { notATag } from "../restore.js";
 import type { Rewritten } from "../rewrite.js";
 import { NamesStatement, type Statement, type Style } from "../statement.js";
 import { LOWER } from "../words.js";
+import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./json.js";
 import { called, equalOf, Kinds, type Mention, type Part } from "./kinds.js";
 import { findPairs, type Piece } from "./pairs.js";
 import { Places } from "./places.js";
 import { joinSpelled } from "./spelled.js";
-import { Surrogates } from "./surrogates.js";
+import { JSON_NUMBER, Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
 const unlisted: ReadonlySet<string> = new Set(UNLISTED);
@@ -26,6 +27,34 @@ const BEGINS_WORD = /^[\p{L}\p{N}]/u;
 interface Read {
   readonly entries: readonly (string | Mention)[];
   readonly shown: number;
+}
+
+/** A text of whose parts all but the copied ones were read. */
+function joinParts(parts: readonly JsonPart[], next: () => Read): Read {
+  const entries: (string | Mention)[] = [];
+  let [kept, shown] = ["", 0];
+  for (const part of parts) {
+    if (part.kind === COPIED) {
+      kept += part.text;
+      continue;
+    }
+    const read = next();
+    shown += read.shown;
+    let start = 0;
+    for (const entry of read.entries) {
+      const text = typeof entry === "string" ? entry : entry.slot.text;
+      const source = writeEscapes(text, part.escapes, start);
+      start += text.length;
+      if (typeof entry === "string") {
+        kept += source;
+      } else {
+        const slot = source === text ? entry.slot : { ...entry.slot, source };
+        entries.push(kept, part.kind === NUMBER ? { ...entry, slot, case: JSON_NUMBER } : { ...entry, slot });
+        kept = "";
+      }
+    }
+  }
+  return { entries: [...entries, kept], shown };
 }
 
 /** The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt. */
@@ -247,6 +276,17 @@ export class NamesPlan {
 
   /** Reads the texts of a document: words that may be names are shown where any of them has a capital. */
   #read(texts: readonly string[], reader: Reader, kinds: Kinds): Read[] {
+    const parts = texts.map(splitJson);
+    const read = this.#readPlain(
+      parts.flatMap((of) => of.filter((part) => part.kind !== COPIED).map((part) => part.text)),
+      reader,
+      kinds,
+    );
+    let place = 0;
+    return parts.map((of) => (of.length === 1 ? (read[place++] as Read) : joinParts(of, () => read[place++] as Read)));
+  }
+
+  #readPlain(texts: readonly string[], reader: Reader, kinds: Kinds): Read[] {
     const { characters } = reader;
     const isLetter = (text: string): boolean =>
       characters.all(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
@@ -283,7 +323,7 @@ export class NamesPlan {
           ? entry
           : [
               entry.kind,
-              ["lower", "Title", "UPPER"][entry.case],
+              ["lower", "Title", "UPPER", "JSON"][entry.case],
               entry.slot.endsInInitial,
               entry.slot.titles,
               entry.slot.before,
@@ -298,7 +338,7 @@ export class NamesPlan {
     const found: [string, string][] = [];
     for (const entry of this.#read([text], this.#reader(), this.#kinds())[0]?.entries ?? []) {
       if (typeof entry !== "string") {
-        found.push([entry.slot.text, called(entry.kind)]);
+        found.push([entry.slot.source ?? entry.slot.text, called(entry.kind)]);
         continue;
       }
       for (const [piece] of entry.matchAll(PIECES)) found.push([piece, BEGINS_WORD.test(piece) ? "visible" : "gap"]);

@@ -30,6 +30,9 @@ const grouped = (value: number): string => String(value).replace(/\B(?=(?:[0-9]{
 const pooled = (kind: string, layout: string): string => (kind === "word" && layout !== "" ? `word-${layout}` : kind);
 
 /** The outputs of every kind. */
+/** The case pattern of a number of JSON: its substitute is written as such. */
+export const JSON_NUMBER = 3;
+
 export class Surrogates {
   readonly #sizes: Readonly<Record<string, number>>;
   readonly #given: readonly string[];
@@ -100,6 +103,11 @@ export class Surrogates {
 
   /** An output, by its number, as it is printed in a case pattern. */
   spelled(kind: string, layout: string, index: number, pattern: number): string {
+    if (pattern === JSON_NUMBER) {
+      const found = this.spelled(kind, layout, index, LOWER);
+      if (/^[0-9]*\.[0-9]+$/.test(found)) return found.replace(/^\./, "0.");
+      return found.replace(/[^0-9]/g, "").replace(/^0+/, "") || "0";
+    }
     const pool = this.pools.get(pooled(kind, layout));
     if (pool !== undefined) {
       const found = pool[index] ?? "";

@@ -100,6 +100,12 @@ const APOSTROPHES = "'’‘";
 const PLAIN_MARKS = /[.,;:!?"')]+$/;
 const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'|]+|\.{2,}|\\)$/;
 const INSIDE = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
+const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
+const BRACKETS = /[()[\]{}=<>"`]/;
+const WHOLE = /[@\uff20\\/]/;
+const LONGEST_FORMATS = 40;
+const FORMATS =
+  /^(?:[!-/:-@[-`{-~]*?(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})){1,4}[!-/:-@[-`{-~]*$/;
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 const SHORTEST_WITH_ENDING = 5;
@@ -224,6 +230,7 @@ export class Reader {
   /** The tokens of a part without entities: the lead, the core and the tail. */
   #solid(part: string): Token[] {
     if (part === "") return [];
+    if (part.length <= LONGEST_FORMATS && FORMATS.test(part)) return gap(part);
     const read = new Points(part);
     let start = 0;
     for (let length = this.#markAt(read, 0); length > 0; length = this.#markAt(read, start)) start += length;
@@ -327,8 +334,22 @@ export class Reader {
   }
 
   #unseparated(core: string): Token[] {
+    const pieces = this.#cutCode(core);
+    if (pieces !== undefined) return pieces.flatMap((piece) => this.#solid(piece));
     if (this.#hasDigit(core)) return this.#withDigits(core);
     return this.#joined(core) ?? [this.#string(core)];
+  }
+
+  /** A core cut at its marks of code; nothing if it has none or no letter, or is an address, a path or a file. */
+  #cutCode(core: string): string[] | undefined {
+    if (!BRACKETS.test(core)) return undefined;
+    const pieces = core.split(CODE_MARKS);
+    if (pieces.some((piece, place) => place % 2 === 0 && WHOLE.test(piece))) return undefined;
+    if (![...core].some((character) => this.#isLetterAt(character, 0))) return undefined;
+    const kind = stringKind(core, this.characters)[0];
+    const last = pieces[pieces.length - 1] ?? "";
+    const file = kind === "file" && (last.length < 2 || stringKind(last, this.characters)[0] !== "file");
+    return file || kind === "url" || kind === "email" ? undefined : pieces;
   }
 
   /** The tokens of words and separators in turn; nothing if the core does not begin so. */

@@ -45,6 +45,15 @@ _SEPARATED = regex.compile(
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
+#: Brackets, and others that only code has inside a word: in a chunk that has one, each mark of code ends a string.
+_BRACKETS = frozenset('()[]{}=<>"`')
+_CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
+#: What makes of a chunk with marks of code one string: an address or a path.
+_WHOLE = frozenset("@\uff20\\/")
+#: Conversions of format strings and marks alone: ``%s,``, ``{:.2f}``. Which letter a conversion has decides nothing.
+_FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)\})"
+_LONGEST_FORMATS = 40
+_FORMATS = re.compile(rf"(?:[!-/:-@\[-`{{-~]*?{_FORMAT}){{1,4}}[!-/:-@\[-`{{-~]*")
 _AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
 
@@ -100,6 +109,8 @@ class Chunks:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
             return ()
+        if ("%" in chunk or "{" in chunk) and len(chunk) <= _LONGEST_FORMATS and _FORMATS.fullmatch(chunk):
+            return (gap(chunk),)
         core = chunk.rstrip(_PLAIN_MARKS)
         if core.isalpha() and len(core) <= LONGEST_WORD:
             start, end = 0, len(core)
@@ -146,6 +157,8 @@ class Chunks:
                 return shown
             if not _SEPARATORS.isdisjoint(core) and _SEPARATED.fullmatch(core):
                 return self._separated(core)
+            if (pieces := _cut_code(core)) is not None:
+                return [token for piece in pieces for token in self._solid(piece)]
             if any(map(str.isdigit, core)):
                 return self._with_digits(core)
             if len(_SLASHES.findall(core)) < 2 and (pieces := _pieces(core)) is not None:
@@ -235,6 +248,21 @@ def _prefix(chunk: str, start: int) -> int:
     if before.endswith("~/"):
         return 2
     return 1 if before.endswith("/") else 0
+
+
+def _cut_code(core: str) -> list[str] | None:
+    """Cut a chunk at its marks of code; ``None`` if it has none, has no letter, or is an address, a path or a file.
+
+    All this is decided by marks, by which pieces are addresses or files, and by whether there is a letter.
+    """
+    if _BRACKETS.isdisjoint(core):
+        return None
+    pieces = _CODE_MARKS.split(core)
+    if not any(map(str.isalpha, core)) or any(not _WHOLE.isdisjoint(p) for p in pieces[::2]):
+        return None
+    kind = string_kind(core)[0]
+    is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1])[0] != "file")
+    return None if is_file or kind in ("url", "email") else [piece for piece in pieces if piece]
 
 
 def _pieces(core: str) -> list[str] | None:

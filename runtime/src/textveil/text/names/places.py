@@ -246,7 +246,7 @@ class Places(Words):
         elif start and gap in (" ", ". ") and self._words[start - 1].kind == "title":
             before = TITLE_BEFORE
         text = tokens[0].text if len(tokens) == 1 else "".join(self._spelled[2 * start + 1 : 2 * place])
-        found.append(new(Slot, (kind, case, layout, tokens, text, before, titles)))
+        found.append(new(Slot, (kind, case, layout, tokens, text, before, titles, "")))
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
@@ -290,7 +290,8 @@ class Places(Words):
         # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside. Only
         # where what is left of the gap joins nothing, so that the next reader of the skeleton finds the same slots.
         before, sign = self._gaps[place][:-1], self._gaps[place][-1:]
-        apart = (not before or before[-1].isspace()) and (place == start or self._words[place - 1].cls != DIGITS)
+        spaced = before[-1].isspace() if before else place == start
+        apart = spaced and (place == start or self._words[place - 1].cls != DIGITS)
         if apart and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
             found[-1] = str(found[-1])[:-1]
             slot = slot._replace(text=sign + slot.text)
@@ -299,7 +300,7 @@ class Places(Words):
 
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
         text = "".join(self._spelled[2 * start + 1 : 2 * end])
-        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0))
+        return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 
 def _is_noun(token: Token) -> bool:

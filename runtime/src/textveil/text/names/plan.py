@@ -101,7 +101,9 @@ class NamesPlan:
         for entry in self.reader().read([text])[0].entries:
             if not isinstance(entry, str):
                 drawn = entry.parts[0].layout == DRAWN
-                found.append((entry.slot.text, "drawn" if drawn else CALLED.get(entry.kind, entry.kind)))
+                found.append(
+                    (entry.slot.source or entry.slot.text, "drawn" if drawn else CALLED.get(entry.kind, entry.kind))
+                )
             else:
                 found += [(piece, "visible" if piece[0].isalnum() else "gap") for piece in _PIECES.findall(entry)]
         return found

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import regex
 
 from textveil.text.names.chunks import Chunks, gap
+from textveil.text.names.json_blocks import COPIED, NUMBER, JsonPart, may_have_json, split_json, write_escapes
 from textveil.text.names.kinds import Kinds, Mention
 from textveil.text.names.places import Places
 from textveil.text.names.spelled import join_spelled, may_reach_over
-from textveil.text.names.tokens import DRAWN, GAP, Token, Window, is_plain
+from textveil.text.names.tokens import DRAWN, GAP, JSON_NUMBER, Token, Window, is_plain
 from textveil.text.names.words import LINE_BREAKS
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEP, check_work
@@ -57,14 +58,14 @@ class ReadStream:
     """The entries of a text, each read when it is asked for. What is counted is complete when all were.
 
     Args:
-        places: The text.
+        places: The text; of one with JSON the part that was read last, which counts for all.
         entries: What is shown, and mentions, in order.
 
     Attributes:
         replaced_words: As of ``Read``.
     """
 
-    def __init__(self, places: Places, entries: Iterator[str | Mention]) -> None:
+    def __init__(self, places: Sequence[Places], entries: Iterator[str | Mention]) -> None:
         self._places, self._entries, self.replaced_words = places, entries, 0
 
     def __iter__(self) -> Iterator[str | Mention]:
@@ -76,7 +77,7 @@ class ReadStream:
     @property
     def shown(self) -> int:
         """How many words are shown."""
-        return self._places.shown
+        return sum(places.shown for places in self._places)
 
 
 def _is_replaced_word(entry: str | Mention) -> bool:
@@ -97,7 +98,14 @@ class TextReader:
         self._older: dict[str, _Piece] = {}
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Reads the texts of a document: words that may be names are shown where any of them has a capital."""
+        """Reads the texts of a document: words that may be names are shown where any of them has a capital.
+
+        Each string and number of JSON in a text is read by itself.
+        """
+        if any(map(may_have_json, texts)):
+            capitals = any(map(self._has_capital, texts))
+            streams = [self._stream_json(text, capitals) for text in texts]
+            return [Read([*stream], stream.shown) for stream in streams]
         windows = [self._windows(text) for text in texts]
         capitals = _find_capital(texts, windows)
         found: list[Read] = []
@@ -109,10 +117,42 @@ class TextReader:
 
     def stream(self, text: str) -> "ReadStream":
         """Yields the entries of a document of one text: together they take many times its bytes."""
+        if may_have_json(text):
+            return self._stream_json(text, self._has_capital(text))
         windows = [self._windows(text)]
         capitals = _find_capital([text], windows)
         places = Places(windows[0], breaks=_has_line_breaks(text), capitals=capitals)
-        return ReadStream(places, self._mentions(places, capitals))
+        return ReadStream([places], self._mentions(places, capitals))
+
+    def _has_capital(self, text: str) -> bool:
+        """Return whether a word of a text with JSON has a capital."""
+        texts = (part.text for part in split_json(text) if part.kind != COPIED)
+        return any(_find_capital([part], [self._windows(part)]) for part in texts)
+
+    def _stream_json(self, text: str, capitals: bool) -> "ReadStream":
+        """Return the entries of a text with JSON: of each part but the copied ones those that it has as a text."""
+        read = list[Places]()
+        return ReadStream(read, self._entries_of_parts(text, capitals, read))
+
+    def _entries_of_parts(self, text: str, capitals: bool, read: list[Places]) -> Iterator[str | Mention]:
+        """Yield the entries of a text with JSON; ``read`` gets the last part, which counts the words of all."""
+        copied, shown = list[str](), 0
+        for part in split_json(text):
+            if part.kind == COPIED:
+                copied.append(part.text)
+                continue
+            places = Places(self._windows(part.text), breaks=_has_line_breaks(part.text), capitals=capitals)
+            read[:] = [places]
+            for entry in write_entries(part, self._mentions(places, capitals)):
+                if isinstance(entry, str):
+                    copied.append(entry)
+                else:
+                    yield "".join(copied)
+                    yield entry
+                    copied = []
+            places.shown += shown
+            shown = places.shown
+        yield "".join(copied)
 
     def _windows(self, text: str) -> Iterator[Window]:
         """Yield the tokens of a text, some lines at a time: all of them at once take many times the text."""
@@ -200,6 +240,20 @@ class TextReader:
         return self._kinds.kept(
             entry if isinstance(entry, str) else mention(entry, capitals) for entry in places.entries()
         )
+
+
+def write_entries(part: JsonPart, entries: Iterator[str | Mention]) -> Iterator[str | Mention]:
+    """Yield the entries of a part of a text as the text has them: with escapes, and numbers as those of JSON."""
+    start = 0
+    for entry in entries:
+        text = entry if isinstance(entry, str) else entry.slot.text
+        written = write_escapes(text, part.escapes, start) if part.escapes else text
+        start += len(text)
+        if isinstance(entry, str):
+            yield written
+            continue
+        found = entry._replace(case=JSON_NUMBER) if part.kind == NUMBER else entry
+        yield found if written == text else found._replace(slot=entry.slot._replace(source=written))
 
 
 def _pieces(text: str) -> Iterator[list[str]]:

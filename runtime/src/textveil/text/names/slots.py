@@ -23,6 +23,7 @@ class Slot(NamedTuple):
         text: How it is spelled.
         before: Of a run, the key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a
             title.
+        source: How the text has it, where escapes of JSON differ from ``text``; else nothing.
         titles: How many words in Title case a run has, where the skeleton has that: in lines without a lower-case word.
     """
 
@@ -33,6 +34,7 @@ class Slot(NamedTuple):
     text: str
     before: str = ""
     titles: int = 0
+    source: str = ""
 
 
 Entry = str | Slot

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from math import prod
 
 from textveil.text.names.spelled import AND, LISTED, ONES, POINT, SCALE, SPELLED_LETTERS, SPELLED_NUMBER, TIMES
+from textveil.text.names.tokens import JSON_NUMBER
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Kinds of smaller pools are drawn anew for each mention: equality and order would give their strings back.
@@ -88,7 +89,7 @@ class Surrogates:
         return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
 
     def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
-        """Returns an output.
+        """Returns an output; for a number of JSON, digits that are one.
 
         Args:
             kind: Its kind.
@@ -96,6 +97,8 @@ class Surrogates:
             index: Its number, below ``size``.
             case: The case pattern of the slot.
         """
+        if case == JSON_NUMBER:
+            return _write_json_number(self.spelled(kind, layout, index, LOWER))
         pool = self._pools.get(f"word-{layout}" if layout and kind == "word" else kind)
         if pool is not None:
             found = pool[index]
@@ -181,6 +184,13 @@ _WHOLES = {
     "7": (1_000_000, 9_000_000),
     "10": (10**9, 9 * 10**9),
 }
+
+
+def _write_json_number(spelled: str) -> str:
+    """Return a substitute as a number of JSON: without marks in it and zeros before it."""
+    if re.fullmatch(r"[0-9]*\.[0-9]+", spelled):
+        return spelled if spelled[0] != "." else f"0{spelled}"
+    return re.sub(r"[^0-9]", "", spelled).lstrip("0") or "0"
 
 
 def _pool(kind: str, layout: str) -> str:

@@ -32,6 +32,8 @@ OUTWARD, INWARD = 512, 1024
 NAMED = 2048
 #: A number word: three or more in a row are one number. Initials with dots, which lead to a name.
 NUMBER, INITIALS = 4096, 8192
+#: The case pattern of a number of JSON: its substitute is written as such.
+JSON_NUMBER = 3
 #: The kinds of shown words that are a part of the name before them in a text without capitals: any, and listed names.
 NOUN, NAME = "noun", "name"
 #: The layout of a word that is drawn, which to all around it is like any unlisted word.

@@ -1,0 +1,120 @@
+"""Finds JSON inside a text, and cuts it into texts that are read one by one.
+
+A string of JSON is a text of its own, without its escapes, so that the pass of words reads ``line\\nnext`` as two lines
+and ``Kov\\u00e1cs`` as one name. A number is written as a number. Nothing else of JSON is read.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+#: Kinds of parts: text outside JSON, or a string without its quotes; a number; what is copied.
+TEXT, NUMBER, COPIED = range(3)
+_STRING = r'"(?:[^"\\\n\r]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+_TOKEN = re.compile(
+    rf"(?P<string>{_STRING})|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![0-9A-Za-z_.+-]))"
+    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)"
+)
+#: Where JSON may begin: an object with a key, an empty or nested list, or a list of strings.
+_START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
+#: A character beyond the first 65,536 has two escapes.
+_ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class JsonPart(NamedTuple):
+    """A part of a text.
+
+    Attributes:
+        kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
+        text: How it is spelled; of a string of JSON without its escapes.
+        escapes: Of a string: where each escape stands in ``text``, and how it was written.
+    """
+
+    kind: int
+    text: str
+    escapes: tuple[tuple[int, str], ...] = ()
+
+
+def may_have_json(text: str) -> bool:
+    """Return whether JSON may begin in a text."""
+    return '"' in text and _START.search(text) is not None
+
+
+def split_json(text: str) -> Iterator[JsonPart]:
+    """Yield the parts of a text; the whole text is one part where it has no JSON.
+
+    JSON begins at ``{`` with a key behind it, or at ``[`` with a string or bracket behind it, and ends where its
+    brackets balance or the text ends. Comments, trailing commas and a key that comes twice are accepted.
+
+    Example:
+        >>> [part.text for part in split_json(r'See {"a": "b\\nc", "n": 12}')]
+        ['See ', '{"', 'a', '": "', 'b\\nc', '", "', 'n', '": ', '12', '}', '']
+    """
+    position = at = 0
+    while (start := _START.search(text, at)) is not None:
+        is_json, end = _find_end(text, start.start())
+        if is_json:
+            yield JsonPart(TEXT, text[position : start.start()])
+            yield from _read_block(text, start.start(), end)
+            position = end
+        at = max(end, start.end())
+    yield JsonPart(TEXT, text[position:])
+
+
+def _find_end(text: str, start: int) -> tuple[bool, int]:
+    """Return whether JSON begins at a place, and where it or the attempt to read it ends."""
+    depth, at = 0, start
+    while match := _TOKEN.match(text, at):
+        at = match.end()
+        if match["copied"] is not None and match[0] in "{}[]":
+            depth += 1 if match[0] in "{[" else -1
+            if not depth:
+                break
+    return not depth or at == len(text), at
+
+
+def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
+    """Yield the parts of JSON."""
+    copied = start
+    for match in _TOKEN.finditer(text, start, end):
+        if match["copied"] is None:
+            quote = match["string"] is not None
+            yield JsonPart(COPIED, text[copied : match.start() + quote])
+            yield _read_string(match[0][1:-1]) if quote else JsonPart(NUMBER, match[0])
+            copied = match.end() - quote
+    yield JsonPart(COPIED, text[copied:end])
+
+
+def _read_string(written: str) -> JsonPart:
+    """Return the part of a string of JSON, given without its quotes."""
+    if "\\" not in written:
+        return JsonPart(TEXT, written)
+    pieces: list[str] = []
+    escapes: list[tuple[int, str]] = []
+    length = position = 0
+    for match in _ESCAPE.finditer(written):
+        plain = written[position : match.start()]
+        character = _character(match[1]) if match[1] else _ESCAPED.get(match[2], match[2])
+        length += len(plain)
+        escapes.append((length, match[0]))
+        pieces += (plain, character)
+        length, position = length + 1, match.end()
+    return JsonPart(TEXT, "".join([*pieces, written[position:]]), tuple(escapes))
+
+
+def _character(code: str) -> str:
+    """Return the character of an escape, or of two for the halves of one."""
+    if len(code) == 4:
+        return chr(int(code, 16))
+    return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))
+
+
+def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -> str:
+    """Return a stretch of a string that begins at a place of it, with its escapes as they were written."""
+    pieces, position, end = list[str](), start, start + len(text)
+    for at, written in escapes:
+        if start <= at < end:
+            pieces += (text[position - start : at - start], written)
+            position = at + 1
+    return "".join([*pieces, text[position - start :]]) if pieces else text
