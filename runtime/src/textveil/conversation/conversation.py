@@ -746,7 +746,7 @@ class Conversation:
 
     def _written(self, read: Read, swap: Swap = NO_SWAP, masks: Masks | None = None, *, link: bool = True) -> str:
         self._count_words(read)
-        pieces = self._running.rewrite(read) if link else self._running.rewrite_unlinked(read)
+        pieces = self._running.rewrite(read) if link else [*self._running.rewrite_unlinked(read.entries)]
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
         self._found += (pair._replace(original=swap.back(pair.original)) for pair in find_pairs(pieces))
         return self._joined(pieces, swap)
