@@ -74,7 +74,8 @@ class Chunk:
     @property
     def is_separable(self) -> bool:
         """Whether it is nothing but words and marks, so that a reader finds no address if the next text follows it."""
-        return not (self.spoiled or self._ampersand or self._tag is not None)
+        is_open = self._dotted or self._opener or self._symbol or self._last in ("/", "\\")
+        return not (self.spoiled or self._ampersand or is_open)
 
     def spoil(self) -> None:
         """Keep all surrogates of the chunk."""

@@ -154,6 +154,7 @@ class Scanner:
     def is_neutral(self) -> bool:
         """Whether a reader takes what follows as it would take it at the start of the text."""
         is_odd = self._tainted or self._html or self._line_label or self._odd or self._tag
+        is_odd = is_odd or self._disputed or self._abbreviation or self._braces > 0 or self._stray
         return not is_odd and self.enclosure is None and self._skippable() is _PLAIN
 
     @property
