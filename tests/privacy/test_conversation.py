@@ -70,7 +70,7 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "a pool that depends on the original": (
         "_draw", (("kind, layout, size, self", "kind, layout, size - len(part.text) % 3, self"),)),
     "an output with the length of the original": (
-        "_piece", (('strict=True))), original', 'strict=True))) + "." * (len(original) % 2), original'),)),
+        "_piece", (("(mention, parts)", "(mention, (*parts[:-1], parts[-1] + '.' * (len(original) % 2)))"),)),
 }  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pyte
 DRAW_FAULTS: dict[str, Fault] = {
     "a member that depends on what it replaces": (
         rewrite._Document,
-        "_spelled",
+        "_spell_parts",
         ("members[draw] if draw >= 0", "max(0, members[draw] - len(part.text) % 2) if draw >= 0"),
     ),
     "a deck that skips the original": (

@@ -19,7 +19,7 @@ TUPLES = {
     ("textveil/text/forms.py", "Pair"),
     ("textveil/text/names/kinds.py", "Mention"),
     ("textveil/text/names/kinds.py", "Part"),
-    ("textveil/text/names/running.py", "Piece"),
+    ("textveil/text/names/kinds.py", "Piece"),
     ("textveil/text/names/slots.py", "Slot"),
     ("textveil/text/names/tokens.py", "Token"),
     ("textveil/text/rewrite/read.py", "Draws"),
