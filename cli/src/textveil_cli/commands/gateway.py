@@ -158,6 +158,12 @@ class KeepingOptions:
         )
 
 
+def _refuse_ledger(charges: object) -> None:
+    """Refuse a ledger on the rung names, which has nothing to charge."""
+    if charges is not None:
+        raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
+
+
 @contextmanager
 def _lock_mappings(folder: Path | None) -> Iterator[None]:
     """Keep other gateways out of the folder of mappings: each would overwrite what the other learned."""
@@ -225,15 +231,11 @@ def gateway(
     """
     where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)
-    way = Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates)
-    charges = ledger.opened()
-    sanitizer = bundle.sanitizer()
+    charges, sanitizer, guesses = ledger.opened(), bundle.sanitizer(), restoring.limit_guesses()
     given: dict[str, Any] = {"pass_through": upstream.pass_through or ()} | restoring.keywords()
-    guesses = restoring.limit_guesses()
     options = {name: value for name, value in how.options().items() if value is not None}
     if options.get("protect", "names") == "names":
-        if charges is not None:
-            raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
+        _refuse_ledger(charges)
         made = {**given, **options, "tool_guesses": guesses}
     else:
         restoring.refuse_without_mapping(str(options["protect"]))
@@ -242,19 +244,19 @@ def gateway(
     report = partial(say_unless, quiet=False)
     with _lock_mappings(kept.folder):
         _check_mappings(kept, checked, report)
-        key = _key(kept.key)
         conversations = Conversations(
             lambda: Conversation(sanitizer, **made),
             lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
             lambda packed: Conversation.unpacked(packed, sanitizer, **given),
             kept,
-            key=key,
+            key=(key := _key(kept.key)),
             options=options | {"tool_guesses": guesses, "pass_through": sorted(upstream.pass_through or ())},
         )
         how.say_of_allowed(sanitizer, how.options(), quiet=False)
         restoring.warn_of_every_place(report)
+        _tune_the_interpreter()
         served = Gateway(
-            upstream=way,
+            upstream=Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates),
             conversations=conversations,
             limits=limits.of_requests(disk=charges is not None or kept.folder is not None),
             replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
@@ -266,7 +268,6 @@ def gateway(
             is_field_name=checked.is_field_name,
             show=partial(print, flush=True) if upstream.dry_run else None,
         )
-        _tune_the_interpreter()
         run(lambda access: make_app(served, access), where, served.limits, report)
     if charges is not None:
         charges.say(quiet=False)

@@ -3,7 +3,7 @@
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 _PLAIN_ENDS = frozenset(".,:!?")
 #: Different pieces between single blanks after which a call keeps those it met lately, and forgets all before them.
 _MOST_PIECES = 1 << 12
+#: The longest part of JSON that is remembered, since it may come again.
+_SHORT = 64
 #: Characters of a text that are cut at a time.
 _BLOCK = 1 << 13
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
@@ -58,15 +60,15 @@ class ReadStream:
     """The entries of a text, each read when it is asked for. What is counted is complete when all were.
 
     Args:
-        places: The text; of one with JSON the part that was read last, which counts for all.
+        counted: The text, or a list with how many words are shown so far.
         entries: What is shown, and mentions, in order.
 
     Attributes:
         replaced_words: As of ``Read``.
     """
 
-    def __init__(self, places: Sequence[Places], entries: Iterator[str | Mention]) -> None:
-        self._places, self._entries, self.replaced_words = places, entries, 0
+    def __init__(self, counted: Places | Sequence[int], entries: Iterator[str | Mention]) -> None:
+        self._counted, self._entries, self.replaced_words = counted, entries, 0
 
     def __iter__(self) -> Iterator[str | Mention]:
         """Yield the entries, once."""
@@ -77,7 +79,7 @@ class ReadStream:
     @property
     def shown(self) -> int:
         """How many words are shown."""
-        return sum(places.shown for places in self._places)
+        return self._counted.shown if isinstance(self._counted, Places) else sum(self._counted)
 
 
 def _is_replaced_word(entry: str | Mention) -> bool:
@@ -122,36 +124,52 @@ class TextReader:
         windows = [self._windows(text)]
         capitals = _find_capital([text], windows)
         places = Places(windows[0], breaks=_has_line_breaks(text), capitals=capitals)
-        return ReadStream([places], self._mentions(places, capitals))
+        return ReadStream(places, self._mentions(places, capitals))
 
     def _has_capital(self, text: str) -> bool:
         """Return whether a word of a text with JSON has a capital."""
-        texts = (part.text for part in split_json(text) if part.kind != COPIED)
-        return any(_find_capital([part], [self._windows(part)]) for part in texts)
+        known = set[str]()  # keys come again and again
+        for part in split_json(text):
+            if part.kind == COPIED or part.text in known:
+                continue
+            if _find_capital([part.text], [self._windows(part.text)]):
+                return True
+            if len(part.text) <= _SHORT and len(known) < _MOST_PIECES:
+                known.add(part.text)
+        return False
 
     def _stream_json(self, text: str, capitals: bool) -> "ReadStream":
         """Return the entries of a text with JSON: of each part but the copied ones those that it has as a text."""
-        read = list[Places]()
-        return ReadStream(read, self._entries_of_parts(text, capitals, read))
+        counts = [0]
+        return ReadStream(counts, self._entries_of_parts(text, capitals, counts))
 
-    def _entries_of_parts(self, text: str, capitals: bool, read: list[Places]) -> Iterator[str | Mention]:
-        """Yield the entries of a text with JSON; ``read`` gets the last part, which counts the words of all."""
-        copied, shown = list[str](), 0
-        for part in split_json(text):
+    def _entries_of_parts(self, text: str, capitals: bool, counts: list[int]) -> Iterator[str | Mention]:
+        """Yield the entries of a text with JSON, and count the shown words of each part."""
+        known: dict[str, tuple[tuple[str | Mention, ...], int]] = {}
+        copied = list[str]()
+        for number, part in enumerate(split_json(text)):
+            if not number % STEP:
+                check_work()
             if part.kind == COPIED:
                 copied.append(part.text)
                 continue
-            places = Places(self._windows(part.text), breaks=_has_line_breaks(part.text), capitals=capitals)
-            read[:] = [places]
-            for entry in write_entries(part, self._mentions(places, capitals)):
+            found = known.get(part.text)
+            if found is None:
+                places = Places(self._windows(part.text), breaks=_has_line_breaks(part.text), capitals=capitals)
+                entries: Iterable[str | Mention] = self._mentions(places, capitals)
+                if len(part.text) <= _SHORT and len(known) < _MOST_PIECES:
+                    entries = tuple(entries)
+                    known[part.text] = entries, places.shown
+            else:
+                entries, places = found[0], None
+            for entry in write_entries(part, entries):
                 if isinstance(entry, str):
                     copied.append(entry)
                 else:
                     yield "".join(copied)
                     yield entry
                     copied = []
-            places.shown += shown
-            shown = places.shown
+            counts[0] += places.shown if found is None else found[1]
         yield "".join(copied)
 
     def _windows(self, text: str) -> Iterator[Window]:
@@ -242,7 +260,7 @@ class TextReader:
         )
 
 
-def write_entries(part: JsonPart, entries: Iterator[str | Mention]) -> Iterator[str | Mention]:
+def write_entries(part: JsonPart, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
     """Yield the entries of a part of a text as the text has them: with escapes, and numbers as those of JSON."""
     start = 0
     for entry in entries:
