@@ -1,0 +1,134 @@
+"""Code keeps its marks and format strings, and JSON inside a text stays JSON (docs/names-rule.md)."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from textveil import Sanitizer
+from textveil.text.names.json_blocks import COPIED, split_json, write_escapes
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("def load_orders(customer_id, limit=20):", ("def ", "(", ", limit=", "):")),
+        ("print('%s has %d of %.2f %%' % (user_name, x_1))", ("%s has %d of %.2f %%", "' % (", "))")),
+        ("if (x1 == y2 && z_3 != NULL) { free(x1); }", ("if (", " == ", " && ", " != ", ") { free(", "); }")),
+        ('`foo_bar(3, x_y)` and <form name="q7">', ("`", "(", ", ", ")` and <form name=", '"', '">')),
+        ("SELECT user_id FROM orders WHERE amount>=30;", ("SELECT ", " FROM orders WHERE amount>=", ";")),
+        ('logger.info("{} of {:.1f}", a_1)', ('"{} of {:.1f}", ', ")")),
+    ],
+)
+def test_code_keeps_its_marks(sanitizer: Sanitizer, text: str, kept: tuple[str, ...]) -> None:
+    out, at = sanitizer.sanitize(text, protect="names").text, 0
+    for part in kept:
+        assert part in out[at:], out
+        at = out.index(part, at) + len(part)
+
+
+@pytest.mark.parametrize("name", ["anna_kovacs7", "h4ndle", "sk_live_51H8xYz", "x-kov4cs"])
+@pytest.mark.parametrize("code", ["f({0})", "a[{0}]=1", '<a href="{0}">', "x={0};", "`{0}`", "{{{0}}}"])
+def test_identifiers_in_code_do_not_stay(sanitizer: Sanitizer, name: str, code: str) -> None:
+    assert name not in sanitizer.sanitize("Call " + code.format(name), protect="names").text
+
+
+def test_addresses_are_no_code(sanitizer: Sanitizer) -> None:
+    for text in ("https://x.io/a(b)=c", "o'brien(x)@mail.org", "C:\\users\\a(1)", "/home/anna/x(1).txt"):
+        assert len([entry for entry in sanitizer.preview(text, protect="names") if entry[1] not in ("gap",)]) == 1, text
+
+
+VALUES: list[Any] = [
+    {"name": "Anna Kovács", "note": 'line one\nNovak "two"', "age": 31, "id": 1234567, "big": 1712345678901},
+    [{"person": "Peter Novak", "card": 4000123456789010}, [1, -2.5, 1e30, True, None], "C:\\Users\\anna"],
+    {"emoji": "\U0001f600 Novak", "nested": {"k": ["", "x", {"a": {}}]}},
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_json_in_a_text_stays_json(sanitizer: Sanitizer, value: Any, ascii_only: bool) -> None:
+    for indent in (None, 2):
+        written = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+        result = sanitizer.sanitize(f"See {written} please", protect="names")
+        assert result.text.startswith("See ")
+        assert result.text.endswith(" please")
+        out = result.text.removeprefix("See ").removesuffix(" please")
+        assert _shape(json.loads(out)) == _shape(value)
+        for name in ("Kov", "Novak", "1234567", "1712345678901", "anna"):
+            assert name not in out
+        pieces = sanitizer.preview(written, protect="names")
+        assert "".join(piece for piece, _ in pieces) == written
+
+
+def _shape(value: Any) -> Any:
+    """Types and sizes, without keys: some are replaced."""
+    if isinstance(value, dict):
+        return [_shape(entry) for entry in value.values()]
+    if isinstance(value, list):
+        return [len(value), *map(_shape, value)]
+    return "number" if type(value) in (int, float) else type(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'half {"a": "Anna said \\"hi\\"", "b": [1, 2',
+        '{"a": 1, "a": 2, /* twice */ "b": 3,} // end',
+        '[see {"a": 1}] {"a": "b" c} ["x" y] {"k": "bad \\q"} {"d": 007}',
+        '{"a":"\\ud83d"} {"b":"\\ude00\\ud83d\\ude00"}',
+        "[[[[",
+        '{"',
+        '{"a":',
+        '["',
+        "]}",
+        '{"a"::::}}}}',
+    ],
+)
+def test_broken_json_is_read_too(sanitizer: Sanitizer, text: str) -> None:
+    assert "".join(piece for piece, _ in sanitizer.preview(text, protect="names")) == text
+    sanitizer.sanitize(text, protect="names")
+
+
+def test_parts_joined_are_the_text() -> None:
+    chance = random.Random(1)
+    for _ in range(3_000):
+        text = "".join(
+            chance.choices(
+                [
+                    '{"',
+                    '":',
+                    '"',
+                    "\\n",
+                    "\\u00e9",
+                    "\\ud83d\\ude00",
+                    "a",
+                    "1",
+                    ",",
+                    "]",
+                    "}",
+                    "[",
+                    " ",
+                    "{",
+                    ":",
+                    "\\",
+                ],
+                k=24,
+            )
+        )
+        found = ""
+        for part in split_json(text):
+            found += part.text if part.kind == COPIED else write_escapes(part.text, part.escapes, 0)
+        assert found == text
+
+
+def test_a_name_with_escapes_is_one_with_its_twin(sanitizer: Sanitizer) -> None:
+    result = sanitizer.sanitize('Kovács wrote {"by": "Kov\\u00e1cs"}', protect="names")
+    first = result.text.split(" wrote ")[0]
+    assert f'"{first}"' in result.text
+    assert result.restore(first).text == "Kovács"
