@@ -18,6 +18,7 @@ from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_p
 from textveil.work_limits import STEP, check_work
 
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
+_ASCII_DIGITS = frozenset("0123456789")
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
 #: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
 _ENTITY = re.compile(
@@ -63,23 +64,35 @@ class Chunks:
     Args:
         lexicon: The class of each word.
 
+    Attributes:
+        plain: Gives the token of a common word that is plainly shown.
+        listed: What was read of words of the public list; it is shared by all calls.
+
     Privacy:
         It holds what the user wrote, and ends with the call.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon, self.plain = lexicon, lexicon.plain
+        self._lexicon, self.plain, self.listed = lexicon, lexicon.plain, lexicon.listed_pieces
 
     def word(self, chunk: str) -> tuple[str, Sequence[Token], str] | None:
-        """Returns the marks before a word, its tokens and the marks behind it, of most chunks; ``None`` of others."""
+        """Returns the marks before a word or number, its tokens and the marks behind it; ``None`` of other chunks."""
         if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
             return "", self._lexicon.word(chunk), ""
+        if chunk[:1] in _ASCII_DIGITS:  # what ``read`` finds too, by way of a dozen patterns
+            core = chunk.rstrip(_PLAIN_MARKS)
+            if len(core) <= LONGEST_WORD and PLAIN_NUMBER.fullmatch(core):
+                return "", (number(core),), chunk[len(core) :]
         lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
         core = chunk[lead:].rstrip(_PLAIN_MARKS)
         letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
         if not letters or len(core) > LONGEST_WORD or ";" in chunk:  # with a semicolon it may be of HTML
             return None
         return chunk[:lead], self._lexicon.word(core), chunk[lead + len(core) :]
+
+    def is_listed(self, chunk: str) -> bool:
+        """Return whether a chunk is a word of the public list, in any case and with at most one mark behind it."""
+        return self._lexicon.is_common((chunk[:-1] if chunk[-1:] in _PLAIN_MARKS else chunk).lower())
 
     def read(self, chunk: str) -> Sequence[Token]:
         """Returns the tokens of a chunk, which joined are the chunk."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import regex
 
@@ -105,6 +106,12 @@ class Lexicon:
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
         self._apart = self._capitals | self._allowed | self._listed | self._begins.keys() | NUMBER_WORDS.keys()
+        #: What readers found of words of the public list: a function of the lists and options, never of a text.
+        self.listed_pieces: dict[str, Any] = {}
+
+    def is_common(self, word: str) -> bool:
+        """Return whether the public list has a word in lower case."""
+        return word in self._common
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace or draw a word, or one that hyphens join to others in it."""

@@ -28,6 +28,8 @@ _PLAIN_ENDS = frozenset(".,:!?")
 _MOST_PIECES = 1 << 12
 #: The longest part of JSON that is remembered, since it may come again.
 _SHORT = 64
+#: Words of the public list, each with its case and the mark behind it, that are kept for later calls.
+_MOST_LISTED = 1 << 14
 #: Characters of a text that are cut at a time.
 _BLOCK = 1 << 13
 #: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
@@ -175,7 +177,7 @@ class TextReader:
     def _windows(self, text: str) -> Iterator[Window]:
         """Yield the tokens of a text, some lines at a time: all of them at once take many times the text."""
         words, spelled, special = list[Token](), list[str](), array("I")
-        before, plain, looked = "", self._chunks.plain, 0
+        before, listed, looked = "", self._chunks.listed, 0
         breaks = len(text) > _BLOCK and _has_line_breaks(text)
         for pieces in _pieces(text):
             check_work()
@@ -184,7 +186,7 @@ class TextReader:
             known, older = self._known, self._older
             for piece, found in zip(pieces, map(known.get, pieces), strict=True):
                 if found is None:
-                    found = known[piece] = older.get(piece) or plain(piece) or self._piece(piece)
+                    found = known[piece] = older.get(piece) or listed.get(piece) or self._new_piece(piece)
                 if type(found) is Token:
                     words.append(found)
                     spelled.append(before)
@@ -216,6 +218,13 @@ class TextReader:
         spelled.append(before[:-1])
         join_spelled(words, spelled, special)
         yield Window(words, spelled, special)
+
+    def _new_piece(self, piece: str) -> "_Piece":
+        """Read a piece that the call has not had. What is read of words of the public list is kept for later calls."""
+        found = self._chunks.plain(piece) or self._piece(piece)
+        if len(self._chunks.listed) < _MOST_LISTED and self._chunks.is_listed(piece):
+            self._chunks.listed[piece] = found
+        return found
 
     def _piece(self, piece: str) -> "_Piece":
         """The same of what stands between two single blanks; the last gap has a blank behind it."""
