@@ -28,7 +28,7 @@ _WHOLE_DATES = {
     "numeric, padded": "{m:02d}/{d:02d}/{y}",
 }
 _SHORT_DATES = {"day first": "{d} {month}", "month first": "{month} {d}"}
-_SHORTEST_PLURAL = 3
+_SHORTEST_PLURAL, _GROUP_DIGITS = 3, 3
 _LEAST_WORDS = 2
 #: A tag, and other brackets and marks in which replies write one; without any it may count the reply's own things.
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
@@ -101,29 +101,33 @@ def forms(pair: Pair) -> Iterator[tuple[str, str]]:
     yield " ".join(folded(output).split()), ""
     if pair.lead or pair.weak:
         return
-    if (tag := _TAG.fullmatch(output)) is not None:
+    if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
         for written in _TAGS:
             yield folded(written.format(*tag.groups())), TAG
         yield folded(" ".join(tag.groups())), BARE_TAG
         return
-    for way, written in _find_initials(output).items():
-        yield folded(written), way
+    if " " in output:
+        for way, written in _find_initials(output).items():
+            yield folded(written), way
     if output.replace(" ", "").isalpha():
         if len(output) >= _SHORTEST_PLURAL:
-            for plural in {_plural(output), f"{output}s"}:
+            simple, plural = f"{output}s", _plural(output)
+            yield folded(simple), "plural"
+            if plural != simple:
                 yield folded(plural), "plural"
         return
-    number, date = _NUMBER.fullmatch(output), _parsed(output)
-    if number is not None:
+    if (number := _NUMBER.fullmatch(output)) is not None:
         whole, decimals = number[1].replace(",", ""), number[2] or ""
-        for written in {whole, f"{int(whole):,}" if whole[0] != "0" else whole}:
+        is_short = len(whole) <= _GROUP_DIGITS and whole.isascii()
+        grouped = whole if is_short or whole[0] == "0" else f"{int(whole):,}"
+        for written in (whole,) if grouped == whole else (whole, grouped):
             yield written + decimals, "number"
             if not decimals:
                 yield written + ".00", "number"
     elif (phone := _PHONE.fullmatch(output)) is not None:
         for way in ("({}) {}-{}", "{}.{}.{}", "{} {} {}", "{}{}{}"):
             yield way.format(*phone.groups()), way
-    elif date is not None:
+    elif (date := _parsed(output)) is not None:
         for way, written in _written(date).items():
             yield folded(written), way
 

@@ -59,7 +59,11 @@ class Index:
         pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
         self.has_numbers = any(map(_replaces_number, pairs))
         self.forms, self._sorted = forms, sorted(forms)
-        self._begins = {text[:end] for end in range(1, _BEGIN + 1) for text in forms}
+        begins = found = {text[:_BEGIN] for text in forms}
+        for end in reversed(range(1, _BEGIN)):  # few texts differ in their first characters
+            found = {text[:end] for text in found}
+            begins = begins | found
+        self._begins = begins
 
     def begins(self, text: str) -> bool:
         """Tells whether a form begins with a text."""

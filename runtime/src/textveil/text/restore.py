@@ -137,9 +137,12 @@ class Restorer:
             if not number % STEP:
                 check_work()
             for text, way in forms(pair):
-                other = found.get(text)
-                if text not in found or (other is not None and other[1] and not way):
-                    found[text] = pair, way
+                form = pair, way
+                other = found.setdefault(text, form)
+                if other is form:
+                    continue
+                if other is not None and other[1] and not way:
+                    found[text] = form
                 elif other is None or other[1] or not way:
                     same = other is not None and key(other[0].original) == key(pair.original)
                     found[text] = other if same else None

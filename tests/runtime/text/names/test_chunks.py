@@ -13,8 +13,9 @@ from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.tokens import GAP, SHOWN
 
 WORDS = (
-    "the Nurse ANNA I o'clock don't Anna's it's O'Neil 's Jürgen ﬁne nurse\u2019s quot D o_O x-ray 5kg 70 a1".split()
-)
+    "the Nurse ANNA I o'clock don't Anna's it's O'Neil 's Jürgen ﬁne nurse\u2019s quot D o_O x-ray 5kg 70 a1 "
+    "1,234.5 3-4 12/5 \u0663"
+).split()
 
 
 def read() -> Chunks:

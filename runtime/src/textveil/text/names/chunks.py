@@ -91,8 +91,8 @@ class Chunks:
         return chunk[:lead], self._lexicon.word(core), chunk[lead + len(core) :]
 
     def is_listed(self, chunk: str) -> bool:
-        """Return whether a chunk is a word of the public list, in any case and with at most one mark behind it."""
-        return self._lexicon.is_common((chunk[:-1] if chunk[-1:] in _PLAIN_MARKS else chunk).lower())
+        """Return whether a chunk is a public word (``Lexicon.is_public``), with at most one mark behind it."""
+        return self._lexicon.is_public(chunk[:-1] if chunk[-1:] in _PLAIN_MARKS else chunk)
 
     def read(self, chunk: str) -> Sequence[Token]:
         """Returns the tokens of a chunk, which joined are the chunk."""

@@ -106,12 +106,13 @@ class Lexicon:
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
         self._apart = self._capitals | self._allowed | self._listed | self._begins.keys() | NUMBER_WORDS.keys()
-        #: What readers found of words of the public list: a function of the lists and options, never of a text.
+        #: What readers found of public words, each with the mark behind it: a function of the lists and options.
         self.listed_pieces: dict[str, Any] = {}
 
-    def is_common(self, word: str) -> bool:
-        """Return whether the public list has a word in lower case."""
-        return word in self._common
+    def is_public(self, word: str) -> bool:
+        """Return whether a word is common and in lower case, or a function word: others may be names."""
+        marks = self._common.get(word.lower(), 0)
+        return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
     def is_denied(self, folded: str) -> bool:
         """Tells whether the user's own lists replace or draw a word, or one that hyphens join to others in it."""

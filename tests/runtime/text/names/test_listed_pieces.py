@@ -1,0 +1,56 @@
+"""What readers keep from one call to the next: words that everybody uses, and nothing else of a text."""
+
+import pytest
+from textveil import Sanitizer
+from textveil.text.names import read as module
+from textveil.text.names.plan import NamesPlan, NamesPlans
+
+TEXTS = (
+    "The doctor told Anna Quell, who paid 4321. She said: Yes! WHO knows?",
+    "the doctor told anna quell, who paid 4321; mail her at a.quell@corp.test or +1 (555) 010-2000.",
+    "May I? Don't. Will Smith may be in Paris, France - zorbl; zorbl.\nTHE END\n\nof Zorbl's day",
+    "Rose rose. Mark marks Mark! Hope, hope; x-ray 5kg 12/5 (see p.m)",
+)
+
+
+@pytest.fixture
+def plan() -> NamesPlan:
+    return NamesPlans(Sanitizer.load().bundle).plan({"deny": ("doctor",), "allow": ("zorbl",)})
+
+
+def test_only_common_words_in_lower_case_and_function_words_are_kept(plan: NamesPlan) -> None:
+    reader = plan.reader()
+    reader.read(TEXTS)
+    kept = plan._lexicon.listed_pieces
+    assert len(kept) > 20  # of them common words that are names too, in lower case alone: hope, mark, rose
+    words = {piece.rstrip(".,;:!?\"')") for piece in kept}
+    assert {word.lower() for word in words} <= plan.lists.common.keys()
+    assert {word for word in words if not word.islower()} <= {
+        "The",
+        "She",
+        "WHO",
+        "May",
+        "I",
+        "Yes",
+        "THE",
+        "Will",
+        "Don't",
+    }
+
+
+def test_a_text_is_read_alike_by_the_first_call_and_by_later_ones(plan: NamesPlan) -> None:
+    def entries(plan: NamesPlan, text: str) -> list[object]:
+        return plan.reader().read([text])[0].skeleton()
+
+    for text in TEXTS:
+        entries(plan, text)
+    assert plan._lexicon.listed_pieces
+    for text in TEXTS:
+        new = NamesPlans(Sanitizer.load().bundle).plan({"deny": ("doctor",), "allow": ("zorbl",)})
+        assert entries(plan, text) == entries(new, text)
+
+
+def test_no_more_are_kept_than_the_limit(plan: NamesPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_LISTED", 3)
+    plan.reader().read(TEXTS)
+    assert len(plan._lexicon.listed_pieces) == 3
