@@ -486,13 +486,13 @@ def test_a_call_id_that_comes_again_has_the_strings_of_all_its_calls(sanitizer: 
 
 
 def test_surrogates_that_no_device_restored_count_as_guesses(sanitizer: Sanitizer) -> None:
-    for tools, most in (((), 1), (("f",), 0)):
+    for tools, is_counted in (((), True), (("f",), False)):
         conversation = Conversation(sanitizer, restore_tools=tools)
         exchange = conversation.exchange()
         surrogate = exchange.outgoing([user("We met in Zqxwgrad")])[0]["content"].removeprefix("We met in ")
         function = {"name": "f", "arguments": json.dumps({"q": surrogate})}
         exchange.incoming({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]})
-        assert len(conversation._tests._all) == most
+        assert (len(conversation._tests._all) > 0) == is_counted  # a surrogate of several words counts for each
 
 
 @pytest.mark.parametrize("arguments", ['{"q": 1, "q": "\\u0057alter"}', '{"n": NaN, "q": "\\u0057alter"}'])

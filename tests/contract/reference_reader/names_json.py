@@ -122,4 +122,4 @@ def mark_at(text: str, place: int) -> int:
     if text.startswith("//", place):
         return (text + "\n").index("\n", place) - place
     end = text.find("*/", place + 2) if text.startswith("/*", place) else -1
-    return end + 2 - place if end >= 0 else 0
+    return end + 2 - place if 0 <= end <= place + 1002 else 0

@@ -219,7 +219,7 @@ def test_public_names() -> None:
     vectors = {"Encoder", "VectorRelease", "VectorStatement"}
     indices = {"IndexEncoder", "IndexRelease", "IndexStatement"}
     known = {name for name, found in vars(errors).items() if isinstance(found, type)}
-    conversations = {"Conversation", "Incoming"}
+    conversations = {"Conversation", "Incoming", "Restored", "RestoreReport"}
     assert set(textveil.__all__) == text | vectors | indices | conversations | known | {"Budget", "Ledger"}
 
 

@@ -41,7 +41,7 @@ def count_leaks(policy: RestorePolicy) -> tuple[int, int]:
     reader, chance, restored, leaks = markdown_it.MarkdownIt("commonmark").enable("table"), random.Random(1), 0, 0
     for _ in range(4_000):
         reply = "".join(chance.choice(PIECES) for _ in range(chance.randint(3, 22))) + " Gomez"
-        found = HIDDEN.restore(reply, policy)
+        found = HIDDEN.restore(reply, policy).text
         if "Novak" not in found:
             continue
         restored += 1

@@ -12,10 +12,10 @@ export interface JsonPart {
 }
 
 const BLANKS = "[ \\t\\r\\n]*";
-const STRING = '"(?:[^"\\\\\\n\\r]|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4}))*"';
+const STRING = '"[^"\\\\\\n\\r]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\n\\r]*)*"';
 const TOKEN = new RegExp(
   `(${STRING})|(-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.+-]))` +
-    "|[ \\t\\r\\n]+|[{}[\\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\\n]*|/\\*(?:[^*]|\\*(?!/))*\\*/",
+    "|[ \\t\\r\\n]+|[{}[\\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\\n]*|/\\*(?:[^*]|\\*(?!/)){0,1000}\\*/",
   "y",
 );
 const START = new RegExp(`\\{${BLANKS}${STRING}${BLANKS}:|\\[${BLANKS}(?=[[{"])`, "g");

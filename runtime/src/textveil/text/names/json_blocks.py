@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 #: Kinds of parts: text outside JSON, or a string without its quotes; a number; what is copied.
 TEXT, NUMBER, COPIED = range(3)
-_STRING = r'"(?:[^"\\\n\r]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+_STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
 _TOKEN = re.compile(
     rf"(?P<string>{_STRING})|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![0-9A-Za-z_.+-]))"
-    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)"
+    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,1000}\*/)"
 )
 #: Where JSON may begin: an object with a key, an empty or nested list, or a list of strings.
 _START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
