@@ -45,7 +45,7 @@ def placed(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
     plan, counts = sanitizer.names_plan(style=style), Counter[str]()
     reader = plan.reader()
     for text, result in zip(texts, sanitizer.sanitize_batch(texts, protect="names", style=style), strict=True):
-        kept, at = stands(text, result.restore(result.text)), 0
+        kept, at = stands(text, result.restore(result.text).text), 0
         for entry in reader.read([text])[0].entries:
             if isinstance(entry, str):
                 at += len(entry)

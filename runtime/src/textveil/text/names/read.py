@@ -171,7 +171,10 @@ class TextReader:
                     yield "".join(copied)
                     yield entry
                     copied = []
-            counts[0] += places.shown if found is None else found[1]
+            if places is not None:
+                counts[0] += places.shown
+            elif found is not None:
+                counts[0] += found[1]
         yield "".join(copied)
 
     def _windows(self, text: str) -> Iterator[Window]:
