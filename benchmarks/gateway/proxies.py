@@ -47,7 +47,8 @@ class Answers(asyncio.Protocol):
             body, self.came = self.came[end + 4 : end + 4 + length], self.came[end + 4 + length :]
             self.file.write(body.replace(b"\n", b" ") + b"\n")
             self.file.flush()
-            said = "You wrote: " + json.loads(body)["messages"][-1]["content"][:200]
+            content = json.loads(body)["messages"][-1]["content"]
+            said = "You wrote: " + (content[0]["text"] if isinstance(content, list) else content or "")[:200]
             choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
             whole = {"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
             written = json.dumps(whole, ensure_ascii=False).encode()

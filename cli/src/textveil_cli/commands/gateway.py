@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from textveil.text import Sanitizer
 
 _HOUR = 3600
-#: Python looks for cycles after so many new objects: those of some ten requests.
-_COLLECTED = 20_000, 10, 10
+#: Python looks for cycles after so many new objects: those of some ten requests. It looks at survivors of three such
+#: looks together, which keeps the interpreter for some 30 ms; ten of them took three times that from /health.
+_COLLECTED = 20_000, 2, 33
 #: So long the event loop waits for a thread that rewrites, each time it has slept; Python's own is ten times that.
 _SWITCH_SECONDS = 0.0005
 #: Each connection of a client may need one to the upstream; most systems give a process 1,024 files.

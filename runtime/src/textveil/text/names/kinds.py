@@ -11,7 +11,7 @@ from typing import NamedTuple
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.spelled import SPELLED_LETTERS, SPELLED_NUMBER
-from textveil.text.names.strings import number_kind
+from textveil.text.names.strings import CARD_DIGITS, number_kind
 from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, INITIALS, Token, new
 from textveil.text.segmentation import UPPER, case_pattern, key
 
@@ -150,6 +150,10 @@ class Kinds:
             capitals: Whether the document has a capital. Where none is, names are written as words are.
         """
         sort, tokens = slot.kind, slot.tokens
+        if (
+            sort == GROUP and len(tokens) >= CARD_DIGITS
+        ):  # what ``number_kind`` returns, without a walk through megabytes
+            return self._one(slot, "card", "")
         if sort == GROUP:
             kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
             return self._one(slot, kind, layout)

@@ -47,6 +47,8 @@ _SMALL = frozenset(
 _SMALL_KINDS = frozenset(("word", "group", "number-word", "weekday", SPELLED_NUMBER))
 _CONNECTORS = frozenset(("of", "the"))
 _MOST_CONNECTORS = 3
+#: Entries that are joined at a time.
+_JOINED = 1 << 14
 _AGES = frozenset(("1", "2", "3"))
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
 
@@ -298,8 +300,15 @@ class Places(Words):
         found.append(slot)
         return last
 
+    def _joined_text(self, start: int, stop: int) -> str:
+        """Return the text of some entries; of many in small steps, so that other threads go on meanwhile."""
+        if stop - start <= _JOINED:
+            return "".join(self._spelled[start:stop])
+        parts = ["".join(self._spelled[at : min(at + _JOINED, stop)]) for at in range(start, stop, _JOINED)]
+        return "".join(parts)
+
     def _slot(self, kind: str, case: int, layout: str, start: int, end: int) -> Slot:
-        text = "".join(self._spelled[2 * start + 1 : 2 * end])
+        text = self._joined_text(2 * start + 1, 2 * end)
         return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 

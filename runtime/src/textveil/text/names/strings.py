@@ -12,6 +12,8 @@ from textveil.text.segmentation import strings
 
 #: Digits from which a number without group marks is an identifier.
 IDENTIFIER_DIGITS = 7
+#: Digits from which several groups of them are a card.
+CARD_DIGITS = 13
 
 _TLD = (
     "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es it pl se no dk us me tv app dev "
@@ -104,7 +106,7 @@ def number_kind(string: str) -> tuple[str, str]:
     digits = sum(map(str.isdigit, string))
     if _SSN.fullmatch(string):
         return "ssn", ""
-    if digits >= 13:
+    if digits >= CARD_DIGITS:
         return "card", ""
     if digits >= IDENTIFIER_DIGITS:
         return "phone", ""
