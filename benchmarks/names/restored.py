@@ -40,8 +40,8 @@ def stands(text: str, restored: str) -> list[bool]:
     return [kept for piece, kept in zip(before, found, strict=True) for _ in piece]
 
 
-def placed(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
-    """Counts the mentions of some texts, and those that are placed where the reply is what came out."""
+def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
+    """Count the mentions of texts, and those that are restored if a reply repeats the rewritten text."""
     plan, counts = sanitizer.names_plan(style=style), Counter[str]()
     reader = plan.reader()
     for text, result in zip(texts, sanitizer.sanitize_batch(texts, protect="names", style=style), strict=True):
@@ -66,7 +66,7 @@ def main() -> None:
     sanitizer, record = Sanitizer.load(), dict[str, dict[str, Counter[str]]]()
     texts = {name: [row.text for row in DATA_SETS[name].rows(a.data, FETCHED, "odd")] for name in ("made-up", "posts")}
     for name, of_set in texts.items():
-        record[name] = {style: placed(sanitizer, of_set, style) for style in ("surrogate", "tag")}
+        record[name] = {style: count_restored(sanitizer, of_set, style) for style in ("surrogate", "tag")}
     counts = measured(sanitizer, [json.loads(line) for line in FILE.read_text("utf-8").splitlines()])[0]
     record["replies"] = {"surrogate": counts}
     a.output.write_text(

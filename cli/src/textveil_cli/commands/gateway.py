@@ -182,7 +182,7 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
 
 
 def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[[str], None]) -> None:
-    """Write a file as each conversation is written, so that what is wrong with folder or key shows at the start.
+    """Write and delete a trial mapping, so that a wrong folder or key is reported at the start.
 
     Raises:
         CryptoUnavailable: The package ``cryptography`` is not installed.

@@ -93,7 +93,7 @@ def _page(command: Any, name: str, arguments: list[str] | None) -> str:
 
 
 def _usage(error: Any, name: str) -> str:
-    """What is wrong, in our words. Typer has brought its own click since 0.26, so types are known by name."""
+    """Describe an error of usage. Typer has its own copy of click since 0.26, so types are compared by name."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
@@ -139,7 +139,7 @@ def _wanted(option: Any) -> str:
 
 
 def _commands_alike(error: Any) -> list[str]:
-    """Our own commands that look like what was typed."""
+    """Return the commands of this program with a name close to the one that was typed."""
     commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
     _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
     return sorted(name for name in commands if f"'{name}'" in guessed)

@@ -1,4 +1,4 @@
-"""Describe in one line, in counts alone, what was restored in a reply and what was not."""
+"""Describe in one line how many mentions of a reply were restored, and how many were not and why."""
 
 from textveil.release import counted
 from textveil.text import RestoreReport, SkipReason

@@ -68,7 +68,7 @@ class CallAudit:
             self.may_settle = True
 
     def settle(self, *, is_end: bool = False) -> None:
-        """Count what the record of the reply does not have. What came must be recorded before.
+        """Count arguments that the record of the reply lacks. The reply must be recorded first.
 
         Args:
             is_end: Whether nothing more comes, also where no event ended the reply.

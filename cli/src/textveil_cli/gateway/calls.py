@@ -1,4 +1,4 @@
-"""One request: rewritten, sent, and its reply restored. When its client goes, what it asks of the upstream ends.
+"""Rewrite a request, send it and restore its reply; if the client leaves, the call to the upstream ends.
 
 Nothing of a request or reply is logged, stored or said in an error: an identifier of the request, its path and counts.
 """
@@ -94,7 +94,7 @@ class Gateway:
 
 @dataclass(eq=False, kw_only=True)
 class _Call:
-    """One request: its answer is begun once, and what is told of it is counted."""
+    """One request: begins its answer once, and keeps the counts for its log line."""
 
     request: Request
     send: Any
