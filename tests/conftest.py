@@ -18,6 +18,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 # Under pytest's importlib mode no test folder is importable; the builders that several suites share are.
 sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
+sys.path.insert(0, str(Path(__file__).parent / "tools"))
 
 # Fixtures of the runtime and of the command.
 pytest_plugins = ["shared_fixtures"]
