@@ -24,22 +24,27 @@ const LONGEST_NAME = LONGEST_TAG;
 const LONGEST_DESTINATION = 2048;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
 /** Stretches in which nothing begins or ends. */
-const PLAIN = /[^\n\r\ufeff`$\\[\]{}<]+/y;
-const PLAIN_CODE = /[^\n\r\ufeff`<|\\[\]{}]+/y;
-const PLAIN_LINE = /[^\n\r\ufeff]+/y;
+const PLAIN = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\[\]{}<]+/y;
+const PLAIN_CODE = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\[\]{}]+/y;
+const PLAIN_LINE = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+/y;
+/** Characters that some reader of Markdown drops or takes for a line end; regions.py has the reason. */
+const DISPUTED = /^[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]$/;
 /** What an address that readers find in text has, in whatever scheme. */
 const IN_ADDRESS = /[.:@]|\/\//;
 const LETTER = /^[A-Za-z]$/;
 const HEX = /^[0-9a-fA-F]$/;
 const ESCAPED_BLANKS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 const DEEPEST = 64;
+const OUTSIDE_STRINGS = /^[{}[\],:"+\-.0-9A-Za-z \t\r\n]$/;
 /** An info string with which every reader takes a line for the opening of a fence. */
 const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
 /** Characters that open a region, or may, within what may be a tag. */
-const NOT_LOST = "<`$\\[]{}~";
-/** Characters of a destination behind which a blank and a word show that a line defines no link. */
-const NO_DESTINATION = ":/@<>[]()`$\\{}|\"'";
+const NOT_LOST = "<`$\\[]{}~\"'=";
+/** Characters of a destination behind which a blank and a word may still belong to a link. */
+const NO_DESTINATION = /^[\0-\x08\x0b\x0c\x0e-\x1f"-)/:->@[-^`{-\x7f]$/;
+/** Characters that no destination and no title of a plain inline link has; with them readers disagree on its end. */
+const UNLIKE_LINK = "<>[]{}()`|\\\"'\n\r";
 const TITLE = 2;
 const FENCE_LENGTH = 3;
 const NESTED_INDENT = 2;
@@ -170,6 +175,12 @@ export class Scanner {
   #inAttributes = false;
   #address = false;
   #stray = false;
+  /** A bracket closed before, with nothing but blanks between; a bracket that no paragraph closed. */
+  #bracketClosed = false;
+  #openLabel = false;
+  #image = false;
+  #classMark = "";
+  #classMarks = 0;
 
   constructor(private readonly insideString = false) {}
 
@@ -180,6 +191,7 @@ export class Scanner {
   /** The region for which open brackets or braces of the paragraph count; undefined outside them. */
   get enclosure(): "link" | "markup" | undefined {
     if (this.#brackets > 0) return "link";
+    if (this.#classMarks >= FENCE_LENGTH) return "markup";
     if (this.#braces > 0 && (this.#inAttributes || !this.#bracesWentOn)) return "markup";
     const frame = this.#top;
     return frame?.kind === "inline" && frame.depth > 0 ? "link" : frame?.inner?.enclosure;
@@ -249,6 +261,7 @@ export class Scanner {
   /** Notes that the text so far ends with a tag that is replaced, so that `[person 1]: ` defines no link. */
   markTag(): void {
     this.#tag = true;
+    this.#bracketClosed = false;
   }
 
   /** Notes that the text so far ends with a surrogate, whose original may be an address. */
@@ -263,12 +276,13 @@ export class Scanner {
     if (last === "\r") return undefined;
     if (frame === undefined) {
       const busy = this.#slash || this.#opener || this.#dollar || this.#tildes || this.#tagColon;
-      return busy || last === "]" || last === "<" || last === "" ? undefined : PLAIN;
+      const line = this.#bracketClosed || this.#classMark;
+      return busy || line || last === "]" || last === "<" || last === "" ? undefined : PLAIN;
     }
     if (frame.opening || frame.closing || this.#tildes) return undefined;
     if (frame.kind === "inline" || (frame.kind === "fence" && frame.started)) {
       const busy = last === "<" || last === "]" || last === "\\" || last === "" || frame.tag !== "" || frame.escaped;
-      return busy ? undefined : PLAIN_CODE;
+      return busy || (frame.kind === "fence" && (frame.depth || frame.quote)) ? undefined : PLAIN_CODE;
     }
     return frame.kind === "unknown" ? PLAIN_LINE : undefined;
   }
@@ -290,10 +304,13 @@ export class Scanner {
     if (character === "<") this.#angleAtStart = atStart;
     this.#resolveRuns(character);
     const loneReturn = this.#last === "\r" && character !== "\n"; // a line end for readers of Markdown
-    if ((loneReturn || character === "\ufeff") && this.#top?.kind !== "unknown") this.#giveUp("markup");
+    if ((loneReturn || DISPUTED.test(character)) && this.#top?.kind !== "unknown") this.#giveUp("markup");
     this.#advanceLine(character);
     this.#countMarks(character);
+    this.#countClassMarks(character, atStart);
     this.region = this.#read(character, atStart);
+    const closed = character === "]" && !this.#odd;
+    this.#bracketClosed = closed || (this.#bracketClosed && (character === " " || character === "\t"));
     if (character === "\n") this.#endLine();
     // A reader who pairs that backtick sees other code behind.
     if (this.#stray && this.#frames.length === 0) this.#giveUp("markup");
@@ -314,9 +331,31 @@ export class Scanner {
       else if (character === "]" || character === "}") frame.depth = Math.max(0, frame.depth - 1);
     }
     if (kind === "inline" || kind === "fence" || kind === "unknown" || kind === "json") return;
-    if (character === "[" && !this.#odd) this.#brackets++;
-    else if (character === "]" && !this.#odd) this.#brackets = Math.max(0, this.#brackets - 1);
+    if (character === "[" && !this.#odd) {
+      this.#image = this.#last === "!" || (this.#image && this.#brackets > 0);
+      this.#brackets++;
+    } else if (character === "]" && !this.#odd) {
+      // In math or an address a reader may see the bracket go on.
+      const goesOn = this.#dollar || kind === "angle" || MATH.has(kind ?? "");
+      if (!goesOn) this.#brackets = Math.max(0, this.#brackets - 1);
+    }
     this.#noteAddress(character);
+  }
+
+  /** Takes a line that begins with three marks, as `!!! note`, for the name of a class. */
+  #countClassMarks(character: string, atStart: boolean): void {
+    if (atStart && "!?:".includes(character)) {
+      this.#classMark = character;
+      this.#classMarks = 1;
+    } else if (character === "\n") {
+      this.#classMark = "";
+      this.#classMarks = 0;
+    } else if (this.#classMark !== "" && character === this.#classMark) {
+      this.#classMarks++;
+    } else {
+      this.#classMark = "";
+      if (this.#classMarks < FENCE_LENGTH) this.#classMarks = 0;
+    }
   }
 
   #noteAddress(text: string): void {
@@ -364,14 +403,25 @@ export class Scanner {
   }
 
   #endParagraph(): void {
-    this.#lineLabel = this.#abbreviation = false;
-    this.#brackets = this.#braces = 0;
     const top = this.#top;
+    if (this.#quotes > 0 && top !== undefined && ["inline", "link", "definition", "angle"].includes(top.kind)) {
+      this.#giveUp(top.region); // behind four blanks the mark of a quotation is text, and the paragraph goes on
+      return;
+    }
+    if (this.#quotes > 0 && (this.#brackets > 0 || this.#braces > 0)) return;
+    this.#openLabel ||= this.#brackets > 0; // some readers know labels with empty lines
+    this.#lineLabel = this.#abbreviation = false;
+    this.#braces = 0;
+    if (!this.#image) this.#brackets = 0; // the text of an image may have empty lines
     if (top?.kind === "fence") {
+      if (!`'"`.includes(top.tag) && !beginsBlock(top.destination)) top.tag = "";
+      top.depth = 0;
       top.torn ||= top.tainted;
       if (top.nested && this.#quotes > top.quotes) this.#giveUp("code"); // a quotation, which ends the list
-    } else if (top?.kind === "definition" && top.quote !== "") {
-      this.#giveUp("link"); // a title may have empty lines
+    } else if (top?.kind === "definition" && (top.quote !== "" || !top.started)) {
+      this.#giveUp("link"); // a title may have empty lines, and for some readers a definition too
+    } else if (top?.kind === "link" && !top.nested) {
+      this.#giveUp("link"); // some readers go on to the next bracket
     }
     if (this.#frames.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
     // Code that no mark closes is text for a reader of Markdown.
@@ -438,7 +488,11 @@ export class Scanner {
   #closeCode(frame: Frame): void {
     this.#pop();
     const open = frame.hazard || frame.depth > 0 || frame.tag !== "";
-    if (frame.shifted || frame.torn || (frame.uncertain && open)) this.#giveUp("code");
+    // A reader who knows no fences sees a link or tag go on behind this one.
+    const tag = frame.tag === "'" || frame.tag === '"' || (frame.tag !== "" && beginsBlock(frame.destination));
+    const goesOn = frame.kind === "fence" && (frame.depth > 0 || frame.quote !== "" || tag);
+    if (frame.shifted || frame.torn || goesOn || (frame.uncertain && open)) this.#giveUp("code");
+    else if (frame.kind === "fence" && frame.tag !== "") this.#push("angle", "markup").lost = true;
     // A reader may pair its marks with others of the paragraph.
     else if (frame.kind === "fence" && frame.uncertain) this.#html = true;
   }
@@ -516,6 +570,7 @@ export class Scanner {
       }
       return frame.region;
     }
+    this.#followLinkInFence(frame, character, atStart);
     if (atStart) {
       const column = this.#column - 1;
       const leftList = frame.nested && this.#quotes === frame.quotes && column < frame.column;
@@ -538,7 +593,19 @@ export class Scanner {
     return frame.region;
   }
 
+  /** Follows a link or definition that a reader without fences sees; `depth` and `quote` keep it open. */
+  #followLinkInFence(frame: Frame, character: string, atStart: boolean): void {
+    if (this.#last === "]" && character === "(") frame.depth = 1;
+    else if (frame.depth > 0 && character === "(") frame.depth++;
+    else if (frame.depth > 0 && character === ")") frame.depth--;
+    if (this.#last === "]" && character === ":") frame.quote = character;
+    else if (!isBlank(character) && !frame.closing && !(atStart && character === frame.mark)) frame.quote = "";
+  }
+
   #readInline(frame: Frame, character: string, atStart: boolean): Region {
+    if ((atStart && !LETTER.test(character) && character < "\x80") || (character === ">" && this.#phase === START))
+      frame.torn ||= frame.info.includes("\n"); // another block may begin with this line
+    if (character === "\n") frame.info = character;
     if (character === "`") {
       if (frame.opening) {
         frame.count++;
@@ -739,6 +806,10 @@ export class Scanner {
       this.#giveUp("link"); // no link has this, so a reader may see another one begin
       return true;
     }
+    if (frame.kind === "link" && !frame.nested) {
+      this.#readPlainLink(frame, character);
+      return true;
+    }
     const goesOn = escaped || (frame.escaped && character === "\n");
     frame.escaped = escaped && character === "\r";
     if (goesOn || character === "\\") {
@@ -746,8 +817,8 @@ export class Scanner {
       return false;
     }
     if (!frame.started) {
-      if (isBlank(character)) {
-        frame.uncertain ||= character === "\n";
+      if (isBlank(character) || (character === ">" && this.#phase === START)) {
+        frame.hazard ||= character === "\n";
         return false;
       }
       frame.started = true;
@@ -757,39 +828,56 @@ export class Scanner {
       }
     }
     if (frame.angle) {
-      if (character === "`" || character === "~") {
-        this.#giveUp("link"); // a fence may begin in the next line
-        return true;
-      }
-      const comment = character === "!" || character === "?";
-      if ((comment || frame.uncertain || this.#html || this.#disputed) && last === "<" && opensMarkup(character)) {
-        this.#giveUp("markup"); // a line may begin with a tag
-        return true;
-      }
-      if (character === '"' || character === "'") {
-        this.#giveUp("link"); // without a link it may be a tag, which goes on to the other quotation mark
-        return true;
-      }
-      if (character === ">" || (character === "\n" && frame.kind === "link")) frame.angle = false;
-      return character !== "\n";
+      if (character === ">" && this.#phase !== START) frame.angle = false;
+      else if (isBlank(character) || UNLIKE_LINK.includes(character) || character === "~" || character === ">")
+        this.#giveUp("link");
+      return true;
     }
-    if (frame.kind === "definition") return false;
-    if (frame.quote !== "") {
+    if (frame.kind === "definition") {
+      // For a reader who sees no definition, these open something.
+      if (character === "`" || character === "$" || character === "<") this.#giveUp("link");
+      return false;
+    }
+    // Few readers take such brackets for a link.
+    if (character === "(") frame.count++;
+    else if (character === ")" && --frame.count === 0) this.#pop();
+    return character === "(" || character === ")";
+  }
+
+  /** Reads `(address "title")`; whatever is unlike that, readers end at different places. */
+  #readPlainLink(frame: Frame, character: string): void {
+    const unlikeLink = UNLIKE_LINK.includes(character);
+    const blank = character === " " || character === "\t";
+    let unlike: boolean;
+    if (frame.angle) {
+      frame.angle = character !== ">";
+      frame.closing = frame.angle ? 0 : 1;
+      unlike = isBlank(character) || (frame.angle && unlikeLink);
+    } else if (frame.quote !== "") {
       if (character === frame.quote) {
         frame.quote = "";
-        frame.torn = true;
+        frame.closing++;
       }
-    } else if (frame.torn && character !== ")" && !isBlank(character)) {
-      this.#giveUp("link"); // another title, or a longer one
-      return true;
-    } else if ((character === '"' || character === "'") && (isBlank(this.#last) || this.#last === "(")) {
-      frame.quote = character;
-    } else if (character === "(" || character === ")") {
-      frame.count += character === "(" ? 1 : -1;
+      unlike = frame.quote !== "" && unlikeLink;
+    } else if (character === ")") {
+      frame.count--;
+      unlike = frame.count > 0 && frame.closing > 0;
       if (frame.count === 0) this.#pop();
-      return true;
+    } else if (blank) {
+      if (frame.started) frame.closing ||= 1;
+      unlike = frame.count > 1;
+    } else if (!frame.started) {
+      frame.started = true;
+      frame.angle = character === "<";
+      unlike = !frame.angle && unlikeLink;
+    } else if (frame.closing === 1 && (character === '"' || character === "'") && " \t".includes(this.#last)) {
+      frame.quote = character;
+      unlike = false;
+    } else {
+      if (character === "(") frame.count++;
+      unlike = frame.closing > 0 || (character !== "(" && unlikeLink);
     }
-    return false;
+    if (unlike) this.#giveUp("link");
   }
 
   /** Follows destination and title; returns whether the character cannot belong to a definition. */
@@ -803,7 +891,7 @@ export class Scanner {
     if (!frame.opening) {
       if (isBlank(character)) frame.closing ||= 1;
       if (isBlank(character) || frame.closing === 0) {
-        frame.hazard ||= NO_DESTINATION.includes(character);
+        frame.hazard ||= NO_DESTINATION.test(character);
         return false;
       }
     }
@@ -844,11 +932,11 @@ export class Scanner {
       }
       return;
     }
-    if (last === "]" && character === "(" && !isLink(kind)) {
-      this.#push("link", "link");
+    if ((last === "]" || this.#bracketClosed) && character === "(" && !isLink(kind)) {
+      this.#push("link", "link").nested = last !== "]";
       return;
     }
-    if (last === "]" && character === ":" && this.#lineLabel && !isLink(kind)) {
+    if (last === "]" && character === ":" && (this.#lineLabel || this.#openLabel) && !isLink(kind)) {
       this.#tagColon = this.#afterTag;
       if (!this.#afterTag) this.#push("definition", "link").hazard = this.#abbreviation;
       return;
@@ -890,8 +978,13 @@ export class Scanner {
 
   #readAngle(frame: Frame, character: string): Region {
     const name = frame.destination;
-    if (frame.lost) {
-      if (NOT_LOST.includes(character)) this.#spoilAngle();
+    const quotation = character === ">" && this.#phase === START; // which ends no tag
+    if (frame.lost || quotation) {
+      if (quotation || NOT_LOST.includes(character)) this.#spoilAngle();
+      return "markup";
+    }
+    if (character === ">" && name.endsWith(" ") && !frame.started) {
+      this.#spoilAngle(); // markdown2 ends no tag here
       return "markup";
     }
     if (character === ">") {
@@ -956,6 +1049,10 @@ export class Scanner {
 
   #readJson(frame: Frame, character: string): void {
     if (!frame.string) {
+      if (!OUTSIDE_STRINGS.test(character)) {
+        this.#giveUp("json"); // no JSON, so other readers may see attributes here
+        return;
+      }
       this.role = '{}[],:"'.includes(character) ? "separator" : "text";
       if (character === '"') {
         frame.string = true;

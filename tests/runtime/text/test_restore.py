@@ -187,10 +187,23 @@ def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> N
         assert "".join(map(stream.feed, deltas)) + stream.close() == whole
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"a": "![a](http://evil/){: src="http://evil/? SURROGATE "}',
+        '{"a": "![a](http://evil/)"; src=SURROGATE }',
+        '{"a": 1 // SURROGATE\n}',
+    ],
+)
+def test_the_option_json_opens_nothing_between_the_strings_of_broken_json(reply: str) -> None:
+    text = reply.replace("SURROGATE", "Gomez")
+    assert HIDDEN.restore(text, RestorePolicy.parse(["json"])) == text
+
+
 PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
     "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ",
     "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n",
-    "a", "Gomez", "Gomez", "[person 1]",
+    "a", "Gomez", "Gomez", "[person 1]", "] (", "!!!", ":::", "\x02", "    >\n", "\n>\n", "\n> ", "![", '(u "', "<b ", "style='",
     ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030]  # fmt: skip
 POLICIES = [
     PROSE_ONLY, EVERY_PLACE, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),

@@ -42,9 +42,14 @@ _SHOWN = frozenset(
 _LONGEST_NAME, _LONGEST_DESTINATION = LONGEST_TAG, 2048
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
 #: Stretches in which nothing begins or ends.
-_PLAIN = re.compile(r"[^\n\r\ufeff`$\\\[\]{}<]+")
-_PLAIN_CODE = re.compile(r"[^\n\r\ufeff`<|\\\[\]{}]+")
-_PLAIN_LINE = re.compile(r"[^\n\r\ufeff]+")
+_PLAIN = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\\[\]{}<]+")
+_PLAIN_CODE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\\[\]{}]+")
+_PLAIN_LINE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
+#: Characters that some reader of Markdown drops or takes for a line end: controls but tab and line end, separators of
+#: lines and paragraphs, the byte order mark. Python-Markdown drops U+0002, and so makes a tag of `<` U+0002 `i`.
+_DISPUTED = frozenset(
+    [chr(code) for code in (*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), *range(0x7F, 0xA0))]
+) | frozenset("\u2028\u2029\ufeff")
 #: What an address that readers find in text has, in whatever scheme.
 _IN_ADDRESS = re.compile(r"[.:@]|//")
 _BLANK = " \t\r\n"
@@ -52,14 +57,19 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _OPENS_MARKUP = _LETTERS | frozenset("/!?")
 _ESCAPED_BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
+_OUTSIDE_STRINGS = frozenset('{}[],:"+-.0123456789' + _BLANK) | _LETTERS
 _MOST_ESCAPE, _DEEPEST = 4, 64
 #: Info string with which every reader takes a line for the opening of a fence.
 _INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
 _WORD_IN_TAG = _LETTERS | frozenset("0123456789_/")
 #: Characters that open a region, or may, within what may be a tag.
-_NOT_LOST = frozenset("<`$\\[]{}~")
-#: Characters of a destination behind which a blank and a word show that a line defines no link.
-_NO_DESTINATION = frozenset(":/@<>[]()`$\\{}|\"'")
+_NOT_LOST = frozenset("<`$\\[]{}~\"'=")
+#: Characters of a destination behind which a blank and a word may still belong to a link: all of ASCII but these.
+_NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(_BLANK + ",.!?-_*+0123456789") - _LETTERS
+#: Characters that no destination and no title of a plain inline link has; with them readers disagree on its end.
+_UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
+#: Marks that begin a line whose rest some readers take for the name of a class.
+_CLASS_MARKS = frozenset("!?:")
 _FENCE_LENGTH, _NESTED_INDENT, _CODE_INDENT, _TAB = 3, 2, 4, 4
 
 #: Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text.
@@ -123,6 +133,9 @@ class Scanner:
         self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
         self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
         self._brackets, self._braces, self._address, self._stray = 0, 0, False, False
+        #: A bracket closed before, with nothing but blanks between; a bracket that no paragraph closed.
+        self._bracket_closed, self._open_label, self._image = False, False, False
+        self._class_mark, self._class_marks = "", 0
         #: Whether open braces have a line end, and a sign of attributes.
         self._braces_went_on, self._in_attributes = False, False
 
@@ -131,6 +144,8 @@ class Scanner:
         """Region for which open brackets or braces of the paragraph count; ``None`` outside them."""
         if self._brackets:
             return Region.LINK
+        if self._class_marks >= _FENCE_LENGTH:
+            return Region.MARKUP
         if self._braces and (self._in_attributes or not self._braces_went_on):
             return Region.MARKUP
         frame = self._frames[-1] if self._frames else None
@@ -193,7 +208,7 @@ class Scanner:
 
     def mark_tag(self) -> None:
         """Note that the text so far ends with a tag that is replaced, so that ``[person 1]: `` defines no link."""
-        self._tag = True
+        self._tag, self._bracket_closed = True, False
 
     def mark_surrogate(self) -> None:
         """Note that the text so far ends with a surrogate, whose original may be an address."""
@@ -213,13 +228,15 @@ class Scanner:
             return None
         if not self._frames:
             busy = self._slash or self._opener or self._dollar or self._tildes or self._tag_colon
-            busy = busy or self._last in "]<"
+            busy = busy or self._last in "]<" or self._bracket_closed or self._class_mark
             return None if busy else _PLAIN
         frame = self._frames[-1]
         if frame.opening or frame.closing or self._tildes:
             return None
         if frame.kind == _INLINE or (frame.kind == _FENCE and frame.started):
-            return None if self._last in "<]\\" or frame.tag or frame.escaped else _PLAIN_CODE
+            busy = self._last in "<]\\" or frame.tag or frame.escaped
+            busy = busy or (frame.kind == _FENCE and (frame.depth or frame.quote))
+            return None if busy else _PLAIN_CODE
         if frame.kind == _UNKNOWN:
             return _PLAIN_LINE
         return None
@@ -240,11 +257,14 @@ class Scanner:
             self._angle_at_start = at_start
         self._resolve_runs(character)
         lone_return = self._last == "\r" and character != "\n"  # a line end for readers of Markdown
-        if (lone_return or character == "\ufeff") and not (self._frames and self._frames[-1].kind == _UNKNOWN):
+        if (lone_return or character in _DISPUTED) and not (self._frames and self._frames[-1].kind == _UNKNOWN):
             self._give_up(Region.MARKUP)
         self._advance_line(character)
         self._count_marks(character)
+        self._count_class_marks(character, at_start)
         self.region = self._read(character, at_start)
+        closed = character == "]" and not self._odd
+        self._bracket_closed = closed or (self._bracket_closed and character in " \t")
         if character == "\n":
             self._end_line()
         if self._stray and not self._frames:  # a reader who pairs that backtick sees other code behind
@@ -263,9 +283,25 @@ class Scanner:
             frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))
         if frame is not None and frame.kind in (_INLINE, _FENCE, _UNKNOWN, _JSON):
             return
-        if character in "[]" and not self._odd:
-            self._brackets = max(0, self._brackets + (1 if character == "[" else -1))
+        if character == "[" and not self._odd:
+            self._image = self._last == "!" or (self._image and self._brackets > 0)
+            self._brackets += 1
+        elif character == "]" and not self._odd:  # in math or an address a reader may see the bracket go on
+            goes_on = self._dollar or (frame is not None and frame.kind in _MATH | {_ANGLE})
+            self._brackets = max(0, self._brackets - (not goes_on))
         self._note_address(character)
+
+    def _count_class_marks(self, character: str, at_start: bool) -> None:
+        """Take a line that begins with three marks, as ``!!! note``, for the name of a class."""
+        if at_start and character in _CLASS_MARKS:
+            self._class_mark, self._class_marks = character, 1
+        elif character == "\n":
+            self._class_mark, self._class_marks = "", 0
+        elif self._class_mark and character == self._class_mark:
+            self._class_marks += 1
+        else:
+            self._class_mark = ""
+            self._class_marks = self._class_marks if self._class_marks >= _FENCE_LENGTH else 0
 
     def _note_address(self, text: str) -> None:
         if self._braces:
@@ -320,15 +356,29 @@ class Scanner:
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
     def _end_paragraph(self) -> None:
-        self._line_label, self._abbreviation, self._brackets, self._braces = False, False, 0, 0
         kinds = {frame.kind for frame in self._frames}
         top = self._frames[-1] if self._frames else None
+        if self._quotes and top is not None and top.kind in (_INLINE, _LINK, _DEFINITION, _ANGLE):
+            self._give_up(top.region)  # behind four blanks the mark of a quotation is text, and the paragraph goes on
+            return
+        if self._quotes and (self._brackets or self._braces):
+            return
+        self._open_label = self._open_label or self._brackets > 0  # some readers know labels with empty lines
+        self._line_label, self._abbreviation, self._braces = False, False, 0
+        if not self._image:  # the text of an image may have empty lines
+            self._brackets = 0
         if top is not None and top.kind == _FENCE:
             top.torn = top.torn or top.tainted
             if top.nested and self._quotes > top.quotes:  # a quotation, which ends the list
                 self._give_up(Region.CODE)
-        elif top is not None and top.kind == _DEFINITION and top.quote:  # a title may have empty lines
-            self._give_up(Region.LINK)
+        elif top is not None and top.kind == _DEFINITION and (top.quote or not top.started):
+            self._give_up(Region.LINK)  # a title may have empty lines, and for some readers a definition too
+        elif top is not None and top.kind == _LINK and not top.nested:
+            self._give_up(Region.LINK)  # some readers go on to the next bracket
+        if top is not None and top.kind == _FENCE and top.tag not in ("'", '"') and not begins_block(top.destination):
+            top.tag = ""
+        if top is not None and top.kind == _FENCE:
+            top.depth = 0
         if kinds & _BLOCK_MATH or _FENCE in kinds:
             return
         for frame in self._frames:  # code that no mark closes is text for a reader of Markdown
@@ -382,8 +432,13 @@ class Scanner:
     def _close_code(self, frame: _Frame) -> None:
         """Close code; if a reader may take it for text that opens something, nothing behind it is prose."""
         self._pop()
-        if frame.shifted or frame.torn or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
+        # A reader who knows no fences sees a link or tag go on behind this one.
+        goes_on = frame.kind == _FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
+        goes_on = goes_on or (frame.kind == _FENCE and frame.tag and begins_block(frame.destination))
+        if frame.shifted or frame.torn or goes_on or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
             self._give_up(Region.CODE)
+        elif frame.kind == _FENCE and frame.tag:
+            self._push(_ANGLE, Region.MARKUP).lost = True
         elif frame.kind == _FENCE and frame.uncertain:
             self._html = True  # a reader may pair its marks with others of the paragraph
 
@@ -448,6 +503,7 @@ class Scanner:
             elif len(frame.info) <= _LONGEST_NAME:
                 frame.info += character
             return frame.region
+        self._follow_link_in_fence(frame, character, at_start)
         if at_start:
             column = self._column - 1
             left_list = frame.nested and self._quotes == frame.quotes and column < frame.column
@@ -467,7 +523,24 @@ class Scanner:
             frame.closing = 0
         return frame.region
 
+    def _follow_link_in_fence(self, frame: _Frame, character: str, at_start: bool) -> None:
+        """Follow a link or definition that a reader without fences sees; ``depth`` and ``quote`` keep it open."""
+        if self._last == "]" and character == "(":
+            frame.depth = 1
+        elif frame.depth and character in "()":
+            frame.depth += 1 if character == "(" else -1
+        if self._last == "]" and character == ":":
+            frame.quote = character
+        elif character not in _BLANK and not frame.closing and not (at_start and character == frame.mark):
+            frame.quote = ""
+
     def _read_inline(self, frame: _Frame, character: str, at_start: bool) -> Region:
+        if (at_start and character not in _LETTERS and character < "\x80") or (
+            character == ">" and self._phase == _START
+        ):
+            frame.torn = frame.torn or "\n" in frame.info  # another block may begin with this line
+        if character == "\n":
+            frame.info = character
         if character == "`":
             if frame.opening:
                 frame.count += 1
@@ -657,50 +730,64 @@ class Scanner:
         if (self._last == "]" and character in "(:") or (self._last == "\\" and character in _LETTERS):
             self._give_up(Region.LINK)  # no link has this, so a reader may see another one begin
             return True
+        if kind == _LINK and not frame.nested:
+            self._read_plain_link(frame, character)
+            return True
         escaped, frame.escaped = escaped or (frame.escaped and character == "\n"), escaped and character == "\r"
         if escaped or character == "\\":
             frame.started = True
             return False
         if not frame.started:
-            if character in _BLANK:
-                frame.uncertain = frame.uncertain or character == "\n"
+            if character in _BLANK or (character == ">" and self._phase == _START):  # the mark of a quotation
+                frame.hazard = frame.hazard or character == "\n"
                 return False
             frame.started = True
             if character == "<":
                 frame.angle = frame.hazard = True
                 return True
         if frame.angle:
-            comment = (
-                character in "!?" or frame.uncertain or self._html or self._disputed
-            )  # a line may begin with a tag
-            if character in "`~":  # a fence may begin in the next line
-                self._give_up(Region.LINK)
-                return True
-            if self._last == "<" and comment and character in _OPENS_MARKUP:
-                self._give_up(Region.MARKUP)
-                return True
-            if character in "\"'":  # without a link it may be a tag, which goes on to the other quotation mark
-                self._give_up(Region.LINK)
-                return True
-            if character == ">" or (character == "\n" and kind == _LINK):
+            if character == ">" and self._phase != _START:
                 frame.angle = False
-            return character != "\n"
-        if kind == _DEFINITION:
-            return False
-        if frame.quote:
-            if character == frame.quote:
-                frame.quote, frame.torn = "", True
-        elif frame.torn and character not in _BLANK + ")":  # another title, or a longer one
-            self._give_up(Region.LINK)
+            elif character in _BLANK or character in _UNLIKE_LINK or character in "~>":
+                self._give_up(Region.LINK)
             return True
-        elif character in "\"'" and self._last in _BLANK + "(":
-            frame.quote = character
-        elif character in "()":
-            frame.count += 1 if character == "(" else -1
+        if kind == _DEFINITION:
+            if character in "`$<":  # for a reader who sees no definition, these open something
+                self._give_up(Region.LINK)
+            return False
+        frame.count += (character == "(") - (character == ")")  # few readers take such brackets for a link
+        if not frame.count:
+            self._pop()
+        return character in "()"
+
+    def _read_plain_link(self, frame: _Frame, character: str) -> None:
+        """Read ``(address "title")``; whatever is unlike that, readers end at different places."""
+        if frame.angle:
+            frame.angle = character != ">"
+            frame.closing = 0 if frame.angle else 1
+            unlike = character in _BLANK or (frame.angle and character in _UNLIKE_LINK)
+        elif frame.quote:
+            frame.closing += character == frame.quote
+            frame.quote = "" if character == frame.quote else frame.quote
+            unlike = bool(frame.quote) and character in _UNLIKE_LINK
+        elif character == ")":
+            frame.count -= 1
+            unlike = frame.count > 0 and frame.closing > 0
             if not frame.count:
                 self._pop()
-            return True
-        return False
+        elif character in " \t":
+            frame.closing = max(frame.closing, int(frame.started))
+            unlike = frame.count > 1
+        elif not frame.started:
+            frame.started, frame.angle = True, character == "<"
+            unlike = not frame.angle and character in _UNLIKE_LINK
+        elif frame.closing == 1 and character in "\"'" and self._last in " \t":
+            frame.quote, unlike = character, False
+        else:
+            frame.count += character == "("
+            unlike = frame.closing > 0 or (character != "(" and character in _UNLIKE_LINK)
+        if unlike:
+            self._give_up(Region.LINK)
 
     def _is_no_definition(self, frame: _Frame, character: str, at_start: bool) -> bool:
         """Follow destination and title; return whether the character cannot belong to a definition."""
@@ -737,11 +824,11 @@ class Scanner:
             else:
                 self._stray = True
             return
-        if last == "]" and character == "(" and kind not in (_LINK, _DEFINITION):
-            self._push(_LINK, Region.LINK)
+        if (last == "]" or self._bracket_closed) and character == "(" and kind not in (_LINK, _DEFINITION):
+            self._push(_LINK, Region.LINK).nested = last != "]"
             return
         in_link = kind in (_LINK, _DEFINITION)
-        if last == "]" and character == ":" and self._line_label and not in_link:
+        if last == "]" and character == ":" and (self._line_label or self._open_label) and not in_link:
             self._tag_colon = self._after_tag
             if not self._after_tag:
                 self._push(_DEFINITION, Region.LINK).hazard = self._abbreviation
@@ -783,8 +870,14 @@ class Scanner:
     def _read_angle(self, frame: _Frame, character: str) -> Region:
         name = frame.destination
         if frame.lost:
-            if character in _NOT_LOST:
+            if character in _NOT_LOST or (character == ">" and self._phase == _START):
                 self._spoil_angle()
+            return Region.MARKUP
+        if character == ">" and self._phase == _START:  # the mark of a quotation, which ends no tag
+            self._spoil_angle()
+            return Region.MARKUP
+        if character == ">" and name.endswith(" ") and not frame.started:  # markdown2 ends no tag here
+            self._spoil_angle()
             return Region.MARKUP
         if character == ">":
             self._frames.pop()
@@ -837,6 +930,9 @@ class Scanner:
 
     def _read_json(self, frame: _Frame, character: str) -> None:
         if not frame.string:
+            if character not in _OUTSIDE_STRINGS:  # no JSON, so other readers may see attributes here
+                self._give_up(Region.JSON)
+                return
             self.role = Role.SEPARATOR if character in '{}[],:"' else Role.TEXT
             if character == '"':
                 frame.string = True
