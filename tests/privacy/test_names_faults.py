@@ -96,7 +96,6 @@ READ_FAULTS: dict[str, Fault] = {
         "_opens_code",
         ('if token.kind != "number"', 'if token.text > "4" or token.kind != "number"'),
     ),
-    "a bracket closes between digits though none is open": (Places, "_digits_end", ("if not is_open:", "if False:")),
     "a number of a list is kept by its value": (
         Places,
         "_counts_on",
@@ -105,7 +104,10 @@ READ_FAULTS: dict[str, Fault] = {
     "a number of a list counts on from one that is hidden": (
         Places,
         "_counts_on",
-        ("        return False\n    if gap[:1]", "        return False\n    self._counted = int(number)\n    if gap[:1]"),
+        (
+            "> _LONGEST_LISTED:\n        return False",
+            "> _LONGEST_LISTED:\n        self._counted = int(number[:1] in '123456789' and number[:1])\n        return False",
+        ),
     ),
     "a time has its hour in the layout": (
         strings,
@@ -121,7 +123,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a title of a woman has a layout of its own": (
         Lexicon,
         "_capital",
-        ("TITLE_LAYOUTS.get(folded, \"\") if", "folded[:2] if"),
+        ('TITLE_LAYOUTS.get(folded, "") if', 'TITLE_LAYOUTS.get(folded, "") * (folded != "mrs") if'),
     ),
     "the length of a word before a separator decides whether it is one": (
         chunks.Chunks,

@@ -36,9 +36,9 @@ _SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
 #: Common words that are not letters with single marks between them.
-_SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
-#: Numbers that are words of the language.
-_EXPRESSIONS = frozenset(("24/7",))
+_SHOWN_WHOLE = frozenset(
+    "a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn 24/7".split()
+)
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
 #: Words with marks between them, a separator, and what is behind it: ``user=`` and a name, the cells of a row.
@@ -182,7 +182,7 @@ class Chunks:
 
     def _number(self, core: str) -> Token:
         """Return the token of a plain number; an expression is kept."""
-        if core in _EXPRESSIONS and not self._lexicon.is_denied(core):
+        if core in _SHOWN_WHOLE and not self._lexicon.is_denied(core):
             return new(Token, (SHOWN, core, core, LOWER, "", "", 0))
         return number(core)
 

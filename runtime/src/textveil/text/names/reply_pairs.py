@@ -97,8 +97,7 @@ def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:
 def _years(output: str, original: str) -> Iterator[Pair]:
     """A range of years with either dash, and each year of it alone."""
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
-    for mark in {"-", "\u2013"} - {output[4:5]}:
-        yield Pair(mark.join(years), mark.join(originals))
+    yield from (Pair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(Pair, years, originals)
 
 
