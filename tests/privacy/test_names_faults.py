@@ -114,7 +114,11 @@ READ_FAULTS: dict[str, Fault] = {
         "time_layout",
         ('re.sub("[0-9]", "0", ', 're.sub("[0-8]", "0", '),
     ),
-    "a time has one of two endings in the layout": (strings, "time_layout", ('f"p{ending', 'f"{ending[1].lower()}{ending')),
+    "a time has one of two endings in the layout": (
+        strings,
+        "time_layout",
+        ('f"p{ending', 'f"{ending[1].lower()}{ending'),
+    ),
     "a range of years has its order in the layout": (
         strings,
         "number_kind",

@@ -537,7 +537,8 @@ export class Places {
     if (cls !== DIGITS || text.length > 2 || (text !== "1" && text !== String(this.#counted + 1))) return false;
     const before = this.#gap(place).replace(beforeListed, "");
     const gap = this.#gap(place + 1);
-    if (!/^[.)]/.test(gap) || !blanksListed.test(gap) || !(before === "" || lineBreak.test(before.slice(-1)))) return false;
+    if (!/^[.)]/.test(gap) || !blanksListed.test(gap) || !(before === "" || lineBreak.test(before.slice(-1))))
+      return false;
     if (this.#digitsEnd(place) > place + 1) return false;
     this.#counted = Number(text);
     return true;

@@ -88,7 +88,16 @@ export class Surrogates {
   /** All kinds that something may come out for. */
   get kinds(): string[] {
     const listed = [...this.pools.keys()].filter((name) => !/^(?:word|title)-/.test(name));
-    return [...listed, ...Object.keys(this.#sizes), "number", "digits", "time", "person", SPELLED_NUMBER, SPELLED_LETTERS];
+    return [
+      ...listed,
+      ...Object.keys(this.#sizes),
+      "number",
+      "digits",
+      "time",
+      "person",
+      SPELLED_NUMBER,
+      SPELLED_LETTERS,
+    ];
   }
 
   /** How many outputs a kind of a layout has. */
