@@ -106,7 +106,7 @@ READ_FAULTS: dict[str, Fault] = {
         "_counts_on",
         (
             "> _LONGEST_LISTED:\n        return False",
-            "> _LONGEST_LISTED:\n        self._counted = int(number[:1] in '123456789' and number[:1])\n        return False",
+            "> _LONGEST_LISTED:\n        self._counted = ord(number[0]) - ord('0')\n        return False",
         ),
     ),
     "a time has its hour in the layout": (
