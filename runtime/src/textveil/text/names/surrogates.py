@@ -95,7 +95,7 @@ class Surrogates:
     def _listed(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """What ``of`` returns, of all kinds but numbers, of which there are too many layouts."""
         kinds = [
-            tuple(name.split("-", 1)) if name.startswith(_WITH_LAYOUT) else (name, "")
+            (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_WITH_LAYOUT) else (name, "")
             for name in (*self._pools, *self._sizes)
         ]
         return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
