@@ -68,7 +68,7 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "a card that is put aside for the original": (
         "_draw", (("else ()", "else {part.folded, 'seven', '7', 'boston', 'texas'}"),)),
     "a pool that depends on the original": (
-        "_draw", (("kind, layout, size, self", "kind, layout, size - len(part.text) % 3, self"),)),
+        "_draw", (("kind, layout, size, self", "kind, layout, max(1, size - len(part.text) % 3), self"),)),
     "an output with the length of the original": (
         "_piece", (("(mention, parts)", "(mention, (*parts[:-1], parts[-1] + '.' * (len(original) % 2)))"),)),
 }  # fmt: skip

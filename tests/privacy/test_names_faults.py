@@ -88,8 +88,46 @@ READ_FAULTS: dict[str, Fault] = {
     "two first words of a place are read apart": (Words, "_address", ("after += 1", "break")),
     "digits beside each other are told by their values": (
         Places,
-        "_digits",
-        ("if self._beside_month(last, start, end):", "if self._words[last].text > '5':"),
+        "_is_joined",
+        ("return not self._beside_month(place, start, end)", "return self._words[place].text <= '5'"),
+    ),
+    "a bracket between digits joins by their value": (
+        Places,
+        "_opens_code",
+        ('if token.kind != "number"', 'if token.text > "4" or token.kind != "number"'),
+    ),
+    "a number of a list is kept by its value": (
+        Places,
+        "_counts_on",
+        ('number not in ("1", str(self._counted + 1))', 'number not in "1234567"'),
+    ),
+    "a number of a list counts on from one that is hidden": (
+        Places,
+        "_counts_on",
+        (
+            "> _LONGEST_LISTED:\n        return False",
+            "> _LONGEST_LISTED:\n        self._counted = ord(number[0]) - ord('0')\n        return False",
+        ),
+    ),
+    "a time has its hour in the layout": (
+        strings,
+        "time_layout",
+        ('re.sub("[0-9]", "0", ', 're.sub("[0-8]", "0", '),
+    ),
+    "a time has one of two endings in the layout": (
+        strings,
+        "time_layout",
+        ('f"p{ending', 'f"{ending[1].lower()}{ending'),
+    ),
+    "a range of years has its order in the layout": (
+        strings,
+        "number_kind",
+        ('return "year-range", years[1]', 'return "year-range", years[1] * (1 + (string[:4] > string[-4:]))'),
+    ),
+    "a title of a woman has a layout of its own": (
+        Lexicon,
+        "_capital",
+        ('TITLE_LAYOUTS.get(folded, "") if', 'TITLE_LAYOUTS.get(folded, "") * (folded != "mrs") if'),
     ),
     "the length of a word before a separator decides whether it is one": (
         chunks.Chunks,

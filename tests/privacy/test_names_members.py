@@ -15,6 +15,7 @@ from names_soup import skeleton, soup
 from textveil import Sanitizer
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, STRICT
 from textveil.text.names import rewrite
+from textveil.text.names.lexicon import TITLE_LAYOUTS
 from textveil.text.names.plan import NamesPlan, NamesPlans
 from textveil.text.segmentation import key, split_clitic
 
@@ -147,10 +148,17 @@ def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
         assert all(are_alike(plan, frame, single) for frame in LOWER), kind
 
 
+def layout_of(kind: str, word: str) -> str:
+    """The layout of a word of a closed list: of some titles whether they are of a woman or a man."""
+    return TITLE_LAYOUTS.get(word, "") if kind == "title" else ""
+
+
 def test_every_word_of_a_closed_list_is_as_any_other(plan: NamesPlan) -> None:
     """Weekdays, numbers and groups in every case pattern; months, titles and offices with a capital."""
     for kind, found in members(plan, CLOSED):
-        assert all(are_alike(plan, MIDDLE[0], map(case, found), drawn=True) for case in (title, str.upper)), kind
+        by_layout = [[word for word in found if layout_of(kind, word) == layout] for layout in ("", "ms", "mr")]
+        for alike in by_layout:
+            assert all(are_alike(plan, MIDDLE[0], map(case, alike), drawn=True) for case in (title, str.upper)), kind
         if kind in CLOSED[:3]:
             assert all(are_alike(plan, frame, plain(plan, found)) for frame in LOWER), kind
 

@@ -4,10 +4,12 @@ import math
 import re
 from typing import Any
 
+from .names_words import title_layout
+
 LEAST = {"0": 0, "1": 1, "2": 10, "3": 100, "4": 2100, "5": 10_000, "7": 10**6, "10": 10**9}
 WHOLES = {"0": 1, "1": 9, "2": 90, "3": 900, "4": 7900, "5": 90_000, "7": 9 * 10**6, "10": 9 * 10**9}
 FIXED = {
-    "year": 80, "day": 28, "age": 72, "time": 144, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
+    "year": 80, "year-range": 700, "day": 28, "age": 72, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
     "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
     "postcode": 99_000, "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000,
     "symbol": 1, "other": 1,
@@ -17,14 +19,16 @@ SPELLED = {
     "x": ["double", "triple"], "a": ["and"], "p": ["point"],
 }  # fmt: skip
 CODE = "ABDEJQUWXZ"
-NEVER_CONSISTENT = set("number digits year day age time date ordinal decade initial letter title".split())
+NEVER_CONSISTENT = set("number digits year year-range day age time date ordinal decade initial letter title".split())
 
 
 def size(pools: dict[str, list[str]], kind: str, layout: str) -> int:
     """How many members a kind of a layout has."""
-    listed = pools.get(f"word-{layout}" if kind == "word" and layout else kind)
+    listed = pool_of(pools, kind, layout)
     if listed is not None:
         return len(listed)
+    if kind == "time":
+        return math.prod(math.prod(wheels) for wheels in map(wheels_of, times_of(layout)))
     if kind == "number":
         whole, _, _, decimals = number_layout(layout)
         return WHOLES[whole] * 10**decimals
@@ -52,7 +56,7 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
         if re.fullmatch("[0-9]*[.][0-9]+", found):
             return f"0{found}" if found[0] == "." else found
         return "".join(character for character in found if character in "0123456789").lstrip("0") or "0"
-    listed = pools.get(f"word-{layout}" if kind == "word" and layout else kind)
+    listed = pool_of(pools, kind, layout)
     if listed is not None:
         if case == "UPPER":
             return listed[i].upper()
@@ -64,6 +68,10 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
         return number(layout, i)
     if kind == "digits":
         return digits(layout, i)
+    if kind == "time":
+        return times(layout, i)
+    if kind == "year-range":
+        return f"{1950 + i // 10}{layout}{1951 + i // 10 + i % 10}"
     if kind in ("spelled-number", "spelled-letters"):
         return spell(spelled(pools, kind, layout), i, case)
     return MADE[kind](i) if kind in MADE else named(pools, kind, i)
@@ -128,7 +136,52 @@ def digits(layout: str, i: int) -> str:
         written += str(i % 10**others).zfill(others) if others else ""
         i //= 10**others
         place = start + len(group)
-    return written + layout[place:]
+    written += layout[place:]
+    found = re.fullmatch("([0-9]+)([^0-9]+)([0-9]+)", written)
+    if found and len(found[1]) == len(found[3]):
+        return min(found[1], found[3]) + found[2] + max(found[1], found[3])
+    return written
+
+
+def times_of(layout: str) -> list[str]:
+    """The times of a layout: one or two."""
+    return re.split("[-‐‑‒–]", layout)
+
+
+def wheels_of(layout: str) -> list[int]:
+    """How many hours, minutes, seconds and endings a time of a layout has, as far as it has them."""
+    hours = 9 if layout[:2] in ("0:", "0.") else 12
+    rest = {0: [], 1: [12], 2: [60, 60]}[layout.count("00") - (layout[:2] == "00")]
+    return [hours, *rest, *([2] if "m" in layout.lower() else [])]
+
+
+def times(layout: str, i: int) -> str:
+    """One or two times."""
+    written = []
+    for part in times_of(layout):
+        values = []
+        for wheel in wheels_of(part):
+            values.append(i % wheel)
+            i //= wheel
+        ending = part.lstrip("0:.")
+        groups = re.findall("0+|[:.]", part[: len(part) - len(ending)])
+        if ending and not values.pop():
+            ending = ("A" if ending[0] == "P" else "a") + ending[1:]
+        values[0] += 1
+        if len(values) == 2:
+            values[1] *= 5
+        clock = "".join(str(values.pop(0)).zfill(len(group)) if group[0] == "0" else group for group in groups)
+        written.append(clock + ending)
+    dash = next((c for c in layout if c in "-‐‑‒–"), "")
+    return dash.join(written)
+
+
+def pool_of(pools: dict[str, list[str]], kind: str, layout: str) -> list[str] | None:
+    """The pool of a kind by list, of a layout."""
+    if kind == "title":
+        others = [title for title in pools["title"] if not title_layout(title.lower())]
+        return {"ms": ["Ms"], "mr": ["Mr"], "": others or pools["title"]}[layout]
+    return pools.get(f"word-{layout}" if kind == "word" and layout else kind)
 
 
 def ordinal(n: int) -> str:
@@ -151,7 +204,6 @@ MADE: dict[str, Any] = {
     "year": lambda i: f"{1950 + i}",
     "day": lambda i: f"{1 + i}",
     "age": lambda i: f"{18 + i}",
-    "time": lambda i: f"{1 + i // 12}:{i % 12 * 5:02}",
     "date": lambda i: f"{1950 + i // 336}-{1 + i // 28 % 12:02}-{1 + i % 28:02}",
     "ordinal": lambda i: ordinal(2 + i),
     "decade": lambda i: f"{1930 + 10 * i}s",

@@ -19,6 +19,7 @@ SPANS = set("year years yr yrs month months week weeks".split())
 JOINS = {" ", "\xa0", "-", "‐", "‑", " & "}
 DOTS = {".", ". "}
 BETWEEN_DIGITS = {" ", "\xa0", "-", "–", ")", ") ", " ("}
+CLOSED = {")", ") "}
 DATED = {" ", ". "}
 TITLE = "<title>"
 SMALL_TALK = ("word", "group", "number-word", "weekday", "spelled-number")
@@ -54,6 +55,7 @@ class Text:
         self.shown = 0
         self.hidden: set[int] = set()
         self.free = 0  # the first word behind the last slot
+        self.counted = 0  # the last number of a list that is kept
 
     def lines(self) -> list[range]:
         """The words of each line."""
@@ -83,6 +85,10 @@ class Text:
         end = self.address_end(i) if word.bits & {"unit", "first"} else i
         if i in self.hidden and word.cls == "shown" and not self.has_capital:
             slot = self.slot("word", i, i + 1)
+        elif i == self.line.start and self.counts_on(i):
+            self.shown += 1
+            found[-1] += word.text
+            return i + 1
         elif end > i:
             slot = self.slot("unit" if "unit" in word.bits else "word", i, end)
         elif self.is_shown(i):
@@ -338,7 +344,7 @@ class Text:
         """Whether the gap before digits joins nothing without the sign at its end."""
         rest = self.gaps[i][:-1]
         spaced = is_in("blank", rest[-1]) or rest[-1] in "\x1c\x1d\x1e\x1f" if rest else i == self.line.start
-        return spaced and (i == self.line.start or self.words[i - 1].cls != "digits")
+        return spaced and (i == self.line.start or self.words[i - 1].cls != "digits" or rest not in BETWEEN_DIGITS)
 
     def number(self, i: int) -> tuple[Slot, bool]:
         """The slot of the digits at a place, and whether a sign before it may belong to it."""
@@ -348,16 +354,50 @@ class Text:
         if self.is_beside_month(i):
             day = word.kind == "number" and word.layout in ("1", "2")
             return self.slot("day" if day else word.kind, i, i + 1, layout="" if day else word.layout), False
-        end = i + 1
-        while (
-            end in self.line
-            and self.words[end].cls == "digits"
-            and self.gaps[end] in BETWEEN_DIGITS
-            and not self.is_beside_month(end)
-        ):
-            end += 1
+        end = self.numbers_end(i)
         alone = end == i + 1
         return self.slot(word.kind if alone else "several", i, end, layout=word.layout if alone else ""), True
+
+    def numbers_end(self, i: int) -> int:
+        """Where the numbers end that are one slot with that at a place."""
+        first = self.words[i]
+        level = 1 if self.gaps[i].endswith("(") and self.is_apart(i) else 0
+        end = i + 1
+        while self.goes_on(end):
+            if self.gaps[end] == " (":
+                short = first.kind == "number" and first.layout in ("1", "2", "3")
+                if level or end != i + 1 or not short or not self.closes(end):
+                    break
+                level = 1
+            elif self.gaps[end] in CLOSED:
+                if not level:
+                    break
+                level = 0
+            end += 1
+        return end
+
+    def closes(self, i: int) -> bool:
+        """Whether a bracket that opens before a number closes before another."""
+        gaps = [self.gaps[j] for j in itertools.takewhile(self.goes_on, range(i + 1, self.line.stop))]
+        brackets = [gap for gap in gaps if gap in CLOSED or gap == " ("]
+        return brackets[:1] not in ([], [" ("])
+
+    def goes_on(self, i: int) -> bool:
+        """Whether a number stands at a place behind a gap that may join it."""
+        digits = i in self.line and self.words[i].cls == "digits" and self.gaps[i] in BETWEEN_DIGITS
+        return digits and not self.is_beside_month(i)
+
+    def counts_on(self, i: int) -> bool:
+        """Whether a number is that of the next entry of a list, or of the first."""
+        word, behind = self.words[i], self.gaps[i + 1]
+        if word.cls != "digits" or len(word.text) > 2 or word.text not in ("1", str(self.counted + 1)):
+            return False
+        before = self.gaps[i].rstrip("#*>_( \t\xa0")
+        stops = behind[:1] in (".", ")") and bool(set(behind) & set(" \t\xa0\r\n"))
+        if not stops or (before and before[-1] not in BREAKS) or self.numbers_end(i) != i + 1:
+            return False
+        self.counted = int(word.text)
+        return True
 
     def is_beside_month(self, i: int) -> bool:
         """Whether a month is before or behind a number."""

@@ -48,7 +48,9 @@ def kind_of(string: str) -> tuple[str, str]:
     low = string.lower()
     for kind, fits in (("mac", is_mac), ("ip", is_ip), ("time", is_time), ("date", is_date), ("ordinal", is_ordinal)):
         if fits(low):
-            return kind, ""
+            return kind, time_layout(string) if kind == "time" else ""
+    if are_times(low):
+        return "time", time_layout(string)
     if is_decade(low):
         return "decade", ""
     if ("." in string or ":" in string) and (is_url(string) or is_email(string)):
@@ -74,6 +76,8 @@ def beyond_ascii(string: str) -> tuple[str, str]:
         return "symbol", ""
     if "." in string and is_url(string):
         return "url", ""
+    if all(c.isascii() or c in DASH for c in string) and are_times(string.lower()):
+        return "time", time_layout(string)
     return number_kind(string) if are_groups(string) else ("key", "")
 
 
@@ -169,6 +173,26 @@ def is_time(low: str) -> bool:
     return len(hour) in (1, 2) and is_decimals(hour) and (not dot or (len(minutes) == 2 and is_decimals(minutes)))
 
 
+def are_times(low: str) -> bool:
+    """Two times, or an hour and a time, with a dash between."""
+    parts = split_at(low, DASH)
+    hour = len(parts) == 2 and len(parts[0]) in (1, 2) and is_decimals(parts[0])
+    return len(parts) == 2 and (hour or is_time(parts[0])) and is_time(parts[1])
+
+
+def time_layout(string: str) -> str:
+    """The layout of a time, or of two."""
+    found = ""
+    for part in re.split(f"([{DASH}])", string):
+        clock = part.rstrip("aApPmM.")
+        ending = part[len(clock) :]
+        upper = ending.endswith("M")
+        ending = "p" + ending[1:].lower() if ending else ""
+        clock = "0" if len(clock) <= 2 and clock not in DASH else "".join("0" if c.isdigit() else c for c in clock)
+        found += clock + (ending.upper() if upper else ending)
+    return found
+
+
 def is_date(low: str) -> bool:
     """Three numbers with the same separator."""
     for separator in "/." + DASH:
@@ -211,10 +235,17 @@ def written_number(string: str) -> tuple[str, str, str] | None:
     return None
 
 
+def is_year(string: str) -> bool:
+    """Four digits from 1500 to 2099."""
+    return len(string) == 4 and string.isascii() and string.isdecimal() and 1500 <= int(string) <= 2099
+
+
 def number_kind(string: str) -> tuple[str, str]:
     """The kind of digits with marks between them, and its layout."""
-    if len(string) == 4 and string.isdecimal() and 1500 <= int(string) <= 2099:
+    if is_year(string):
         return "year", ""
+    if len(string) == 9 and string[4] in "/" + DASH and is_year(string[:4]) and is_year(string[5:]):
+        return "year-range", string[4]
     number = written_number(string)
     if number is not None:
         whole, mark, decimals = number

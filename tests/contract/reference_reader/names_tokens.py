@@ -10,7 +10,7 @@ from .inputs import case_pattern, key_of
 from .names_strings import NUMBERS, half_of_code, is_word_character, kind_of, with_unit
 from .names_words import Token, Words
 
-WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
+WHOLE = set("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn 24/7".split())
 ENTITIES = [f"&{name};" for name in "amp quot lt gt nbsp apos mdash ndash hellip".split()]
 BARE = ("quot;", "amp;", "lt;", "gt;")
 NUMBERED = {
@@ -222,11 +222,7 @@ def cut_code(core: str) -> list[str]:
             after = not after
         pieces[-1] += core[place : place + max(1, size)]
         place += max(1, size)
-    if (
-        not set(core) & set('()[]{}=<>"`')
-        or not any(map(is_letter, core))
-        or any(set(piece) & set("@＠\\/") for piece in pieces[::2])
-    ):
+    if not set(core) & set('()[]{}=<>"`') or any(set(piece) & set("@＠\\/") for piece in pieces[::2]):
         return []
     kind, last = kind_of(core)[0], pieces[-1]
     if kind in ("url", "email") or (kind == "file" and (len(last) < 2 or after or kind_of(last)[0] != "file")):

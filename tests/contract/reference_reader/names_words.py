@@ -37,6 +37,10 @@ NUMBER_WORDS = {
     **dict.fromkeys("hundred thousand million billion trillion".split(), "s"),
     **dict.fromkeys("double triple treble".split(), "x"),
 }
+TITLES = {
+    "ms": set("ms mrs miss missus madam madame mme mlle frau senora señora señorita".split()),
+    "mr": set("mr mister monsieur herr senor señor".split()),
+}
 CLITICS = ("'re", "'ve", "'ll", "'s", "'m", "'d")
 
 
@@ -135,7 +139,8 @@ class Words:
         kind = self.first_kind(key, WITH_CAPITAL)
         number = {"number"} if kind == "number-word" or (not kind and plain and key in NUMBER_WORDS) else set()
         if kind:
-            return Token("alone", stem, key, case, kind, bits=frozenset(bits & {"at-sentence"} | number))
+            layout = title_layout(key) if kind == "title" else ""
+            return Token("alone", stem, key, case, kind, layout, frozenset(bits & {"at-sentence"} | number))
         bits |= number
         bits |= {"dotted"} if key in DOTTED else {"form"} if key in FORMS and stem != "CO" else set()
         return Token("capital", stem, key, case, bits=frozenset(bits))
@@ -147,6 +152,11 @@ class Words:
     def first_kind(self, key: str, kinds: tuple[str, ...]) -> str:
         """The first of some kinds that lists a key."""
         return next((kind for kind in kinds if key in self.kind(kind)), "")
+
+
+def title_layout(key: str) -> str:
+    """The layout of a title: of a woman, of a man, or nothing."""
+    return next((layout for layout, titles in TITLES.items() if key in titles), "")
 
 
 def straight(word: str) -> str:

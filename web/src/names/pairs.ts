@@ -39,7 +39,8 @@ export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
         for (const pair of inContext(pieces, place, output, original)) if (pair.output !== date?.output) yield pair;
       } else if (!never.has(kind)) {
         yield { output, original };
-        if (kind === "account") yield { output: output.replace(/^0+/, ""), original };
+        if (kind === "year-range") yield* years(output, original);
+        else if (kind === "account") yield { output: output.replace(/^0+/, ""), original };
         else if (kind === "organization") yield* outer(output.split(/\s+/), original.split(/\s+/));
         else if (kind === "number" && output.endsWith("0") && output.includes(".")) {
           yield { output: output.replace(/0+$/, "").replace(/\.+$/, ""), original };
@@ -55,6 +56,16 @@ function* outer(output: readonly string[], original: readonly string[]): Generat
   if (output.length < 2 || original.length < 2) return;
   yield { output: output[0] ?? "", original: original[0] ?? "" };
   if (output.length === original.length) yield { output: output.at(-1) ?? "", original: original.at(-1) ?? "" };
+}
+
+/** A range of years with either dash, and each year of it alone. */
+function* years(output: string, original: string): Generator<Pair> {
+  const [ours, theirs] = [output, original].map((range) => range.match(/[0-9]+/g) ?? []);
+  if (ours === undefined || theirs === undefined) return;
+  for (const mark of ["-", "\u2013"]) {
+    if (mark !== output.charAt(4)) yield { output: ours.join(mark), original: theirs.join(mark) };
+  }
+  for (const [place, year] of ours.entries()) yield { output: year, original: theirs[place] ?? "" };
 }
 
 function* inContext(pieces: readonly Piece[], place: number, output: string, original: string): Generator<Pair> {

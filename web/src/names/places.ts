@@ -2,6 +2,8 @@
 
 import {
   ABBREVIATIONS,
+  BEFORE_LISTED,
+  BLANKS_LISTED,
   CONNECTORS,
   ENDS_SENTENCE,
   JOINS,
@@ -92,6 +94,10 @@ const joinsForms = set(JOINS_FORMS);
 const smallKinds = set(["word", "group", "number-word", "weekday", SPELLED_NUMBER]);
 const withPlus = set([GROUP, "phone", "account"]);
 const shortNumbers = set(["1", "2", "3"]);
+const closesBracket = set([")", ") "]);
+const OPENS_BRACKET = " (";
+const beforeListed = new RegExp(`${inClass(BEFORE_LISTED).source}+$`);
+const blanksListed = inClass(BLANKS_LISTED);
 
 /** One text: its words, the gap before each, and that at its end. */
 export class Places {
@@ -102,6 +108,8 @@ export class Places {
   /** The first word behind the last slot. */
   #free = 0;
   #capitals = false;
+  /** The last number of a list that is kept. */
+  #counted = 0;
   readonly #hidden: Uint8Array;
   /** Words before this place begin no part of an address that is longer: they were looked at. */
   #plainStart = 0;
@@ -150,7 +158,7 @@ export class Places {
       const word = this.#word(place);
       written += gaps[place] ?? "";
       let slot: Slot;
-      if (this.#isShown(place)) {
+      if ((place === this.#start && this.#countsOn(place)) || this.#isShown(place)) {
         this.shown++;
         written += word.text;
         place++;
@@ -472,23 +480,67 @@ export class Places {
       const day = word.kind === "number" && (word.layout === "1" || word.layout === "2");
       return this.#slot(day ? "day" : word.kind, place, place + 1, LOWER, day ? "" : word.layout);
     }
-    let end = place + 1;
-    while (
-      end < this.#end &&
-      this.#word(end).cls === DIGITS &&
-      joinsDigits.has(this.#gap(end)) &&
-      !this.#besideMonth(end)
-    ) {
-      end++;
-    }
+    const end = this.#digitsEnd(place);
     const alone = end === place + 1;
     const slot = this.#slot(alone ? word.kind : GROUP, place, end, LOWER, alone ? word.layout : "");
-    const gap = this.#gap(place);
-    const [sign, rest] = [gap.slice(-1), gap.slice(0, -1)];
-    const first = place === this.#start;
-    const apart = (rest === "" ? first : white.test(rest)) && (first || this.#word(place - 1).cls !== DIGITS);
+    const sign = this.#gap(place).slice(-1);
     const belongs = (sign === "+" && withPlus.has(slot.kind)) || (sign === "(" && slot.text.includes(")"));
-    if (apart && belongs) slot.text = `\0${slot.text}`;
+    if (belongs && this.#isApart(place)) slot.text = `\0${slot.text}`;
     return slot;
+  }
+
+  /** Whether the gap before digits joins nothing without the sign at its end. */
+  #isApart(place: number): boolean {
+    const rest = this.#gap(place).slice(0, -1);
+    const first = place === this.#start;
+    if (!(rest === "" ? first : white.test(rest))) return false;
+    return first || this.#word(place - 1).cls !== DIGITS || !joinsDigits.has(rest);
+  }
+
+  /** Where the digits end that are one slot with those at a place. A bracket opens before them, or behind short ones. */
+  #digitsEnd(place: number): number {
+    let isOpen = this.#gap(place).endsWith("(") && this.#isApart(place);
+    let end = place + 1;
+    for (; this.#isJoined(end); end++) {
+      const gap = this.#gap(end);
+      if (gap === OPENS_BRACKET) {
+        if (isOpen || end > place + 1 || !this.#opensCode(place)) break;
+        isOpen = true;
+      } else if (closesBracket.has(gap)) {
+        if (!isOpen) break;
+        isOpen = false;
+      }
+    }
+    return end;
+  }
+
+  /** Whether digits are short, and a bracket behind them has digits in it and behind it. */
+  #opensCode(place: number): boolean {
+    const word = this.#word(place);
+    if (word.kind !== "number" || !shortNumbers.has(word.layout)) return false;
+    let end = place + 2;
+    for (; this.#isJoined(end) && !closesBracket.has(this.#gap(end)); end++) {
+      if (this.#gap(end) === OPENS_BRACKET) return false;
+    }
+    return this.#isJoined(end);
+  }
+
+  /** Whether digits without a month beside them are at a place, and a gap that may join them is before it. */
+  #isJoined(place: number): boolean {
+    if (place >= this.#end || this.#word(place).cls !== DIGITS || !joinsDigits.has(this.#gap(place))) return false;
+    return !this.#besideMonth(place);
+  }
+
+  /** Whether the first word of a line is the next number of a list, or 1; it is kept then. */
+  #countsOn(place: number): boolean {
+    const { cls, text } = this.#word(place);
+    if (cls !== DIGITS || text.length > 2 || (text !== "1" && text !== String(this.#counted + 1))) return false;
+    const before = this.#gap(place).replace(beforeListed, "");
+    const gap = this.#gap(place + 1);
+    if (!/^[.)]/.test(gap) || !blanksListed.test(gap) || !(before === "" || lineBreak.test(before.slice(-1))))
+      return false;
+    if (this.#digitsEnd(place) > place + 1) return false;
+    this.#counted = Number(text);
+    return true;
   }
 }

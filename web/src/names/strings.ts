@@ -2,6 +2,7 @@
 
 import { type Characters, L, N } from "../characters.js";
 import {
+  DASH,
   DATE,
   DECADE,
   DIGIT_GROUPS,
@@ -19,9 +20,11 @@ import {
   PATH,
   SSN,
   TIME,
+  TIMES,
   TLD,
   UUID,
   WITH_UNIT,
+  YEARS_BETWEEN,
 } from "../generated.js";
 import { isAscii } from "../words.js";
 
@@ -54,6 +57,8 @@ const [path, number, groups, iban, ssn] = [PATH, NUMBER, DIGIT_GROUPS, IBAN, SSN
   RegExp,
 ];
 const [time, decade, outward, inward] = [anyCase(TIME), anyCase(DECADE), anyCase(OUTWARD), anyCase(INWARD)];
+const [times, years, dash] = [anyCase(TIMES), exact(YEARS_BETWEEN), new RegExp(DASH)];
+const ENDING = /([ap])(\.?m)/i;
 /** Bits of the halves of a postal code. */
 export const OUTWARD_HALF = 512;
 export const INWARD_HALF = 1024;
@@ -76,7 +81,10 @@ export function stringKind(string: string, characters: Characters): Kind {
   if (!isAscii(string)) return beyondAscii(string, characters);
   if (string.includes("@")) return [string.startsWith("@") ? "handle" : email.test(string) ? "email" : "key", ""];
   if (string.startsWith("#")) return ["hashtag", ""];
-  for (const [kind, pattern] of FIRST) if (pattern.test(string)) return [kind, ""];
+  for (const [kind, pattern] of FIRST) {
+    if (kind === "decade" && times.test(string)) return ["time", timeLayout(string)];
+    if (pattern.test(string)) return [kind, kind === "time" ? timeLayout(string) : ""];
+  }
   if (string.includes(".") || string.includes(":")) {
     if (isUrl(string, characters)) return ["url", ""];
     if (email.test(string)) return ["email", ""];
@@ -93,7 +101,18 @@ function beyondAscii(string: string, characters: Characters): Kind {
   if (string.startsWith("#")) return ["hashtag", ""];
   if (![...string].some((character) => characters.is(character.codePointAt(0) ?? 0, L | N))) return ["symbol", ""];
   if (string.includes(".") && isUrl(string, characters)) return ["url", ""];
+  if (times.test(string)) return ["time", timeLayout(string)];
   return groups.test(string) ? numberKind(string) : ["key", ""];
+}
+
+/** The layout of a time, or of two with a dash between: zeros for digits, and `pm` for either ending. */
+function timeLayout(string: string): string {
+  const at = dash.exec(string);
+  if (at !== null) return timeLayout(string.slice(0, at.index)) + at[0] + timeLayout(string.slice(at.index + 1));
+  const ending = ENDING.exec(string);
+  const clock = (ending === null ? string : string.slice(0, ending.index)).replace(/[0-9]/g, "0");
+  const after = ending === null ? "" : `p${(ending[2] ?? "").toLowerCase()}`;
+  return (clock === "00" ? "0" : clock) + (string.endsWith("M") ? after.toUpperCase() : after);
 }
 
 /** The pattern of a URL, in any case. */
@@ -117,6 +136,8 @@ function isUrl(string: string, characters: Characters): boolean {
 /** The kind of digits with marks between them, or of several such groups. */
 export function numberKind(string: string): Kind {
   if (YEAR.test(string)) return ["year", ""];
+  const range = years.exec(string);
+  if (range !== null) return ["year-range", range[1] ?? ""];
   const found = number.exec(string)?.groups;
   if (found !== undefined) return ofNumber(found.whole ?? "", found.mark ?? "", found.decimals ?? "");
   if (ssn.test(string)) return ["ssn", ""];

@@ -12,13 +12,17 @@ import {
   SPELLED,
   SPELLED_LETTERS,
   SPELLED_NUMBER,
+  TITLE_LAYOUTS,
+  TITLES,
   UNREADABLE,
   WHOLES,
   WRITTEN_SMALL,
 } from "../generated.js";
 import { capitalized, LOWER, UPPER } from "../words.js";
 
-const [DAYS, FIRST_YEAR, YEARS, AREAS] = [28, 1950, 80, 400];
+const [DAYS, FIRST_YEAR, YEARS, LONGEST_RANGE, AREAS] = [28, 1950, 80, 10, 400];
+const TWO_TIMES = /^([0:.apm]+)([^0:.apm])(.+)$/i;
+const PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
 const numbers: ReadonlySet<string> = new Set(NUMBERS);
 const small: ReadonlySet<string> = new Set(WRITTEN_SMALL);
@@ -27,7 +31,8 @@ const wholes: Readonly<Record<string, readonly [number, number]>> = WHOLES;
 
 const padded = (value: number, length: number): string => String(value).padStart(length, "0");
 const grouped = (value: number): string => String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
-const pooled = (kind: string, layout: string): string => (kind === "word" && layout !== "" ? `word-${layout}` : kind);
+const pooled = (kind: string, layout: string): string =>
+  layout !== "" && (kind === "word" || kind === "title") ? `${kind}-${layout}` : kind;
 
 /** The outputs of every kind. */
 /** The case pattern of a number of JSON: its substitute is written as such. */
@@ -38,15 +43,21 @@ export class Surrogates {
   readonly #given: readonly string[];
   readonly #family: readonly string[];
 
-  constructor(readonly pools: ReadonlyMap<string, readonly string[]>) {
+  readonly pools: ReadonlyMap<string, readonly string[]>;
+
+  constructor(pools: ReadonlyMap<string, readonly string[]>) {
+    const titles = pools.get("title") ?? [];
+    const others = titles.filter((title) => !(title.toLowerCase() in TITLE_LAYOUTS));
+    const byLayout = Object.entries(TITLES).map(([layout, title]): [string, string[]] => [`title-${layout}`, [title]]);
+    this.pools = new Map([...pools, ["title", others.length > 0 ? others : titles], ...byLayout]);
     this.#given = pools.get("given") ?? [];
     this.#family = pools.get("family") ?? [];
     const [given, family] = [this.#given.length, this.#family.length];
     this.#sizes = {
       year: YEARS,
+      "year-range": (YEARS - LONGEST_RANGE) * LONGEST_RANGE,
       day: DAYS,
       age: 72,
-      time: 144,
       date: 12 * DAYS * YEARS,
       ordinal: 98,
       decade: 8,
@@ -76,8 +87,17 @@ export class Surrogates {
 
   /** All kinds that something may come out for. */
   get kinds(): string[] {
-    const listed = [...this.pools.keys()].filter((name) => !name.startsWith("word-"));
-    return [...listed, ...Object.keys(this.#sizes), "number", "digits", "person", SPELLED_NUMBER, SPELLED_LETTERS];
+    const listed = [...this.pools.keys()].filter((name) => !/^(?:word|title)-/.test(name));
+    return [
+      ...listed,
+      ...Object.keys(this.#sizes),
+      "number",
+      "digits",
+      "time",
+      "person",
+      SPELLED_NUMBER,
+      SPELLED_LETTERS,
+    ];
   }
 
   /** How many outputs a kind of a layout has. */
@@ -91,6 +111,7 @@ export class Surrogates {
     if (kind === "digits") {
       return (layout.match(/0+/g) ?? []).reduce((product, group) => product * 9 * 10 ** (group.length - 1), 1);
     }
+    if (kind === "time") return timeSize(layout);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) return lists.reduce((product, words) => product * words.length, 1);
     return this.#sizes[kind] ?? 0;
@@ -117,6 +138,8 @@ export class Surrogates {
     }
     if (kind === "number") return number(layout, index);
     if (kind === "digits") return digits(layout, index);
+    if (kind === "time") return time(layout, index);
+    if (kind === "year-range") return yearRange(layout, index);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) {
       let rest = index;
@@ -172,7 +195,7 @@ function number(layout: string, index: number): string {
 /** Digits in the places of a layout; no group of them begins with a zero. */
 function digits(layout: string, index: number): string {
   let left = index;
-  return layout.replace(/0+/g, (group) => {
+  const written = layout.replace(/0+/g, (group) => {
     const first = 1 + (left % 9);
     left = Math.floor(left / 9);
     const scale = 10 ** (group.length - 1);
@@ -180,6 +203,50 @@ function digits(layout: string, index: number): string {
     left = Math.floor(left / scale);
     return first + (group.length > 1 ? padded(rest, group.length - 1) : "");
   });
+  const [, first = "", mark = "", second = ""] = PAIR.exec(written) ?? [];
+  return first.length === second.length && first > second ? second + mark + first : written; // at most its scale
+}
+
+/** Two years, the earlier one first, with the mark of the layout between them. */
+function yearRange(layout: string, index: number): string {
+  const start = FIRST_YEAR + Math.floor(index / LONGEST_RANGE);
+  return `${start}${layout}${start + 1 + (index % LONGEST_RANGE)}`;
+}
+
+const groupsOf = (layout: string): string[] => layout.match(/0+/g) ?? [];
+/** 9 where an hour of one digit has minutes behind it, else 12. */
+const hoursOf = (layout: string): number => (/^0[:.]/.test(layout) ? 9 : 12);
+
+/** How many times a layout has: every fifth minute, or every second where it shows seconds. */
+function timeSize(layout: string): number {
+  const two = TWO_TIMES.exec(layout);
+  if (two !== null) return timeSize(two[1] ?? "") * timeSize(two[3] ?? "");
+  return hoursOf(layout) * ([1, 1, 12, 3600][groupsOf(layout).length] ?? 1) * (layout.endsWith("0") ? 1 : 2);
+}
+
+/** A time that is one of a clock of 12 hours, and of one of 24. */
+function time(layout: string, index: number): string {
+  const two = TWO_TIMES.exec(layout);
+  if (two !== null) {
+    const size = timeSize(two[1] ?? "");
+    return time(two[1] ?? "", index % size) + (two[2] ?? "") + time(two[3] ?? "", Math.floor(index / size));
+  }
+  let left = index;
+  const take = (size: number): number => {
+    const value = left % size;
+    left = Math.floor(left / size);
+    return value;
+  };
+  const count = groupsOf(layout).length;
+  const values = [1 + take(hoursOf(layout))];
+  if (count === 2) values.push(5 * take(12));
+  if (count > 2) values.push(take(60), take(60));
+  const ending = layout.replace(/^[0:.]+/, "");
+  const clock = layout
+    .slice(0, layout.length - ending.length)
+    .replace(/0+/g, (group) => padded(values.shift() ?? 0, group.length));
+  const isMorning = left === 0;
+  return clock + (isMorning ? ending.replace("p", "a").replace("P", "A") : ending);
 }
 
 /** Sixteen digits whose last one is not the check digit. */
@@ -207,7 +274,6 @@ const MADE: Readonly<Record<string, (index: number) => string>> = {
   year: (i) => String(FIRST_YEAR + i),
   day: (i) => String(1 + i),
   age: (i) => String(18 + i),
-  time: (i) => `${1 + Math.floor(i / 12)}:${padded((i % 12) * 5, 2)}`,
   date,
   ordinal: (i) => ordinal(2 + i),
   decade: (i) => `${1930 + 10 * i}s`,

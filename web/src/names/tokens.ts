@@ -19,6 +19,7 @@ import {
   NUMBER_WORDS,
   REQUESTS,
   SHOWN_WHOLE,
+  TITLE_LAYOUTS,
   VERBS,
 } from "../generated.js";
 import { GAP as IS_GAP } from "../segments.js";
@@ -119,6 +120,7 @@ const forms: ReadonlySet<string> = new Set(FORMS);
 const nameLike: ReadonlySet<string> = new Set(NAME_LIKE);
 const requests: ReadonlySet<string> = new Set(REQUESTS);
 const numberWords: ReadonlySet<string> = new Set(Object.keys(NUMBER_WORDS));
+const titleLayouts = new Map<string, string>(Object.entries(TITLE_LAYOUTS));
 /** The ending of a word that the skeleton shows; nothing where it has none. */
 export function endingOf(key: string): string {
   if (key.length < SHORTEST_WITH_ENDING || !isAscii(key) || key.endsWith("ss")) return "";
@@ -340,12 +342,11 @@ export class Reader {
     return this.#joined(core) ?? [this.#string(core)];
   }
 
-  /** A core cut at its marks of code; nothing if it has none or no letter, or is an address, a path or a file. */
+  /** A core cut at its marks of code; nothing if it has none, or is an address, a path or a file. */
   #cutCode(core: string): string[] | undefined {
     if (!BRACKETS.test(core)) return undefined;
     const pieces = core.split(CODE_MARKS);
     if (pieces.some((piece, place) => place % 2 === 0 && WHOLE.test(piece))) return undefined;
-    if (![...core].some((character) => this.#isLetterAt(character, 0))) return undefined;
     const kind = stringKind(core, this.characters)[0];
     const last = pieces[pieces.length - 1] ?? "";
     const file = kind === "file" && (last.length < 2 || stringKind(last, this.characters)[0] !== "file");
@@ -516,7 +517,8 @@ export class Reader {
     }
     const kind = this.#firstKind(this.#capitalized, key, [...ANY_CASE, ...CAPITALIZED]);
     const number = kind === "number-word" || (kind === "" && plain && numberWords.has(key)) ? NUMBER : 0;
-    if (kind !== "") return token(ALONE, stem, key, pattern, kind, "", (bits & AT_SENTENCE) | number);
+    const layout = kind === "title" ? (titleLayouts.get(key) ?? "") : "";
+    if (kind !== "") return token(ALONE, stem, key, pattern, kind, layout, (bits & AT_SENTENCE) | number);
     bits |= number;
     if (beginNames.has(key)) bits |= DOTTED;
     if (forms.has(key) && stem !== NO_FORM) bits |= FORM;

@@ -14,11 +14,14 @@ def plans() -> NamesPlans:
     return NamesPlans(Sanitizer.load().bundle)
 
 
-@pytest.mark.parametrize("mark", [" ", "\u00a0", ") "])
+@pytest.mark.parametrize("mark", [" ", "\u00a0", "(", "+1 ("])
 @pytest.mark.parametrize("group", ["7", "21", "4821"])
 @pytest.mark.parametrize("count", range(2, 30))
 def test_many_groups_have_the_kind_of_their_digits(plans: NamesPlans, count: int, group: str, mark: str) -> None:
+    """Also where the first group stands in brackets, or a bracket opens behind a short number."""
     text = mark.join([group] * count)
+    if "(" in mark:
+        text = f"{mark}{group}) {' '.join([group] * (count - 1))}"
     entries = plans.plan({}).reader().read([f"Call {text} now"])[0].entries
     found = [(entry.kind, entry.slot.text) for entry in entries if not isinstance(entry, str)]
     numbers = re.sub("[^0-9]+", "-", text)

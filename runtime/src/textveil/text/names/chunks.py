@@ -36,7 +36,9 @@ _SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
 #: Common words that are not letters with single marks between them.
-_SHOWN_WHOLE = frozenset("a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn".split())
+_SHOWN_WHOLE = frozenset(
+    "a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn 24/7".split()
+)
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
 #: Words with marks between them, a separator, and what is behind it: ``user=`` and a name, the cells of a row.
@@ -82,7 +84,7 @@ class Chunks:
         if chunk[:1] in _ASCII_DIGITS:  # what ``read`` finds too, by way of a dozen patterns
             core = chunk.rstrip(_PLAIN_MARKS)
             if len(core) <= LONGEST_WORD and PLAIN_NUMBER.fullmatch(core):
-                return "", (number(core),), chunk[len(core) :]
+                return "", (self._number(core),), chunk[len(core) :]
         lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
         core = chunk[lead:].rstrip(_PLAIN_MARKS)
         letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
@@ -153,7 +155,7 @@ class Chunks:
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
         if PLAIN_NUMBER.fullmatch(core):
-            return (number(core),)
+            return (self._number(core),)
         if core.replace("'", "").isalpha() and core[0] != "'" if core.isascii() else _LETTERS.fullmatch(core):
             return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
@@ -177,6 +179,12 @@ class Chunks:
             if len(_SLASHES.findall(core)) < 2 and (pieces := _pieces(core)) is not None:
                 return self._joined(pieces)
         return (_string(core),)
+
+    def _number(self, core: str) -> Token:
+        """Return the token of a plain number; an expression is kept."""
+        if core in _SHOWN_WHOLE and not self._lexicon.is_denied(core):
+            return new(Token, (SHOWN, core, core, LOWER, "", "", 0))
+        return number(core)
 
     def _joined(self, pieces: Sequence[str]) -> Sequence[Token]:
         found: list[Token] = []
@@ -264,14 +272,14 @@ def _prefix(chunk: str, start: int) -> int:
 
 
 def _cut_code(core: str) -> list[str] | None:
-    """Cut a chunk at its marks of code; ``None`` if it has none, has no letter, or is an address, a path or a file.
+    """Cut a chunk at its marks of code; ``None`` if it has none, or is an address, a path or a file.
 
-    All this is decided by marks, by which pieces are addresses or files, and by whether there is a letter.
+    All this is decided by marks, and by which pieces are addresses or files.
     """
     if _BRACKETS.isdisjoint(core):
         return None
     pieces = _CODE_MARKS.split(core)
-    if not any(map(str.isalpha, core)) or any(not _WHOLE.isdisjoint(p) for p in pieces[::2]):
+    if any(not _WHOLE.isdisjoint(p) for p in pieces[::2]):
         return None
     kind = string_kind(core)[0]
     is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1])[0] != "file")

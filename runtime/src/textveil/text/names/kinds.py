@@ -51,7 +51,13 @@ CALLED_BY_OTHERS = frozenset(("person", "city", "organization", "group", "word")
 #: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
 CALLED = {
     **dict.fromkeys(("given", "family", "initial"), "person"),
-    **{"the-country": "country", "digits": "number", SPELLED_NUMBER: "number", SPELLED_LETTERS: "letter"},
+    **{
+        "the-country": "country",
+        "digits": "number",
+        "year-range": "year",
+        SPELLED_NUMBER: "number",
+        SPELLED_LETTERS: "letter",
+    },
 }
 
 

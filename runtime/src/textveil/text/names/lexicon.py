@@ -49,6 +49,11 @@ from textveil.text.segmentation import (
 _ANY_CASE = ("weekday", "number-word", "group")
 _LOWER = ("particle",)
 _CAPITALIZED = ("month", "title", "office")
+#: Titles that tell the sex of a person, by their layout: *Mrs* comes out as *Ms*, and *Ms* never as *Mr*.
+TITLE_LAYOUTS = {
+    **dict.fromkeys("ms mrs miss missus madam madame mme mlle frau senora señora señorita".split(), "ms"),
+    **dict.fromkeys("mr mister monsieur herr senor señor".split(), "mr"),
+}
 #: Endings that a replaced word keeps: the skeleton shows them.
 _ENDINGS = ("ing", "ed", "ly", "s")
 #: Letters that are clitics where a blank was lost, as in ``it' s``.
@@ -218,7 +223,9 @@ class Lexicon:
         bits |= DOTTED if folded in _BEGIN_NAMES else FORM if folded in _FORMS and word != _NO_FORM else 0
         kind = self._capitalized.get(folded)
         if kind is not None:
-            return Token(ALONE, word, folded, case, kind, bits=bits & AT_SENTENCE | (kind == "number-word") * NUMBER)
+            layout = TITLE_LAYOUTS.get(folded, "") if kind == "title" else ""
+            bits = bits & AT_SENTENCE | (kind == "number-word") * NUMBER
+            return Token(ALONE, word, folded, case, kind, layout, bits)
         bits |= NUMBER if plain and folded in NUMBER_WORDS else 0
         return new(Token, (CAPITAL, word, folded, case, "", "", bits))
 

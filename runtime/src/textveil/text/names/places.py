@@ -49,7 +49,12 @@ _CONNECTORS = frozenset(("of", "the"))
 _MOST_CONNECTORS = 3
 #: Entries that are joined at a time.
 _JOINED = 1 << 14
+#: Layouts of ages and of area codes.
 _AGES = frozenset(("1", "2", "3"))
+#: Gaps in which a bracket opens and closes between digits.
+_OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
+#: What may stand before the number of a list in its line, blanks behind its mark, and its most digits.
+_BEFORE_LISTED, _BLANKS, _LONGEST_LISTED = "#*>_( \t\u00a0", frozenset(" \t\u00a0\r\n"), 2
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
 
 
@@ -71,6 +76,7 @@ class Places(Words):
         self._spelled, self._special = list[str](), array("I")
         self._first = self._begin = 0  # the first word of these lines, and the first since the last slot
         self._kept: list[str] = []  # what earlier lines have since the last slot
+        self._counted = 0  # the last number of a list that is kept
         self.shown: int = 0
 
     def entries(self) -> Iterator[Entry]:
@@ -118,6 +124,8 @@ class Places(Words):
             if place < self._begin:
                 continue
             token = words[place]
+            if place == start and token.cls == DIGITS and self._counts_on(place, end):
+                continue
             if not self._hidden[place] if token.cls >= CAPITAL else self._is_shown(place, end):
                 continue
             found: list[Entry] = [self._take_kept(place)]
@@ -283,22 +291,74 @@ class Places(Words):
             day = token.kind == "number" and token.layout in ("1", "2")
             found.append(self._slot("day" if day else token.kind, LOWER, "" if day else token.layout, place, place + 1))
             return place + 1
-        last = place + 1
-        while last < end and self._words[last].cls == DIGITS and self._gaps[last] in JOINS_DIGITS:
-            if self._beside_month(last, start, end):
-                break
-            last += 1
+        last = self._digits_end(place, start, end)
         slot = self._slot(token.kind if last == place + 1 else GROUP, LOWER, token.layout, place, last)
         # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside. Only
         # where what is left of the gap joins nothing, so that the next reader of the skeleton finds the same slots.
-        before, sign = self._gaps[place][:-1], self._gaps[place][-1:]
-        spaced = before[-1].isspace() if before else place == start
-        apart = spaced and (place == start or self._words[place - 1].cls != DIGITS)
-        if apart and ((sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)):
+        sign = self._gaps[place][-1:]
+        belongs = (sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)
+        if belongs and self._is_apart(place, start):
             found[-1] = str(found[-1])[:-1]
             slot = slot._replace(text=sign + slot.text)
         found.append(slot)
         return last
+
+    def _is_apart(self, place: int, start: int) -> bool:
+        """Return whether the gap before digits joins nothing without the sign at its end."""
+        before = self._gaps[place][:-1]
+        spaced = before[-1].isspace() if before else place == start
+        return spaced and (place == start or self._words[place - 1].cls != DIGITS or before not in JOINS_DIGITS)
+
+    def _digits_end(self, place: int, start: int, end: int) -> int:
+        """Return where the digits end that are one slot with those at a place.
+
+        A bracket opens before the first of them, or behind a short one (``+49 (30) 1234``), and closes before others.
+        """
+        is_open = self._gaps[place][-1:] == "(" and self._is_apart(place, start)
+        last = place + 1
+        while self._is_joined(last, start, end):
+            gap = self._gaps[last]
+            if gap == _OPENS_BRACKET:
+                if is_open or last > place + 1 or not self._opens_code(place, start, end):
+                    break
+                is_open = True
+            elif gap in _CLOSES_BRACKET:
+                if not is_open:
+                    break
+                is_open = False
+            last += 1
+        return last
+
+    def _opens_code(self, place: int, start: int, end: int) -> bool:
+        """Return whether digits are short, and a bracket behind them has digits in it and behind it."""
+        token = self._words[place]
+        if token.kind != "number" or token.layout not in _AGES:
+            return False
+        last = place + 2
+        while self._is_joined(last, start, end) and self._gaps[last] not in _CLOSES_BRACKET:
+            if self._gaps[last] == _OPENS_BRACKET:
+                return False
+            last += 1
+        return self._is_joined(last, start, end)
+
+    def _is_joined(self, place: int, start: int, end: int) -> bool:
+        """Return whether a gap that may join digits and such digits, without a month beside them, are at a place."""
+        if place >= end or self._words[place].cls != DIGITS or self._gaps[place] not in JOINS_DIGITS:
+            return False
+        return not self._beside_month(place, start, end)
+
+    def _counts_on(self, place: int, end: int) -> bool:
+        """Return whether the first word of a line is the next number of a list, or 1; it is kept then."""
+        number, gap = self._words[place].text, self._gaps[place + 1]
+        if number not in ("1", str(self._counted + 1)) or len(number) > _LONGEST_LISTED:
+            return False
+        before = self._gaps[place].rstrip(_BEFORE_LISTED)
+        if gap[:1] not in (".", ")") or _BLANKS.isdisjoint(gap) or before[-1:] not in LINE_BREAKS | {""}:
+            return False
+        if self._digits_end(place, place, end) > place + 1:
+            return False
+        self._counted = int(number)
+        return True
 
     def _joined_text(self, start: int, stop: int) -> str:
         """Return the text of some entries; of many in small steps, so that other threads go on meanwhile."""

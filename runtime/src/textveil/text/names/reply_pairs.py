@@ -74,7 +74,9 @@ def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None)
                 yield from (pair for pair in found if date is None or pair.output != date.output)
             elif part.kind not in _NEVER:
                 yield Pair(output, part.text)
-                if part.kind == "account":  # a number of JSON has no zeros before it
+                if part.kind == "year-range":
+                    yield from _years(output, part.text)
+                elif part.kind == "account":  # a number of JSON has no zeros before it
                     yield Pair(output.lstrip("0"), part.text)
                 elif part.kind == "organization":
                     yield from _parts(output.split(), part.text.split())
@@ -90,6 +92,13 @@ def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:
         yield Pair(output[0], original[0])
         if len(output) == len(original):
             yield Pair(output[-1], original[-1])
+
+
+def _years(output: str, original: str) -> Iterator[Pair]:
+    """A range of years with either dash, and each year of it alone."""
+    years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
+    yield from (Pair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
+    yield from map(Pair, years, originals)
 
 
 def _with_context(pieces: Sequence[Piece], place: int, output: str, original: str) -> Iterator[Pair]:

@@ -37,6 +37,10 @@ _IP = re.compile(
 )
 _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
 _TIME, _DATE = strings.time(r"(?:\.\d\d)?"), strings.date("-/.\u2010-\u2013")
+_YEARS = re.compile(rf"(?:{strings.YEAR.pattern})(/|{_DASH})(?:{strings.YEAR.pattern})")
+#: The second of two times shows more than an hour: *7-9pm*.
+_TIMES = re.compile(rf"(?:{_TIME.pattern}|\d{{1,2}}){_DASH}(?:{_TIME.pattern})", re.IGNORECASE)
+_ENDING = re.compile(r"([ap])(\.?m)", re.IGNORECASE)
 _DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
 #: Numbers that every other pattern leaves to ``number_kind``.
@@ -77,7 +81,9 @@ def string_kind(string: str) -> tuple[str, str]:
         return "hashtag", ""
     for kind, pattern in (("mac", _MAC), ("ip", _IP), ("time", _TIME), ("date", _DATE), ("ordinal", strings.ORDINAL)):
         if pattern.fullmatch(string):
-            return kind, ""
+            return kind, time_layout(string) if kind == "time" else ""
+    if _TIMES.fullmatch(string):
+        return "time", time_layout(string)
     if _DECADE.fullmatch(string):
         return "decade", ""
     if "." in string or ":" in string:
@@ -100,6 +106,9 @@ def number_kind(string: str) -> tuple[str, str]:
     """Returns the kind and layout of digits with marks between them, or of several such groups with blanks between."""
     if strings.YEAR.fullmatch(string):
         return "year", ""
+    years = _YEARS.fullmatch(string)
+    if years is not None:
+        return "year-range", years[1]
     number = _NUMBER.fullmatch(string)
     if number is not None:
         return _of_number(number["whole"], number["mark"], number["decimals"])
@@ -120,6 +129,20 @@ def _of_number(whole: str, mark: str | None, decimals: str | None) -> tuple[str,
     size = str(digits) if digits < 5 else "5" if digits < 7 else "7" if digits < 10 else "10"
     grouped = "g" if "," in whole else ""
     return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
+
+
+def time_layout(string: str) -> str:
+    """Return the layout of a time, or of two with a dash between: zeros for digits, ``pm`` for either ending.
+
+    An ending that ends in a capital is ``PM``. An hour without minutes is one zero, so that ``7pm`` and ``11pm`` are
+    alike.
+    """
+    if (dash := re.search(_DASH, string)) is not None:
+        return time_layout(string[: dash.start()]) + dash[0] + time_layout(string[dash.end() :])
+    ending = _ENDING.search(string)
+    layout = re.sub("[0-9]", "0", string[: ending.start()] if ending else string)
+    after = "" if ending is None else f"p{ending[2].lower()}"
+    return ("0" if layout == "00" else layout) + (after.upper() if string[-1] == "M" else after)
 
 
 def code_half(string: str) -> int:
@@ -153,6 +176,10 @@ def _beyond_ascii(string: str) -> tuple[str, str]:
         return "symbol", ""
     if "." in string and _URL.fullmatch(string):
         return "url", ""
-    if _DIGITS.fullmatch(string) and _ASCII_DIGITS.fullmatch(string):
+    if not _ASCII_DIGITS.fullmatch(string):
+        return "key", ""
+    if _TIMES.fullmatch(string):
+        return "time", time_layout(string)
+    if _DIGITS.fullmatch(string):
         return number_kind(string)
     return "key", ""

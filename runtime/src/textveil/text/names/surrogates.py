@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
+from textveil.text.names.lexicon import TITLE_LAYOUTS
 from textveil.text.names.spelled import AND, LISTED, ONES, POINT, SCALE, SPELLED_LETTERS, SPELLED_NUMBER, TIMES
 from textveil.text.names.tokens import JSON_NUMBER
 from textveil.text.segmentation import LOWER, TITLE, UPPER
@@ -17,10 +18,10 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 #: Kinds of smaller pools are drawn anew for each mention: equality and order would give their strings back.
 SMALLEST_CONSISTENT = 200
 #: Kinds of numbers: never consistent, whatever the size of their layout is.
-_NUMBERS = frozenset("number digits year day age time date ordinal decade initial letter title".split())
+_NUMBERS = frozenset("number digits year year-range day age time date ordinal decade initial letter title".split())
 _DOMAINS = ("example.com", "example.org", "example.net")
 _AREAS = tuple(range(201, 1000, 2))
-_DAYS, _FIRST_YEAR, _YEARS = 28, 1950, 80
+_DAYS, _FIRST_YEAR, _YEARS, _LONGEST_RANGE = 28, 1950, 80, 10
 _NETS = ("192.0.2", "198.51.100", "203.0.113")
 #: Letters of initials: none that is a word by itself.
 _INITIALS = "BCDEFGHJKLMNOPRSTVW"
@@ -38,6 +39,9 @@ _SPELLED = {
 _MOST_LISTED = 20
 _UNREADABLE = "(unreadable)"
 _GROUP = re.compile("0+")
+_TWO_TIMES = re.compile("([0:.apmAPM]+)([^0:.apmAPM])(.+)")
+#: Two numbers and the mark between them.
+_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
 class Surrogates:
@@ -48,13 +52,18 @@ class Surrogates:
     """
 
     def __init__(self, pools: Mapping[str, Sequence[str]]) -> None:
-        self._pools = pools
+        titles = pools["title"]
+        self._pools = {
+            **pools,
+            "title": [title for title in titles if title.lower() not in TITLE_LAYOUTS] or titles,
+            **{f"title-{layout}": [title] for layout, title in _TITLES.items()},
+        }
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds that there are."""
-        lists = frozenset(name for name in self._pools if not name.startswith("word-"))
-        return lists.union(self._sizes, ("number", "digits", "person", SPELLED_NUMBER, SPELLED_LETTERS))
+        lists = frozenset(name for name in self._pools if not name.startswith(_WITH_LAYOUT))
+        return lists.union(self._sizes, ("number", "digits", "time", "person", SPELLED_NUMBER, SPELLED_LETTERS))
 
     def size(self, kind: str, layout: str) -> int:
         """Returns how many outputs a kind of a layout has, below ``2**62``."""
@@ -65,6 +74,8 @@ class Surrogates:
             return _number_size(layout)
         if kind == "digits":
             return _digits_size(layout)
+        if kind == "time":
+            return _time_size(layout)
         if kind == SPELLED_NUMBER:
             return prod(len(self._elements[of]) for of in layout)
         if kind == SPELLED_LETTERS:
@@ -84,7 +95,8 @@ class Surrogates:
     def _listed(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """What ``of`` returns, of all kinds but numbers, of which there are too many layouts."""
         kinds = [
-            ("word", name[5:]) if name.startswith("word-") else (name, "") for name in (*self._pools, *self._sizes)
+            (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_WITH_LAYOUT) else (name, "")
+            for name in (*self._pools, *self._sizes)
         ]
         return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
 
@@ -99,7 +111,7 @@ class Surrogates:
         """
         if case == JSON_NUMBER:
             return _write_json_number(self.spelled(kind, layout, index, LOWER))
-        pool = self._pools.get(f"word-{layout}" if layout and kind == "word" else kind)
+        pool = self._pools.get(_pool(kind, layout))
         if pool is not None:
             found = pool[index]
             if case == UPPER:
@@ -111,6 +123,10 @@ class Surrogates:
             return _number(layout, index)
         if kind == "digits":
             return _digits(layout, index)
+        if kind == "time":
+            return _time(layout, index)
+        if kind == "year-range":
+            return _year_range(layout, index)
         if kind in (SPELLED_NUMBER, SPELLED_LETTERS):
             letters = kind == SPELLED_LETTERS
             of_each = [_LETTERS] * int(layout) if letters else [self._elements[of] for of in layout]
@@ -128,9 +144,9 @@ class Surrogates:
         given, family = len(self._pools["given"]), len(self._pools["family"])
         return {
             "year": _YEARS,
+            "year-range": (_YEARS - _LONGEST_RANGE) * _LONGEST_RANGE,
             "day": _DAYS,
             "age": 72,
-            "time": 144,
             "date": 12 * _DAYS * _YEARS,
             "ordinal": 98,
             "decade": 8,
@@ -170,6 +186,8 @@ class Surrogates:
         return _MADE[kind](index)
 
 
+#: What begins the names of pools of one layout, and what titles become that tell the sex of a person.
+_WITH_LAYOUT, _TITLES = ("word-", "title-"), {"ms": "Ms", "mr": "Mr"}
 #: Kinds whose pools are spelled in lower case.
 _WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group", "unit"))
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
@@ -194,7 +212,7 @@ def _write_json_number(spelled: str) -> str:
 
 
 def _pool(kind: str, layout: str) -> str:
-    return f"{kind}-{layout}" if kind == "word" and layout else kind
+    return f"{kind}-{layout}" if layout and kind in ("word", "title") else kind
 
 
 def _folded(name: str) -> str:
@@ -235,7 +253,49 @@ def _digits(layout: str, index: int) -> str:
         index, rest = divmod(index, 10**length)
         return str(1 + first) + (f"{rest:0{length}d}" if length else "")
 
-    return _GROUP.sub(filled, layout)
+    written = _GROUP.sub(filled, layout)
+    if (pair := _PAIR.fullmatch(written)) and len(pair[1]) == len(pair[3]) and pair[1] > pair[3]:
+        return pair[3] + pair[2] + pair[1]  # a rating is at most its scale
+    return written
+
+
+def _year_range(layout: str, index: int) -> str:
+    """Write two years, the earlier one first, with the mark of the layout between them."""
+    start, years = divmod(index, _LONGEST_RANGE)
+    return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
+
+
+def _time_size(layout: str) -> int:
+    """Return how many times a layout has: every fifth minute, or every second where it shows seconds."""
+    if (two := _TWO_TIMES.fullmatch(layout)) is not None:
+        return _time_size(two[1]) * _time_size(two[3])
+    of_hour = {1: 1, 2: 12, 3: 60 * 60}[len(_GROUP.findall(layout))]
+    return _hours(layout) * of_hour * (1 if layout.endswith("0") else 2)
+
+
+def _hours(layout: str) -> int:
+    """Return the last hour of a layout: 9 where an hour of one digit has minutes behind it, else 12."""
+    return 9 if layout.startswith(("0:", "0.")) else 12
+
+
+def _time(layout: str, index: int) -> str:
+    """Write a time that is one of a clock of 12 hours, and of one of 24."""
+    if (two := _TWO_TIMES.fullmatch(layout)) is not None:
+        second, first = divmod(index, _time_size(two[1]))
+        return _time(two[1], first) + two[2] + _time(two[3], second)
+    groups, ending = _GROUP.findall(layout), layout.lstrip("0:.")
+    index, hour = divmod(index, _hours(layout))
+    values = [1 + hour]
+    if len(groups) == 2:
+        index, minute = divmod(index, 12)
+        values.append(5 * minute)
+    for _ in groups[2:]:
+        index, minute = divmod(index, 60)
+        index, second = divmod(index, 60)
+        values += minute, second
+    left = iter(values)
+    clock = _GROUP.sub(lambda group: str(next(left)).zfill(len(group[0])), layout[: len(layout) - len(ending)])
+    return clock + (ending if index or not ending else chr(ord(ending[0]) - ord("p") + ord("a")) + ending[1:])
 
 
 def _chosen(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
@@ -273,7 +333,6 @@ _MADE: dict[str, Callable[[int], str]] = {
     "year": lambda index: str(_FIRST_YEAR + index),
     "day": lambda index: str(1 + index),
     "age": lambda index: str(18 + index),
-    "time": lambda index: f"{1 + index // 12}:{index % 12 * 5:02d}",
     "date": _date,
     "ordinal": lambda index: ordinal(2 + index),
     "decade": lambda index: f"{1930 + 10 * index}s",

@@ -1,0 +1,135 @@
+"""Numbers and titles stay what they are: brackets, lists, times, ranges and ratings come out in the same shape."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from textveil import Conversation, Sanitizer
+
+#: So many drafts of a text that a wrong shape, which comes out in one of 20 drafts or more, is seen.
+DRAFTS = 450
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def drafts(sanitizer: Sanitizer, text: str) -> Iterator[str]:
+    """Rewrite a text several times."""
+    for result in sanitizer.sanitize_batch([text] * DRAFTS, protect="names"):
+        yield result.text
+
+
+SHAPES = [
+    ("order 88213 (2 chairs)", r"order \d{5} \(\d chairs\)"),
+    ("chapter 12 (3)", r"chapter \d\d \(\d\)"),
+    ("rooms 88213 (2) 3 and 12) 13", r"\w+ \d{5} \(\d\) \d and \d\d\) \d\d"),
+    ("(12 chairs) and (13)", r"\(\d\d chairs\) and \(\d\d\)"),
+    ("call (555) 123-4567, (555) 765-4321", r"call \d{3}-555-01\d\d, \d{3}-555-01\d\d"),
+    ("call +49 (30) 1234567", r"call \d{3}-555-01\d\d"),
+    ("call (555)123-4567", r"call \d{3}-555-01\d\d"),
+    ("| 12 (3) | 4 |", r"\| \d\d \(\d\) \| \d \|"),
+    ("he worked 2021-2023 there", r"he worked (?:19|20)\d\d-(?:19|20)\d\d there"),
+    ("**2019–2020** and 2019/2020", r"\*\*(?:19|20)\d\d–(?:19|20)\d\d\*\* and (?:19|20)\d\d/(?:19|20)\d\d"),
+    ("open 24/7", "open 24/7"),
+    ("come at 7pm", r"come at (?:1?\d)[ap]m"),
+    ("come at 11AM", r"come at (?:1?\d)[AP]M"),
+    ("7:30 p.m.", r"\d:[0-5][05] p\.m\."),
+    ("11:30 p.m.", r"(?:0[1-9]|1[0-2]):[0-5][05] p\.m\."),
+    ("[08:51:06] said", r"\[(?:0[1-9]|1[0-2]):[0-5]\d:[0-5]\d\] said"),
+    ("from 10:30-11:45 or 7–9pm", r"from (?:0[1-9]|1[0-2]):[0-5][05]-(?:0[1-9]|1[0-2]):[0-5][05] or 1?\d–1?\d[ap]m"),
+    ("1. see it\n2. go\n3) come\n", r"1\. see it\n2\. go\n3\) come\n"),
+    ("## 1. What\n\n**2.** It\n> 3. He", r"## 1\. What\n\n\*\*2\.\*\* It\n> 3\. He"),
+    ("Dear Ms. Novak", r"Dear Ms\. [\w' -]+"),
+    ("Mr. and Mrs. Novak", r"Mr\. and Ms\. [\w' -]+"),
+    ("DR. NOVAK", r"(?:DR|PROF|MX)\. [\w' -]+"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shape"), SHAPES, ids=[text for text, _ in SHAPES])
+def test_the_shape_stays(sanitizer: Sanitizer, text: str, shape: str) -> None:
+    for draft in drafts(sanitizer, text):
+        assert re.fullmatch(shape, draft), draft
+
+
+@pytest.mark.parametrize("text", ["5/5", "4/5", "9-3", "50-50", "100/999", "12–13"])
+def test_a_rating_is_at_most_its_scale(sanitizer: Sanitizer, text: str) -> None:
+    for draft in drafts(sanitizer, f"the doctor said {text} to me"):
+        first, second = map(int, re.findall("[0-9]+", draft))
+        assert first <= second
+
+
+@pytest.mark.parametrize("text", ["2021-2023", "2023-2021", "1999/2000"])
+def test_a_range_of_years_begins_with_the_earlier_one(sanitizer: Sanitizer, text: str) -> None:
+    for draft in drafts(sanitizer, f"from {text} on"):
+        first, second = map(int, re.findall("[0-9]+", draft))
+        assert first < second
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("5. see it\n7. go", ["5", "7"]),
+        ("1. see it\n3. go\n2. come", ["3"]),
+        ("01. see it", ["01"]),
+        ("it is 1. Then 2. He", ["1", "2"]),
+        ("he said so\n1", ["1"]),
+        ("$1. it\n-1. it\n1.5 it", ["1", "1", "1.5"]),
+        ("(1) 555-1234", ["(1) 555-1234"]),
+        ("1 (555) 123-4567", ["1 (555) 123-4567"]),
+        ("1.\n2. it\n100. it", ["100"]),
+    ],
+)
+def test_other_numbers_at_the_start_of_a_line_are_hidden(sanitizer: Sanitizer, text: str, hidden: list[str]) -> None:
+    read = sanitizer.names_plan(protect="names").reader().read([text])[0]
+    assert [entry.slot.text for entry in read.entries if not isinstance(entry, str)] == hidden
+
+
+def test_each_text_begins_its_own_list(sanitizer: Sanitizer) -> None:
+    reader = sanitizer.names_plan(protect="names").reader()
+    first, second = reader.read(["1. see it\n2. go", "3. see it"])
+    assert len(first.entries) == 1
+    assert len(second.entries) == 3
+
+
+def test_a_list_goes_on_behind_many_lines(sanitizer: Sanitizer) -> None:
+    """A long text is read some lines at a time."""
+    text = "".join(f"{number}. see it\n{'he came to the house and went again ' * 60}\n" for number in range(1, 21))
+    (read,) = sanitizer.names_plan(protect="names").reader().read([text])
+    assert "".join(entry for entry in read.entries if isinstance(entry, str)) == text
+
+
+def test_an_expression_that_is_denied_is_hidden(sanitizer: Sanitizer) -> None:
+    read = sanitizer.names_plan(protect="names", deny=["24/7"]).reader().read(["open 24/7"])[0]
+    assert [entry.slot.text for entry in read.entries if not isinstance(entry, str)] == ["24/7"]
+
+
+ECHOED = [
+    "he worked 2021-2023 and 1999–2003 there",
+    "order 88213 (2 chairs) at 7pm, 08:51:06 or 10:30-11:45",
+    "1. call (555) 123-4567\n2. call +49 (30) 1234567\n3. rated 44/45",
+    "| 2019/2020 | 12 (30) |\n| 7:30 p.m. | 24/7 |",
+    "Dear Ms. Novak, Mr. Baker and Mrs. Adams are in",
+]
+
+
+@pytest.mark.parametrize("style", ["surrogate", "tag"])
+@pytest.mark.parametrize("text", ECHOED)
+def test_an_echo_is_restored(sanitizer: Sanitizer, text: str, style: str) -> None:
+    """In a conversation no surrogate comes out twice; in a single text it may."""
+    for _ in range(5):
+        conversation = Conversation(sanitizer, style=style)
+        assert conversation.incoming(conversation.outgoing_text(text)).reply == text
+        result = sanitizer.sanitize(text, protect="names", style=style)
+        written = re.findall(r"\w[\w:/–-]*", result.text)
+        if len(written) == len({*written}):
+            assert str(result.restore(result.text)) == text
+
+
+def test_years_of_a_range_are_restored_one_by_one(sanitizer: Sanitizer) -> None:
+    for mark in ("-", "–"):
+        result = sanitizer.sanitize(f"he worked 2021{mark}2023 there", protect="names")
+        first, second = re.findall("[0-9]+", result.text)
+        reply = f"From {first} to {second}: {first}-{second}, {first}–{second}."
+        assert str(result.restore(reply)) == "From 2021 to 2023: 2021-2023, 2021–2023."
