@@ -224,7 +224,7 @@ def same(path: Path, digest: str) -> Path:
 
 
 if __name__ == "__main__":
-    from textveil_export.text.sources import read_lines
+    from textveil_export.text.word_vectors import read_lines
 
     given = Path(sys.argv[1])
     target = given.with_name(f"{given.stem}-opposites.txt")

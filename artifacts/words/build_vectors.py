@@ -155,7 +155,7 @@ def build(words: Sequence[str], wordnet: Path) -> str:
         ValueError: A source is not installed, or not the version that is named above.
     """
     import pyarrow.parquet
-    from textveil_export.text.sources import Encoder
+    from textveil_export.text.word_vectors import Encoder
 
     paths = {name: path for package in SOURCES for name, path in _checked(package).items()}
     tokens = pyarrow.parquet.read_table(paths["data/glove_6B_index.parquet"]).column(0).to_pylist()
@@ -193,7 +193,7 @@ def _checked(package: str) -> dict[str, Path]:
 
 
 if __name__ == "__main__":
-    from textveil_export.text.sources import read_lines
+    from textveil_export.text.word_vectors import read_lines
 
     given = Path(sys.argv[1])
     target = given.with_name(f"{given.stem}-vectors.txt.gz")

@@ -18,7 +18,7 @@ from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.bundle.layout import SIGNATURE
 from textveil.bundle.maker import signed_message
 from textveil.errors import BundleTooLarge, CryptoUnavailable, IdentityMismatch, NotTheMaker, OptionError
-from textveil_export.sign import sign_bundle
+from textveil_export.signing import sign_bundle
 
 
 def load_vectors(folder: Path, maker: str | None = None) -> Encoder:

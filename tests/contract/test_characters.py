@@ -19,7 +19,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
 from textveil.errors import BundleDamaged, EngineFailed
 from textveil.text.segmentation.characters import ANY
-from textveil_export.text.characters import characters_json
+from textveil_export.text.contents import characters_json
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))

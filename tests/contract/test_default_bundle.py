@@ -19,13 +19,12 @@ from textveil.text import Options
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.verify import verify_text
 from textveil_cli.show.staircase_levels import kept_shares, staircase_summaries
-from textveil_export.text import nearest_words, staircase
-from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
-from textveil_export.text.misleading import Misleading
-from textveil_export.text.skeleton_lists import english_skeleton
-from textveil_export.text.sources import Source, read_vectors
-from textveil_export.text.staircase import read_frequencies
-from textveil_export.text.word_sets import LISTS, english_lists
+from textveil_export.text import neighbors, staircase_tables
+from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
+from textveil_export.text.staircase_tables import Misleading, read_frequencies
+from textveil_export.text.template_lists import english_skeleton
+from textveil_export.text.word_roles import LISTS, english_lists
+from textveil_export.text.word_vectors import Source, read_vectors
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +159,7 @@ def neighbors_of(symbols):
     def nearest(rows, words, k, favor, progress, run):
         near = np.zeros((len(rows), k), np.int64)
         for symbol in symbols.tolist():
-            near[symbol] = [symbol, *nearest_words._nearest_of_row(rows, words, favor, k - 1, symbol)]
+            near[symbol] = [symbol, *neighbors._nearest_of_row(rows, words, favor, k - 1, symbol)]
         return near
 
     return nearest
@@ -172,7 +171,7 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
     """Base and roles to the integer; neighbors but for ties that another processor rounds the other way."""
     symbols = np.arange(0, bundle.symbols, step)
     if step > 1:  # products with all words take most of the time
-        monkeypatch.setattr(staircase, "nearest_words", neighbors_of(symbols))
+        monkeypatch.setattr(staircase_tables, "nearest_words", neighbors_of(symbols))
     recipe = StaircaseRecipe(
         lists=english_skeleton(),
         vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt.gz", 1 << 16),

@@ -5,7 +5,7 @@ import pytest
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil_export.text.word_sets import english_lists
+from textveil_export.text.word_roles import english_lists
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from scripts import ROOT, load_script
-from textveil_export.text.skeleton_lists import english_skeleton
+from textveil_export.text.template_lists import english_skeleton
 
 build_lists = load_script("artifacts/lists/build.py")
 read_lists = load_script("artifacts/lists/readers.py")

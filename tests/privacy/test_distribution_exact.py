@@ -34,7 +34,7 @@ from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import LevelParameters
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
-from textveil_export.text.weights import Setting, level_parameters, score_weights
+from textveil_export.text.level_weights import Setting, level_parameters, score_weights
 
 Words = NDArray[np.uint64]
 

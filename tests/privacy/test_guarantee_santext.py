@@ -26,7 +26,7 @@ from textveil.mechanisms.baselines.table import LevelParameters, Table
 from textveil.mechanisms.metric import Metric
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
-from textveil_export.text.weights import Setting, level_parameters
+from textveil_export.text.level_weights import Setting, level_parameters
 
 MECHANISMS = ("santext", "santext+")
 

@@ -24,8 +24,8 @@ from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import scores
 from textveil_export.errors import ExportError
+from textveil_export.text.level_weights import GRID, Setting, level_parameters, score_weights
 from textveil_export.text.neighbors import nearest
-from textveil_export.text.weights import GRID, Setting, level_parameters, score_weights
 
 
 def naive_nearest(rows: list[list[int]], candidates: list[int], k: int) -> tuple[list[list[int]], list[list[int]], int]:

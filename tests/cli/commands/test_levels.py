@@ -13,7 +13,7 @@ from textveil.text.level_summary import summaries
 from textveil.text.levels import epsilon_text
 from textveil_cli.show import share
 from textveil_export.certify.certificate import certify
-from textveil_export.leakage.statistics import measure
+from textveil_export.leakage.word_statistics import measure
 from textveil_export.text.write import write_certificate, write_statistics
 from written_files import content
 

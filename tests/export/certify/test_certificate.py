@@ -17,7 +17,7 @@ from textveil.errors import BundleDamaged, IdentityMismatch
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify, false_labels
-from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.certify.pair_search import Worst, Worsts
 from textveil_export.errors import CertificationError
 from textveil_export.text.write import write_certificate
 

@@ -8,9 +8,9 @@ import pytest
 from textveil.mechanisms.staircase import Staircase
 from textveil_export.certify.staircase import certify_staircase
 from textveil_export.errors import CertificationError
-from textveil_export.text.build_staircase import LEVELS
-from textveil_export.text.sources import Source
-from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
+from textveil_export.text.staircase_bundle import LEVELS
+from textveil_export.text.staircase_tables import StaircaseSettings, staircase_arrays
+from textveil_export.text.word_vectors import Source
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from small_encoders import load_encoder
 from textveil.bundle import open_bundle
 from textveil.bundle.vectors import VectorBundle
 from textveil_export.encoder import build as encoder_build
-from textveil_export.encoder import int8 as encoder_int8
+from textveil_export.encoder import int8_recipes as encoder_int8
 from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
 from textveil_export.encoder.evaluation import prepare, read_labeled
-from textveil_export.encoder.session import Session
+from textveil_export.encoder.onnx_graph import Session
 from textveil_export.errors import SourceError
 
 FILES = {"manifest.json", "model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json", "README.md"}
@@ -119,7 +119,7 @@ def test_weights_scrambled_by_quantization_do_not_ship(
                 tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
         onnx.save(model, target)
 
-    monkeypatch.setattr("textveil_export.encoder.candidates.quantize", scrambled)
+    monkeypatch.setattr("textveil_export.encoder.int8_recipes.quantize", scrambled)
     assert re.search("gate-accuracy: .*: int8 loses", refused())
 
 

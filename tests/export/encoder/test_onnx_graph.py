@@ -13,8 +13,7 @@ from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
 from textveil.bundle.onnx.check import check_model
 from textveil_export.encoder import onnx_graph
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
-from textveil_export.encoder.onnx_graph import TOLERANCE, Reference, bounded, check_parity, export_graph
-from textveil_export.encoder.session import Session
+from textveil_export.encoder.onnx_graph import TOLERANCE, Reference, Session, bounded, check_parity, export_graph
 from textveil_export.errors import ExportError, GateError, ParityError
 
 SETTINGS = [("l2", 3, 16), ("box", 5, 16), ("l1", 1, None)]

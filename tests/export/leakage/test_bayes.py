@@ -9,7 +9,7 @@ import small_bundles
 from defined_weights import outputs
 from planted import planted
 from textveil_export.leakage import bayes
-from textveil_export.leakage.channels import candidates, channels
+from textveil_export.leakage.word_statistics import candidates, channels
 
 COIN = Fraction(3, 10)
 SEED = 20_877

@@ -14,12 +14,12 @@ from textveil.mechanisms.baselines import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
-from textveil_export.text import weights, write
+from textveil_export.text import level_weights, write
 from textveil_export.text.build import Recipe, build_bundle
-from textveil_export.text.calibrate_epsilon import DEFAULT_SHARES
-from textveil_export.text.sources import Source
-from textveil_export.text.weights import Setting
-from textveil_export.text.word_sets import Policy
+from textveil_export.text.calibration import DEFAULT_SHARES
+from textveil_export.text.level_weights import Setting
+from textveil_export.text.word_roles import Policy
+from textveil_export.text.word_vectors import Source
 from textveil_export.text.write import write_bundle
 
 POLICY = Policy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
@@ -44,7 +44,7 @@ def contents(source):
 def median_unchanged(bundle, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
     largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
-    law = weights.level_parameters(bundle.table, Setting(exponent), largest_score)
+    law = level_weights.level_parameters(bundle.table, Setting(exponent), largest_score)
     channel = SanText.of(bundle.table, bundle.metric, "santext+", law).channel
     words = channel.outputs
     return float(np.median(channel.rows(words)[np.arange(len(words)), words]))

@@ -15,7 +15,7 @@ from textveil.ledger import Account
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.release import DELTA_UNITS, NAT_UNITS, UNBOUNDED, Charge, PerToken, WholeText
 from textveil.vector.statement import vector_statement
-from textveil_export.certify.losses import pure_ldp_levels
+from textveil_export.certify.loss_bounds import pure_ldp_levels
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
 

@@ -16,10 +16,9 @@ from textveil.mechanisms import UNKNOWN
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT, LevelParameters, SanText, Table
 from textveil.release import round_down, round_up
 
-from textveil_export.certify.all_scores import AllScores
-from textveil_export.certify.losses import Losses, pure_ldp_levels
-from textveil_export.certify.search import worst_ratios
-from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.certify.loss_bounds import Losses, pure_ldp_levels
+from textveil_export.certify.pair_scores import AllScores
+from textveil_export.certify.pair_search import Worst, Worsts, worst_ratios
 from textveil_export.errors import CertificationError
 from textveil_export.progress import Progress, no_progress
 

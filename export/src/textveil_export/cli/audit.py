@@ -10,8 +10,7 @@ from textveil.mechanisms.staircase import Staircase
 from textveil_cli.options import PinOptions
 
 from textveil_export.errors import SamplerFault
-from textveil_export.sampler import audit_sampler
-from textveil_export.sampler.audit import ALPHA, DRAWS
+from textveil_export.sampler_audit import ALPHA, DRAWS, audit_sampler
 
 
 def audit(

@@ -8,12 +8,11 @@ from typing import Annotated, ClassVar
 import typer
 
 from textveil_export.errors import ExportError
-from textveil_export.text import sources
-from textveil_export.text.build_staircase import StaircaseRecipe
-from textveil_export.text.misleading import Misleading
-from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
-from textveil_export.text.staircase import StaircaseSettings, read_frequencies
-from textveil_export.text.word_sets import LISTS
+from textveil_export.text import word_vectors
+from textveil_export.text.staircase_bundle import StaircaseRecipe
+from textveil_export.text.staircase_tables import Misleading, StaircaseSettings, read_frequencies
+from textveil_export.text.template_lists import SkeletonLists, english_skeleton, read_skeleton_lists
+from textveil_export.text.word_roles import LISTS
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt.gz"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
@@ -58,7 +57,9 @@ class StaircaseOptions:
         lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
         return bool(self.kind) or any(one is not None for one in lists)
 
-    def recipe(self, vectors: sources.Source | None, *, english: bool, never_output: frozenset[str]) -> StaircaseRecipe:
+    def recipe(
+        self, vectors: word_vectors.Source | None, *, english: bool, never_output: frozenset[str]
+    ) -> StaircaseRecipe:
         """Returns how the staircase is made.
 
         Args:

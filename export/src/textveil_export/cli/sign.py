@@ -7,7 +7,7 @@ import typer
 from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import BundleFolder
-from textveil_export.sign import sign_bundle
+from textveil_export.signing import sign_bundle
 
 
 def sign(

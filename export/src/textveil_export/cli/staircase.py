@@ -9,11 +9,11 @@ from textveil_cli.console import progress_bars
 from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, require_lists
-from textveil_export.text.attribution import ENGLISH_LICENSE, NEIGHBORS, SKELETON, credited
+from textveil_export.text.contents import ENGLISH_LICENSE, NEIGHBORS, SKELETON, credited
 from textveil_export.text.names_lists import read_names_folder, with_names
-from textveil_export.text.sources import read_vectors
-from textveil_export.text.staircase_alone import staircase_alone
-from textveil_export.text.word_sets import english_lists
+from textveil_export.text.staircase_bundle import staircase_alone
+from textveil_export.text.word_roles import english_lists
+from textveil_export.text.word_vectors import read_vectors
 from textveil_export.text.write import write_bundle
 
 

@@ -10,7 +10,7 @@ from textveil_cli.show import levels_table
 
 from textveil_export.cli.options import BundleFolder
 from textveil_export.leakage.bayes import TRIALS
-from textveil_export.leakage.statistics import SEED, measure
+from textveil_export.leakage.word_statistics import SEED, measure
 from textveil_export.text.write import write_statistics
 
 

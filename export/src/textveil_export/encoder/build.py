@@ -12,19 +12,15 @@ from textveil import __version__
 from textveil.bundle import layout
 from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 
-from textveil_export.encoder.candidates import MIN_SAMPLE, by_preference, measure
-from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
+from textveil_export.bundle_files import to_json
+from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, keep_pieces, load_checkpoint
+from textveil_export.encoder.device_cost import processor, speed_by_length
 from textveil_export.encoder.evaluation import prepare, read_labeled, vectors
-from textveil_export.encoder.footprint import speed_by_length
 from textveil_export.encoder.gates import below_ceiling, pass_gates
-from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name
-from textveil_export.encoder.onnx_graph import Reference, export_graph
-from textveil_export.encoder.session import Session
-from textveil_export.encoder.vocabulary import keep_pieces
+from textveil_export.encoder.int8_recipes import MIN_SAMPLE, RECIPES, Int8Recipe, by_preference, graph_name, measure
+from textveil_export.encoder.onnx_graph import Reference, Session, export_graph
 from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
-from textveil_export.processor import processor
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.write import to_json
 
 #: Most bytes of a bundle, all files together.
 MAX_BYTES = 25_000_000

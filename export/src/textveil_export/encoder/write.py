@@ -5,12 +5,11 @@ from pathlib import Path
 from textveil.bundle import VectorBundle, layout
 from textveil.vector import Encoder
 
-from textveil_export.atomic import whole_folder
+from textveil_export.bundle_files import add_file, to_json, whole_folder
 from textveil_export.encoder.build import MAX_BYTES, EncoderContents
 from textveil_export.encoder.card import encoder_card
-from textveil_export.encoder.footprint import footprint
+from textveil_export.encoder.device_cost import footprint
 from textveil_export.errors import SizeError
-from textveil_export.text.write import add_file, to_json
 
 
 def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False) -> Encoder:

@@ -1,11 +1,13 @@
 """An index bundle in memory, and the integers of its extractor."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import HeldOut, OnnxParts, StaticParts, layout
+from safetensors.numpy import load as load_tensors
+from textveil.bundle import HeldOut, IndexBundle, OnnxParts, Pins, StaticParts, layout, open_bundle, read_checked
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import condition
 
@@ -97,3 +99,34 @@ def _int8(rows: Floats) -> tuple[NDArray[np.int8], float]:
     largest = float(np.quantile(sizes, 0.9999)) if sizes.size else 1.0
     scale = largest / _LARGEST
     return np.clip(np.rint(rows / scale), -_LARGEST, _LARGEST).astype(np.int8), scale
+
+
+def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
+    """Reads a bundle. ``write_index`` makes the same extractor, codes, channels and probabilities of it, byte for byte.
+
+    Args:
+        folder: The bundle.
+        pins: What it must be, as ``open_bundle`` takes them.
+
+    Raises:
+        BundleError: There is no index bundle, or it is damaged.
+    """
+    bundle = open_bundle(folder, IndexBundle, **pins)
+    manifest, level = bundle.manifest, bundle.default.level
+    shares = manifest["files"].get(layout.LABELS)
+    return IndexContents(
+        name=str(manifest.get("name")),
+        labels=bundle.labels,
+        extractor=bundle.extractor,
+        weight=bundle.weight,
+        bias=bundle.bias,
+        channels=bundle.channels,
+        default=(level.name, f"{level.epsilon:f}"),
+        kind=bundle.codes_are,
+        probabilities={} if shares is None else load_tensors(read_checked(folder / layout.LABELS, shares["sha256"])),
+        held_out=bundle.held_out,
+        sentences=bundle.sentences,
+        license=str(manifest.get("licence")),
+        provenance=manifest.get("provenance", {}),
+        measured=manifest.get("measured", {}),
+    )

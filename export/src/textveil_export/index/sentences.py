@@ -11,7 +11,7 @@ from textveil.vector import extractor_of
 
 from textveil_export.errors import SourceError
 from textveil_export.index.contents import IndexContents
-from textveil_export.text.sources import read_lines
+from textveil_export.text.word_vectors import read_lines
 
 
 def with_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:

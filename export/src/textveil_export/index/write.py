@@ -13,10 +13,9 @@ from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
-from textveil_export.atomic import whole_folder
+from textveil_export.bundle_files import add_file, to_json, whole_folder
 from textveil_export.index.card import index_card
 from textveil_export.index.contents import IndexContents, certificate
-from textveil_export.text.write import add_file, to_json
 
 
 def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:

@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil import __version__
-from textveil.bundle import TextBundle, layout
+from textveil.bundle import layout
 from textveil.mechanisms import Metric, squared_distances
 from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, Table
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
-from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
-from textveil_export.text.characters import characters_json
+from textveil_export.text.calibration import Key, by_certified_epsilon, by_unchanged_share
+from textveil_export.text.contents import Contents, characters_json, manifest_head
+from textveil_export.text.level_weights import GRID, Setting, level_parameters
 from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.quantize import quantize, unknown_row
-from textveil_export.text.sources import Source
-from textveil_export.text.weights import GRID, Setting, level_parameters
-from textveil_export.text.word_sets import Policy, assign_roles
+from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
+from textveil_export.text.word_roles import Policy, assign_roles
+from textveil_export.text.word_vectors import Source
 
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
@@ -59,25 +59,6 @@ class Recipe:
     lists: dict[str, Any] = field(default_factory=dict)
     santext: bool = True
     staircase: StaircaseRecipe | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """A bundle in memory.
-
-    Attributes:
-        tensors: Arrays of each safetensors file, by file name.
-        texts: Content of each text file, by file name; ``law.json`` without its ``files``.
-        law: ``law.json`` without ``files``.
-        manifest: ``manifest.json`` without ``files`` and ``identity``.
-        statistics: What was measured on the way, for the card.
-    """
-
-    tensors: dict[str, dict[str, NDArray[Any]]]
-    texts: dict[str, str]
-    law: dict[str, Any]
-    manifest: dict[str, Any]
-    statistics: dict[str, Any]
 
 
 def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progress, run: Run = here) -> Contents:
@@ -150,20 +131,6 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         },
     }
     return Contents(tensors=tensors, texts=texts, law=law, manifest=manifest, statistics=statistics)
-
-
-def manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
-    """Returns what the manifest of every bundle for text begins with."""
-    return {
-        "format": layout.FORMAT,
-        "format_version": layout.FORMAT_VERSION,
-        "kind": TextBundle.KIND,
-        "name": name,
-        "label": "textbook",
-        "licence": license,
-        "attribution": attribution,
-        "levels": {},
-    }
 
 
 def _build_santext(

@@ -5,7 +5,7 @@ from typing import Any
 
 from textveil.bundle import layout
 
-from textveil_export.text.build import Contents
+from textveil_export.text.contents import Contents
 
 
 def card(contents: Contents, table_bytes: dict[str, int]) -> str:

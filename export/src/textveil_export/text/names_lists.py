@@ -9,11 +9,15 @@ from textveil import __version__
 from textveil.bundle import TextBundle, layout, parse_tensors
 
 from textveil_export.errors import ExportError, SourceError
-from textveil_export.text.attribution import NAMES_LISTS, credited
-from textveil_export.text.build import Contents, manifest_head
-from textveil_export.text.characters import characters_json
-from textveil_export.text.sources import read_text
-from textveil_export.text.staircase_alone import vocabulary_statistics
+from textveil_export.text.contents import (
+    NAMES_LISTS,
+    Contents,
+    characters_json,
+    credited,
+    manifest_head,
+    vocabulary_statistics,
+)
+from textveil_export.text.word_vectors import read_text
 
 #: Where the card of a folder of lists says whose they are.
 _SOURCES = re.compile(r"^## Sources(?: of the lists of the rung names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)

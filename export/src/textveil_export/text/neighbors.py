@@ -1,12 +1,14 @@
 """Exact nearest neighbors by brute force, in blocks."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import squared_distances
 
 from textveil_export.errors import ExportError
+from textveil_export.parallel import Run, here, row_spans
 from textveil_export.progress import Progress, no_progress
 
 
@@ -81,3 +83,204 @@ class MedianOfPairs:
         counts = self.counts.copy()
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
+
+
+#: Steps of a cosine of 1.
+COSINE_STEPS = 1 << 20
+_LAST = 1 << 60  # worse than any similarity
+_TILE = 1024  # rows and columns of a product
+_PAIRS = 1 << 16  # exact cosines computed together
+
+
+class _Candidates(NamedTuple):
+    """Words that may be among the nearest of a row: row in the tile, column among the words, and about how good."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: NDArray[np.float32]
+
+
+def nearest_words(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    k: int,
+    favor: NDArray[np.int64],
+    progress: Progress = no_progress,
+    run: Run = here,
+) -> NDArray[np.uint32]:
+    """Finds the ids nearest to every row by cosine, some words favored; the row itself first, ties by id.
+
+    Args:
+        rows: int8 rows, shape ``(symbols, dimension)``.
+        words: Ids that may be neighbors, ascending.
+        k: Ids per row.
+        favor: What is added for each of ``words``, in steps of the cosine (``COSINE_STEPS``).
+        progress: Called with rows done.
+        run: Does the work of blocks of rows.
+
+    Returns:
+        Ids, shape ``(symbols, k)``.
+
+    Raises:
+        ExportError: There are fewer words than ``k``.
+    """
+    if k > len(words):
+        raise ExportError(f"k must be at most the number of words, {len(words)}")
+    near = np.empty((len(rows), k), dtype=np.uint32)
+    near[:, 0] = np.arange(len(rows))
+    if k == 1:
+        return near
+    spans = row_spans(len(rows))
+    shared = (rows, words, favor, inverse_norms(rows), k - 1)
+    for (start, stop), found in zip(spans, run(nearest_of_block, shared, spans), strict=True):
+        near[start:stop, 1:] = found
+        progress("finding neighbors", stop, len(rows))
+    return near
+
+
+def nearest_of_block(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    favor: NDArray[np.int64],
+    inverse_norms: NDArray[np.float64],
+    count: int,
+    start: int,
+    stop: int,
+) -> NDArray[np.uint32]:
+    """Finds the nearest words of the rows of a block, the row itself left out.
+
+    Args:
+        rows: int8 rows, shape ``(symbols, dimension)``.
+        words: Ids that may be neighbors, ascending.
+        favor: What is added for each of them, in steps of the cosine.
+        inverse_norms: ``1 / |row|`` of all rows.
+        count: Words per row, below ``len(words)``.
+        start: First row of the block.
+        stop: The row after its last.
+
+    Returns:
+        Ids, best first, shape ``(stop - start, count)``.
+    """
+    near = np.empty((stop - start, count), dtype=np.uint32)
+    for top in range(start, stop, _TILE):
+        bottom = min(top + _TILE, stop)
+        found, crowded = _candidates(rows, words, favor, inverse_norms, count, top, bottom)
+        far = np.empty(len(found.rows), dtype=np.int64)
+        for at in range(0, len(far), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            x, y = found.rows[part] + top, words[found.columns[part]]
+            cosines = np.einsum("ij,ij->i", rows[x].astype(_exact(rows)), rows[y].astype(_exact(rows)))
+            steps = _in_steps(cosines.astype(np.float64), inverse_norms[x], inverse_norms[y])
+            far[part] = -favor[found.columns[part]] - steps
+        order = np.lexsort((found.columns, far, found.rows))
+        begins = np.searchsorted(found.rows[order], np.arange(bottom - top))
+        clear = np.flatnonzero(~crowded)
+        best = order[begins[clear][:, None] + np.arange(count)]
+        near[top - start + clear] = words[found.columns[best]]
+        for row in (np.flatnonzero(crowded) + top).tolist():
+            near[row - start] = _nearest_of_row(rows, words, favor, count, row)
+    return near
+
+
+def _candidates(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    favor: NDArray[np.int64],
+    inverse_norms: NDArray[np.float64],
+    count: int,
+    top: int,
+    bottom: int,
+) -> tuple[_Candidates, NDArray[np.bool_]]:
+    """Words that may be among the nearest of some rows, all of these among them; and rows with too many such words.
+
+    A value is ``cos(x, y)`` in steps and the favor, and at most ``margin`` away from the exact integer. With ``count``
+    values of at least ``v``, what is below ``v - 2 margin`` is not among the ``count`` best.
+    """
+    largest_favor = float(np.abs(favor).max())
+    # Of a product of d terms, d roundings (Higham 2002, 3.1), and two for either factor; half a step of the cosine.
+    margin = 2.0**-24 * (COSINE_STEPS * (rows.shape[1] + 8) + 4 * largest_favor) * 1.01 + 2
+    left = rows[top:bottom] * inverse_norms[top:bottom, None].astype(np.float32)
+    own = np.searchsorted(words, np.arange(top, bottom))
+    is_word = words[np.minimum(own, len(words) - 1)] == np.arange(top, bottom)
+    threshold = np.full(bottom - top, -np.inf, dtype=np.float32)
+    most = 8 * count + _TILE
+    crowded = np.zeros(bottom - top, dtype=bool)
+    found = _Candidates(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.float32))
+    sifted = 0
+    for begin in range(0, len(words), _TILE):
+        ids = words[begin : begin + _TILE]
+        right = rows[ids] * (inverse_norms[ids, None] * COSINE_STEPS).astype(np.float32)
+        values = (left @ right.T).astype(np.float32, copy=False)
+        if largest_favor:
+            values += favor[begin : begin + _TILE].astype(np.float32)
+        here_too = is_word & (own >= begin) & (own < begin + len(ids))
+        values[here_too, own[here_too] - begin] = -np.inf  # a word is not a neighbor of itself
+        if not begin and len(ids) > count:
+            threshold[:] = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
+        row, column = np.divmod(np.flatnonzero(values >= threshold[:, None]), len(ids))
+        found = _Candidates(
+            np.append(found.rows, row),
+            np.append(found.columns, column + begin),
+            np.append(found.values, values[row, column]),
+        )
+        if len(found.rows) > 2 * sifted + 4 * count * len(left) or begin + _TILE >= len(words):
+            found = _sifted(found, threshold, crowded, count, most, 2 * margin)
+            sifted = len(found.rows)
+    return found, crowded
+
+
+def _sifted(
+    found: _Candidates,
+    threshold: NDArray[np.float32],
+    crowded: NDArray[np.bool_],
+    count: int,
+    most: int,
+    slack: float,
+) -> _Candidates:
+    """Leaves out what is not among the best any more; raises thresholds, and marks rows that keep too many."""
+    order = np.lexsort((-found.values, found.rows))
+    row, column, value = found.rows[order], found.columns[order], found.values[order]
+    begins = np.searchsorted(row, np.arange(len(threshold) + 1))
+    full = np.flatnonzero(np.diff(begins) >= count)
+    threshold[full] = np.maximum(threshold[full], value[begins[full] + count - 1] - np.float32(slack))
+    kept = (value >= threshold[row]) & (value > -np.inf)
+    crowded |= np.bincount(row[kept], minlength=len(threshold)) > most
+    threshold[crowded] = np.inf  # exactly, later: nothing more is gathered for them
+    kept &= ~crowded[row]
+    return _Candidates(row[kept], column[kept], value[kept])
+
+
+def _nearest_of_row(
+    rows: NDArray[np.int8], words: NDArray[np.intp], favor: NDArray[np.int64], count: int, row: int
+) -> NDArray[np.intp]:
+    """The nearest words of one row by the definition: of a row of zeros, to which all words are equally near."""
+    products = (rows[words].astype(_exact(rows)) @ rows[row].astype(_exact(rows))).astype(np.float64)
+    far = -favor - _in_steps(products, inverse_norms(rows[row : row + 1]), inverse_norms(rows[words]))
+    far[words == row] = _LAST // len(words)
+    return smallest(far[None], words, count)[0][0]
+
+
+def _in_steps(
+    products: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Cosines in steps of 2^-20, from inner products and inverse norms.
+
+    Products are integers that the floating type represents exactly, whatever the order of summation; the square
+    roots and divisions after them are single operations of IEEE 754, the same everywhere.
+    """
+    products *= left
+    products *= right
+    products *= COSINE_STEPS
+    return np.rint(products).astype(np.int64)
+
+
+def _exact(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
+    """The floating type that holds every partial sum of an inner product of two rows."""
+    return np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
+
+
+def inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Returns ``1 / |row|`` of int8 rows, shape ``(rows,)``; 0 for a row of zeros, which is near to nothing."""
+    squares = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 1 + len(rows) // _TILE)]
+    norms = np.concatenate(squares)
+    return np.where(norms > 0, 1 / np.sqrt(np.maximum(norms, 1).astype(np.float64)), 0.0)

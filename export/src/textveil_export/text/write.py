@@ -17,10 +17,10 @@ from safetensors.numpy import save as save_tensors
 from textveil import __version__
 from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, layout, open_bundle
 
-from textveil_export.atomic import replace_file, whole_folder
+from textveil_export.bundle_files import add_file, replace_file, to_json, whole_folder
 from textveil_export.certify.certificate import Certificates
-from textveil_export.text.build import Contents
 from textveil_export.text.card import card
+from textveil_export.text.contents import Contents
 
 _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
@@ -95,18 +95,6 @@ def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBund
     # Arrays of numbers are histograms: one line each.
     text = _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
     return _write(bundle, layout.STATISTICS, text, lambda manifest, there: None)
-
-
-def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Writes a new file of ``whole_folder``; returns its entry in the manifest: ``sha256`` and ``bytes``."""
-    with (folder / name).open("xb") as file:
-        file.write(data)
-    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-
-
-def to_json(content: dict[str, Any]) -> str:
-    """Returns JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_files(contents: Contents, folder: Path) -> None:

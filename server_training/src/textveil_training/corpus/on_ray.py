@@ -17,7 +17,7 @@ from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.files import Counts, Record, Selection, find_sources, record_path, settings_of, version_of
 from textveil_cli.parts import PART_BYTES, require_parts
-from textveil_export.cluster import ray_cluster
+from textveil_export.ray_cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.run import available_cores

@@ -1,0 +1,113 @@
+"""The cost of a bundle on a device: memory of a process that encodes, and time as a ratio to torch in one run."""
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from textveil_export.encoder.checkpoint import Checkpoint
+from textveil_export.encoder.evaluation import Vector
+from textveil_export.errors import ExportError
+
+LENGTHS = (16, 32, 64, 128)
+_CALLS = 11
+
+# Peak memory is read from the kernel: the rusage of a child begins at what its parent had.
+_CHILD = """
+import json, pathlib, resource, sys
+from textveil import Encoder
+encoder = Encoder.load(sys.argv[1], expect_id=sys.argv[3])
+parts = encoder.bundle.extractor
+plain = (piece for piece in parts.vocabulary if piece.isascii() and piece.isalpha() and piece.islower())
+word = next(plain, "a")
+for tokens in json.loads(sys.argv[2]):
+    if tokens <= parts.max_tokens:
+        encoder.encode(" ".join([word] * (tokens - 2)))
+status = pathlib.Path("/proc/self/status")
+if status.exists():
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    resident, peak = (int(lines[key].split()[0]) * 1024 for key in ("VmRSS", "VmHWM"))
+else:
+    resident = peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"resident_mb": round(resident / 1e6, 1), "peak_mb": round(peak / 1e6, 1)}))
+"""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Lets torch compute on one thread, as a device's session does."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@one_thread()
+def speed_by_length(graph: Vector, reference: Vector, checkpoint: Checkpoint) -> dict[str, float]:
+    """Measures how many times as fast as torch in float32 a graph is, by number of tokens; both take turns.
+
+    Args:
+        graph: The graph as a device runs it.
+        reference: The same function by torch.
+        checkpoint: Says how long texts may be.
+    """
+    found = {}
+    for tokens in LENGTHS:
+        if tokens <= checkpoint.max_tokens:
+            ids = np.full(tokens, len(checkpoint.vocabulary) - 1, dtype=np.int64)
+            best = [float("inf")] * 2
+            for _ in range(_CALLS):
+                for place, run in enumerate((graph, reference)):
+                    start = time.perf_counter()
+                    run(ids)
+                    best[place] = min(best[place], time.perf_counter() - start)
+            found[str(tokens)] = round(best[1] / best[0], 1)
+    return found
+
+
+def footprint(bundle: Path, identity: str) -> dict[str, Any]:
+    """Measures a bundle that lies on the disk.
+
+    Args:
+        bundle: Its folder.
+        identity: The bundle's.
+
+    Returns:
+        ``resident_mb`` and ``peak_mb``: memory of that process in megabytes (10^6 bytes), Python included.
+
+    Raises:
+        ExportError: The process failed.
+    """
+    command = [sys.executable, "-c", _CHILD, str(bundle), json.dumps(LENGTHS), identity]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ExportError("the encoder could not be run in a process of its own")
+    return json.loads(done.stdout)
+
+
+#: Features that decide how fast int8 products are.
+FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+def processor() -> str:
+    """Returns the architecture and those of ``FEATURES`` that the processor has, where the system tells them."""
+    found: set[str] = set()
+    try:
+        for line in _CPUINFO.read_text("utf-8").splitlines():
+            name, _, told = line.partition(":")
+            if name.strip() in ("flags", "Features"):
+                found |= set(told.split())
+    except OSError:  # not Linux
+        return platform.machine()
+    return " ".join([platform.machine(), *(name for name in FEATURES if name in found)])

@@ -1,0 +1,229 @@
+"""The output distributions of the mechanisms in a bundle, and which words an attacker has to tell apart."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import TextBundle
+from textveil.mechanisms import Channel, Floats, Integers, ReplacementCoin, ScoreChannel
+from textveil.mechanisms.baselines import KEPT, SanText
+
+from textveil_export.certify.pair_scores import AllScores
+from textveil_export.leakage.bayes import TRIALS, among, recovery_rates, zipf
+from textveil_export.parallel import Ids, each_block
+from textveil_export.progress import Progress, no_progress, part_of
+
+
+def channels(bundle: TextBundle, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
+    """Returns the channels of SanText in a bundle, by level name and mechanism. They share their scores.
+
+    Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.
+
+    Args:
+        bundle: The bundle.
+        progress: Called as the scores are computed.
+
+    Raises:
+        ExportError: There is no space for the scores of all pairs.
+        UnknownMechanism: The bundle has no SanText.
+    """
+    table, metric = bundle.table, bundle.metric
+    scores = AllScores.of(metric, progress)
+    keepable = np.append((table.roles & KEPT) != 0, False)
+    kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
+    found: dict[tuple[str, str], ScoreChannel] = {}
+    for level in bundle.levels:
+        for mechanism, parameters in level.parameters.items():
+            channel = SanText.of(table, metric, mechanism, parameters).channel_on(scores)
+            if mechanism == "santext+":
+                channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
+            found[level.name, mechanism] = channel
+    return found
+
+
+def candidates(channel: Channel) -> NDArray[np.bool_]:
+    """Returns the inputs that an attacker decides between after a draw, ``<unk>`` last, shape ``(inputs,)``.
+
+    Where nothing is kept (``santext``) these are all inputs. Else (``santext+``) they are the outputs and ``<unk>``:
+    the words that are always drawn.
+    """
+    keeps = isinstance(channel, ScoreChannel) and channel.keepable is not None
+    return np.append((channel.base > 0) | (not keeps), True)
+
+
+#: ``S_x`` leaves out at most one part in this many of the mass.
+LEFT_OUT = 20
+#: ``S*_y`` counts inputs that give ``y`` at least this share of the largest probability that any input gives it.
+LIKELY_SHARE = 0.01
+_PARTS = 1 << 40
+_BLOCK = 8  # small: what is worked on stays in the cache of a core
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """How the rows and columns of one channel spread.
+
+    Attributes:
+        unchanged: ``N_x`` of every word that can be drawn, shape ``(words,)``.
+        likely_outputs: ``S_x`` of these words, exact, same shape.
+        likeliest: ``max_y Pr[M(x) = y]`` of these words, same shape.
+        likely_inputs: ``S*_y`` of the same words as outputs, same shape.
+    """
+
+    unchanged: Floats
+    likely_outputs: Integers
+    likeliest: Floats
+    likely_inputs: Integers
+
+
+def measure_spread(
+    channel: Channel, among: NDArray[np.bool_] | None = None, progress: Progress = no_progress
+) -> Spread:
+    """Measures how a channel spreads the words that can be drawn.
+
+    Args:
+        channel: The output distribution.
+        among: Which inputs ``S*`` counts, shape ``(inputs,)``; the ``candidates`` of the channel if left out.
+        progress: Called with words done.
+    """
+    counted = candidates(channel) if among is None else among
+    inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreChannel) else np.empty(0)
+    rows = each_block("summing rows", channel.outputs, lambda words: _rows(channel, words), progress, _BLOCK)
+    unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+
+    def columns(outputs: Ids) -> Integers:
+        if isinstance(channel, ScoreChannel):  # of draws: a coin does not count
+            probabilities = channel.weights_to(outputs).astype(np.float64) * inverse
+        else:
+            probabilities = channel.columns(outputs) * counted
+        return _likely_inputs(probabilities)
+
+    likely_inputs = each_block("comparing inputs", channel.outputs, columns, progress, _BLOCK)
+    return Spread(
+        unchanged=unchanged,
+        likely_outputs=likely_outputs,
+        likeliest=likeliest,
+        likely_inputs=np.concatenate(likely_inputs),
+    )
+
+
+def _rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
+    """Returns ``N``, ``S`` and the largest probability of some words that can be drawn, shapes ``(n,)``."""
+    if isinstance(channel, ScoreChannel):
+        weights, totals = channel.weights_from(words), channel.totals[words]
+    else:  # probabilities, in parts of 2**40: an error of 20,000 parts is far below the twentieth that is looked for
+        weights, totals = np.rint(channel.rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
+    own = weights[np.arange(len(words)), words]
+    weights.sort(axis=1)  # in place: passes over new memory would take longer than the sums
+    largest = weights[:, -1].copy()
+    # Exact: as many of the smallest weights as fit into a twentieth of the total are left out, zeros first.
+    left_out = np.cumsum(weights, axis=1, out=weights) <= (totals // LEFT_OUT)[:, None]
+    likely = weights.shape[1] - np.count_nonzero(left_out, axis=1)
+    return own / totals, likely, largest / totals
+
+
+def _likely_inputs(probabilities: Floats) -> Integers:
+    """Returns ``S*`` from the probabilities of all inputs, 0 for those that do not count; rows are outputs."""
+    floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
+    return np.count_nonzero(probabilities >= floor, axis=1)
+
+
+SEED = 20_877
+#: Words that stay unchanged less often than this are counted: under the mechanism they have nearly died out.
+RARELY_UNCHANGED = 0.01
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+PRIOR = (
+    "pi(x) proportional to 1 / (rank + 2.7): rank 1 is the first line of vocabulary.tsv, <unk> has the last rank; "
+    "restricted to the candidates of the mechanism; with kept words, over all inputs"
+)
+_BINS = 50
+#: Beside the seed: that of the figures that ship.
+_STREAM = 1
+
+
+def measure(
+    bundle: TextBundle, progress: Progress = no_progress, *, trials: int = TRIALS, seed: int = SEED
+) -> dict[str, Any]:
+    """Measures the statistics of a bundle, as ``statistics.json`` holds them beside format and identity.
+
+    Args:
+        bundle: The bundle.
+        progress: Called as stages advance.
+        trials: Words drawn in the simulation of repeated releases.
+        seed: Seed of that simulation.
+
+    Raises:
+        ExportError: There is no space for the scores of all pairs.
+    """
+    levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.levels}
+    mechanisms: dict[str, Any] = {}
+    found = channels(bundle, progress)
+    for number, ((level, mechanism), channel) in enumerate(found.items()):
+        told = part_of(progress, number, len(found))
+        inputs = candidates(channel)
+        rates = recovery_rates(channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=told)
+        levels[level][mechanism] = {**_summary(measure_spread(channel, inputs, told), channel.inputs), **rates}
+        mechanisms[mechanism] = {
+            "words": len(channel.outputs),
+            "candidates": int(inputs.sum()),
+            "recovery_without_release": round(float(among(zipf(channel.inputs), inputs).max()), 6),
+        }
+    constants = {
+        "likely_mass": 1 - 1 / LEFT_OUT,
+        "likely_share": LIKELY_SHARE,
+        "rarely_unchanged": RARELY_UNCHANGED,
+        "prior": PRIOR,
+        "replacement_probability": bundle.default_replacement_probability,
+        "simulated_words": trials,
+        "seed": seed,
+        "generator": f"numpy {type(np.random.default_rng().bit_generator).__name__}",
+        "interval": 0.95,
+    }
+    return {"constants": constants, "mechanisms": mechanisms, "levels": levels}
+
+
+def _summary(spread: Spread, inputs: int) -> dict[str, Any]:
+    words = len(spread.unchanged)
+    entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
+    return {
+        "unchanged": distribution(spread.unchanged, np.linspace(0, 1, _BINS + 1)),
+        "rarely_unchanged": _rounded(np.mean(spread.unchanged < RARELY_UNCHANGED)),
+        "likely_outputs": distribution(spread.likely_outputs, _edges(np.linspace(1, words + 1, 2 * _BINS + 1))),
+        "likely_inputs": distribution(spread.likely_inputs, _edges(np.geomspace(1, inputs + 1, _BINS + 1))),
+        "min_entropy": distribution(-np.log(spread.likeliest), entropies),
+        "hartley_entropy": distribution(np.log(spread.likely_outputs), entropies),
+    }
+
+
+def distribution(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any]:
+    """Returns mean, quantiles and histogram of some values, for JSON. Quantiles are values that occur.
+
+    Args:
+        values: Shape ``(n,)``, within the edges.
+        edges: Ascending; a bin holds its lower edge, the last one both.
+    """
+    edges = np.array([_rounded(edge) for edge in edges])
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    quantiles = np.quantile(values, QUANTILES, method="inverted_cdf")
+    return {
+        "mean": _rounded(values.mean()),
+        "quantiles": {
+            "min": _rounded(values.min()),
+            **{str(q): _rounded(value) for q, value in zip(QUANTILES, quantiles, strict=True)},
+            "max": _rounded(values.max()),
+        },
+        "histogram": {"edges": [_rounded(edge) for edge in edges], "counts": counts.tolist()},
+    }
+
+
+def _edges(wanted: Floats) -> NDArray[Any]:
+    """Returns edges of bins of whole numbers, as near as they can be to those wanted."""
+    return np.unique(np.rint(wanted))
+
+
+def _rounded(value: Any) -> float | int:
+    """Returns six significant digits; a whole number as one."""
+    number = float(f"{float(value):.6g}")
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,203 @@
+"""The part of a bundle that the staircase needs: neighbors, base, roles, levels and the lists of the skeleton."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil import __version__
+from textveil.bundle import TextBundle, layout
+from textveil.mechanisms.staircase import StaircaseLevel, output_role
+from textveil.text import SkeletonRule
+
+from textveil_export.errors import ExportError
+from textveil_export.parallel import Run, here
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.contents import Contents, characters_json, manifest_head, vocabulary_statistics
+from textveil_export.text.staircase_tables import Misleading, StaircaseSettings, staircase_arrays
+from textveil_export.text.template_lists import FUNCTION_WORDS, SkeletonLists
+from textveil_export.text.word_vectors import Source
+
+#: Levels of a staircase: called by their ``L`` in nats, and ``h`` (docs/levels.md says how they were chosen).
+LEVELS = (
+    StaircaseLevel(name="4", epsilon=Decimal(4), share=Fraction(1, 100)),
+    StaircaseLevel(name="6", epsilon=Decimal(6), share=Fraction(1, 250)),
+    StaircaseLevel(name="8", epsilon=Decimal(8), share=Fraction(1, 500)),
+    StaircaseLevel(name="10", epsilon=Decimal(10), share=Fraction(1, 2000)),
+    StaircaseLevel(name="12", epsilon=Decimal(12), share=Fraction(1, 5000)),
+)
+DEFAULT_LEVEL = "10"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircaseRecipe:
+    """Everything that decides the staircase of a bundle besides its source.
+
+    Attributes:
+        lists: The lists of the skeleton.
+        vectors: Vectors of words that can take each other's place; ``None`` for those of the source.
+        per_billion: Public frequency of each word; ``None`` for frequencies by rank.
+        settings: Neighbors per word, and how they are found.
+        levels: The levels, strictest first.
+        default_level: The level used when a user names none.
+        never_output: Words that must not come out.
+        misleading: Words that must not stand in the place of others.
+    """
+
+    lists: SkeletonLists
+    vectors: Source | None = None
+    per_billion: Mapping[str, int] | None = None
+    settings: StaircaseSettings = field(default_factory=StaircaseSettings)
+    levels: tuple[StaircaseLevel, ...] = LEVELS
+    default_level: str = DEFAULT_LEVEL
+    never_output: frozenset[str] = frozenset()
+    misleading: Misleading | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircasePart:
+    """What a bundle has of its staircase.
+
+    Attributes:
+        tensors: The arrays of ``staircase.safetensors``.
+        texts: The lists of the skeleton, by file name.
+        law: The parts of ``law.json``: ``staircase``, ``skeleton`` and the defaults.
+    """
+
+    tensors: dict[str, NDArray[Any]]
+    texts: dict[str, str]
+    law: dict[str, Any]
+    defaults: dict[str, str]
+
+
+def build_staircase(
+    source: Source,
+    recipe: StaircaseRecipe,
+    progress: Progress = no_progress,
+    *,
+    run: Run = here,
+) -> StaircasePart:
+    """Builds the staircase of a bundle.
+
+    Args:
+        source: The vocabulary with its vectors, near-duplicates merged.
+        recipe: Lists, levels and settings.
+        progress: Called as stages advance.
+        run: Does the work of blocks of rows.
+
+    Raises:
+        ExportError: The recipe does not fit the source.
+    """
+    if recipe.vectors is not None:
+        source = _with_vectors(source, recipe.vectors)
+    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run, recipe.misleading)
+    roles = np.zeros(len(source.words), dtype=np.uint8)
+    for visible in (True, False):
+        rule = recipe.lists.rule(visible=visible)
+        for lower in (False, True):
+            role = np.uint8(output_role(visible=visible, lower=lower))
+            roles |= role * _allowed(source, rule, recipe, lower=lower)
+        progress("choosing outputs", 2 - visible, 2)
+    files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
+    kinds_law = [
+        {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.kinds
+    ]
+    levels = [
+        {
+            "name": level.name,
+            "epsilon": f"{level.epsilon.normalize():f}",
+            "share": str(level.share),
+            "own_share": str(level.own_share),
+        }
+        for level in recipe.levels
+    ]
+    return StaircasePart(
+        tensors={**arrays, "roles": roles},
+        texts={
+            FUNCTION_WORDS: recipe.lists.files.function_words,
+            **{files[kind.name]: kind.utf_8.decode() for kind in recipe.lists.files.kinds},
+        },
+        law={
+            "staircase": {"levels": levels},
+            "skeleton": {"function_words": FUNCTION_WORDS, "kinds": kinds_law},
+        },
+        defaults={"level": recipe.default_level, "visible": "function-words"},
+    )
+
+
+def _with_vectors(source: Source, vectors: Source) -> Source:
+    """The same words with other vectors.
+
+    Raises:
+        ExportError: A word has none.
+    """
+    place = {word: index for index, word in enumerate(vectors.words)}
+    missing = sum(word not in place for word in source.words)
+    if missing:
+        raise ExportError(f"{missing} of {len(source.words)} words have no vector of their own for the staircase")
+    return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
+
+
+def _allowed(source: Source, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool) -> NDArray[np.uint8]:
+    allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
+    return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))
+
+
+def staircase_alone(
+    bundle: TextBundle,
+    recipe: StaircaseRecipe,
+    *,
+    name: str,
+    license: str,
+    attribution: str,
+    lists: dict[str, Any],
+    progress: Progress = no_progress,
+) -> Contents:
+    """Builds a bundle with a staircase over the vocabulary of a finished bundle, which is copied byte for byte.
+
+    Args:
+        bundle: The finished bundle, of words.
+        recipe: The staircase; it needs vectors of its own.
+        name: Name of the new bundle.
+        license: SPDX expression of the new bundle.
+        attribution: Whose work it is derived from.
+        lists: Names of the lists, for the manifest.
+        progress: Called as stages advance.
+
+    Raises:
+        ExportError: The bundle is not one of words, or the recipe has no vectors or does not fit the words.
+    """
+    if bundle.tokens != "word":
+        raise ExportError("the staircase is for words")
+    if recipe.vectors is None:
+        raise ExportError("the staircase needs vectors of its own")
+    vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
+    vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
+    source = Source(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
+    part = build_staircase(source, recipe, progress)
+    provenance = {
+        "words": f"those of {bundle.manifest.get('name')}",
+        "exporter": f"textveil-export {__version__}",
+        "lists": lists,
+    }
+    return Contents(
+        tensors={layout.STAIRCASE: part.tensors},
+        texts={
+            layout.VOCABULARY: vocabulary.decode("utf-8"),
+            layout.CHARACTERS: characters_json(),
+            **part.texts,
+        },
+        law={
+            "tokens": bundle.tokens,
+            "symbols": bundle.symbols,
+            "santext": None,
+            **part.law,
+            "defaults": {"mechanism": "staircase", "staircase": part.defaults},
+        },
+        manifest=manifest_head(name, license, attribution) | {"provenance": provenance},
+        statistics=vocabulary_statistics(vocabulary.decode("utf-8"))
+        | {"staircase_k": part.tensors["neighbours"].shape[1]},
+    )

@@ -1,0 +1,202 @@
+"""Words that would mislead in the place of another one: its opposites, and alarming words.
+
+Stored lists may be anything, and the base is one vector for all inputs (docs/proofs/staircase.md). An opposite is left
+out of a list, an alarming word of the lists of all others, and its base is divided. Any word may become one with many
+opposites by its base, also each of these: it is a little smaller.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_export.errors import ExportError, SourceError
+from textveil_export.parallel import Run, here
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.neighbors import COSINE_STEPS, nearest_words
+from textveil_export.text.quantize import quantize_by_row
+from textveil_export.text.word_vectors import Source, read_lines
+
+#: What the base of an alarming word is divided by.
+ALARMING_DIVISOR = 10
+#: What the base of a word with many opposites is multiplied by, and more than how many that is. By the list
+#: english-3-opposites.txt these are VADER's good words and bad ones: they have 960 or more, all others fewer than 140.
+OPPOSED_SHARE, MANY = Fraction(17, 20), 500
+
+
+@dataclass(frozen=True)
+class Misleading:
+    """Public lists: pairs of opposites, in both orders, and words that no other word becomes."""
+
+    opposites: frozenset[tuple[str, str]] = frozenset()
+    alarming: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, opposites: Path | None, alarming: Path | None) -> "Misleading":
+        """Reads both lists: words, a tab and the opposites of each of them per line; an alarming word per line.
+
+        Raises:
+            SourceError: A list cannot be read, or a line has another form.
+        """
+        sides = [[side.split() for side in line.split("\t")] for line in (read_lines(opposites) if opposites else ())]
+        if not all(len(pair) == 2 and all(pair) for pair in sides):
+            raise SourceError("opposites: a line is not words, a tab and their opposites")
+        pairs = {pair for one, other in sides for pair in (*product(one, other), *product(other, one))}
+        return cls(frozenset(pairs), frozenset(read_lines(alarming) if alarming else ()))
+
+    def bars(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tells which ids may not stand in the list of their row; the row itself always may. Shape of ``near``."""
+        at = {word: index for index, word in enumerate(words)}
+        pairs = [at[one] * len(words) + at[other] for one, other in self.opposites if one in at and other in at]
+        rows, alarming = np.arange(len(near))[:, None], self.alarms(words)
+        barred = np.isin(rows * len(words) + near, pairs) | (alarming[near] & ~alarming[:, None])
+        return barred & (near != rows)
+
+    def alarms(self, words: list[str]) -> NDArray[np.bool_]:
+        """Tells which words are alarming, shape ``(words,)``."""
+        return np.array([word in self.alarming for word in words], dtype=bool)
+
+    def opposed(self, words: list[str]) -> NDArray[np.bool_]:
+        """Tells which words have many opposites, shape ``(words,)``."""
+        count = Counter(one for one, _ in self.opposites)
+        return np.array([count[word] > MANY for word in words], dtype=bool)
+
+
+#: What the base weights of a vocabulary add up to, nearly.
+BASE_TOTAL = 1 << 26
+_MOST_UINT16 = 1 << 16  # symbols whose ids fit 16 bits
+_MAX_SYMBOLS = 1 << 22  # more than any vocabulary, and totals stay far below what can be drawn with
+
+
+@dataclass(frozen=True)
+class StaircaseSettings:
+    """What decides the arrays besides the source.
+
+    Attributes:
+        k: Stored ids per row, the word itself included; all words where there are fewer.
+        mu: Share of the base that follows word frequencies; the rest is spread evenly.
+        favor: What twice the base is worth in a list, as a cosine.
+    """
+
+    k: int = 64
+    mu: Fraction = Fraction(9, 10)
+    favor: Fraction = Fraction(1, 50)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mu < 1:
+            raise ExportError("mu must be at least 0 and below 1")
+        if self.k < 1 or self.favor < 0:
+            raise ExportError("k must be at least 1, and what twice the base is worth at least 0")
+
+
+def staircase_arrays(
+    source: Source,
+    per_billion: Mapping[str, int] | None = None,
+    settings: StaircaseSettings | None = None,
+    progress: Progress = no_progress,
+    run: Run = here,
+    misleading: Misleading | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Builds the arrays of ``staircase.safetensors``.
+
+    The same source gives the same arrays on every machine: vectors are rounded to int8, their products are exact,
+    and ties go to the lower id.
+
+    Args:
+        source: Vocabulary in rank order with its vectors.
+        per_billion: Public frequency of each word (``read_frequencies``). A word without one counts 0. ``None``
+            takes frequencies from the ranks alone (``rank_frequencies``).
+        settings: ``k``, ``mu`` and what frequency is worth; the defaults if ``None``.
+        progress: Called with rows done.
+        run: Does the work of blocks of rows.
+        misleading: What must not stand in the place of what.
+
+    Returns:
+        ``neighbours``, uint16 or, where there are more than 65,536 symbols, uint32, shape ``(symbols, k)``: the word
+        itself first, then its nearest words, distinct; and ``base``, uint32, shape ``(symbols,)``, at least 1.
+
+    Raises:
+        ExportError: The vocabulary is too large, has no word, or no word has a frequency.
+    """
+    settings = settings or StaircaseSettings()
+    if len(source.words) > _MAX_SYMBOLS:
+        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols")
+    frequencies = rank_frequencies(source.words) if per_billion is None else per_billion
+    base = base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
+    rows, _ = quantize_by_row(source.vectors)
+    words = np.flatnonzero([is_wordlike(word) for word in source.words])
+    favor = favors(base[words], settings.favor)
+    wide, misleading = (4 * settings.k, misleading) if misleading else (settings.k, Misleading())
+    alarming = misleading.alarms(source.words)
+    base[alarming] = np.maximum(1, base[alarming] // ALARMING_DIVISOR)
+    opposed = misleading.opposed(source.words)
+    less = base[opposed].astype(np.int64) * OPPOSED_SHARE.numerator // OPPOSED_SHARE.denominator
+    base[opposed] = np.maximum(1, less)
+    while True:
+        near = nearest_words(rows, words, wide := max(1, min(wide, len(words))), favor, progress, run)
+        barred = misleading.bars(source.words, near)
+        k = min(settings.k, int((~barred).sum(axis=1).min()))
+        if k == settings.k or wide == len(words):
+            break
+        wide *= 4
+    near = np.take_along_axis(near, np.argsort(barred, axis=1, kind="stable")[:, :k], axis=1)
+    return {"neighbours": near.astype(np.uint16 if len(near) <= _MOST_UINT16 else np.uint32), "base": base}
+
+
+def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
+    """Computes ``b(y) = 1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` in exact arithmetic.
+
+    Args:
+        frequencies: Frequency of every symbol, in any unit.
+        mu: At least 0 and below 1.
+
+    Raises:
+        ExportError: All frequencies are 0, or one is negative.
+    """
+    total = sum(frequencies)
+    if total < 1 or min(frequencies) < 0:
+        raise ExportError("no word of the vocabulary has a frequency, or one is negative")
+    even = (1 - mu) / len(frequencies)
+    weights = [1 + int((mu * Fraction(count, total) + even) * BASE_TOTAL) for count in frequencies]
+    return np.array(weights, dtype=np.uint32)
+
+
+def favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
+    """Computes ``worth log2(b(y))`` in steps of the cosine, rounded the same on every machine."""
+    with localcontext(prec=30):
+        step = COSINE_STEPS * Decimal(worth.numerator) / worth.denominator / Decimal(2).ln()
+        return np.array([round(Decimal(weight).ln() * step) for weight in base.tolist()], dtype=np.int64)
+
+
+def is_wordlike(entry: str) -> bool:
+    """Tells whether an entry may be a neighbor: it has a letter. Punctuation and digits have none."""
+    return any(character.isalpha() for character in entry)
+
+
+def rank_frequencies(words: Sequence[str]) -> dict[str, int]:
+    """Returns frequencies that fall with the rank as words do (Zipf, Mandelbrot): ``10^9 / (rank + 3)``."""
+    return {word: 10**9 // (rank + 3) for rank, word in enumerate(words)}
+
+
+def read_frequencies(path: Path) -> dict[str, int]:
+    """Reads public word frequencies, a look-up key, a tab and a count per line, without lines that start with ``"# "``.
+
+    Raises:
+        SourceError: The file cannot be read, a line has another form, or a word stands there twice.
+    """
+    frequencies: dict[str, int] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        word, _, count = line.partition("\t")
+        if not (word and count.isascii() and count.isdigit() and len(count) <= 18):
+            raise SourceError(f"{path.name}: entry {number} is not a word, a tab and a count")
+        if word in frequencies:
+            raise SourceError(f"{path.name}: entry {number} stands there twice")
+        frequencies[word] = int(count)
+    return frequencies

