@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from textveil.errors import ClusterError, OptionError, WorkerFailed
-from textveil_export.ray_cluster import in_tasks, ray_cluster
+from textveil_export.ray_cluster import open_ray_cluster, run_ray_tasks
 
 NAMES = ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_BACKEND_LOG_LEVEL")
 
@@ -73,7 +73,7 @@ def ray(monkeypatch):
 
 
 def test_a_cluster_of_its_own_is_silent_private_and_gone_at_the_end(ray, capfd):
-    with ray_cluster(None, 2, 1000) as given:
+    with open_ray_cluster(None, 2, 1000) as given:
         assert given is ray
     seen = ray.seen
     assert seen["include_dashboard"] is False
@@ -95,14 +95,14 @@ def test_a_cluster_of_its_own_is_silent_private_and_gone_at_the_end(ray, capfd):
 @pytest.mark.parametrize("error", [RayError("10.0.0.1:3 /path"), ConnectionError("x"), RuntimeError("x"), OSError("x")])
 def test_a_cluster_that_does_not_start_is_one_named_error(ray, error):
     ray.fails = error
-    with pytest.raises(ClusterError, match="could be started") as caught, ray_cluster(None, 2):
+    with pytest.raises(ClusterError, match="could be started") as caught, open_ray_cluster(None, 2):
         pass
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert not Path(ray.seen["object_spilling_directory"]).parent.exists()
 
 
 def test_an_interrupted_run_leaves_no_folder(ray):
-    with pytest.raises(KeyboardInterrupt), ray_cluster(None, 1):
+    with pytest.raises(KeyboardInterrupt), open_ray_cluster(None, 1):
         raise KeyboardInterrupt
     assert ray.down == 1
     assert not Path(ray.seen["object_spilling_directory"]).parent.exists()
@@ -110,7 +110,7 @@ def test_an_interrupted_run_leaves_no_folder(ray):
 
 def test_a_path_that_is_too_long_for_sockets_is_said(ray, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(ClusterError, match="TMPDIR"), ray_cluster(None, 1):
+    with pytest.raises(ClusterError, match="TMPDIR"), open_ray_cluster(None, 1):
         pass
     assert not [*tmp_path.iterdir()]
 
@@ -122,7 +122,7 @@ def address():
 
 
 def test_a_silent_cluster_is_taken(ray, address):
-    with ray_cluster(address, 2):
+    with open_ray_cluster(address, 2):
         pass
     assert ray.seen["address"] == address
     assert ray.seen["environment"]["RAY_AUTH_TOKEN"] is None
@@ -138,7 +138,7 @@ def test_a_silent_cluster_is_taken(ray, address):
 )
 def test_a_cluster_that_tells_others_is_refused(monkeypatch, address, told, message):
     ray = FakeRay(monkeypatch, **told)
-    with pytest.raises(ClusterError, match=message), ray_cluster(address, 2):
+    with pytest.raises(ClusterError, match=message), open_ray_cluster(address, 2):
         pass
     assert ray.down == 1
 
@@ -147,7 +147,7 @@ def test_a_cluster_that_tells_others_is_refused(monkeypatch, address, told, mess
     "given", ["local", "ray://127.0.0.1:1", "127.0.0.1", "a b:1", "127.0.0.1:99999", "127.0.0.1:1"]
 )
 def test_an_address_of_no_cluster_is_refused_at_once(ray, given):
-    with pytest.raises(ClusterError, match="--ray-address"), ray_cluster(given, 2):
+    with pytest.raises(ClusterError, match="--ray-address"), open_ray_cluster(given, 2):
         pass
     assert not ray.seen
 
@@ -159,10 +159,10 @@ def half(number, base=0):
 
 
 def test_tasks_answer_in_order_and_their_errors_are_ours(ray):
-    assert [*in_tasks(ray, half, (), [(n, 100) for n in (8, 2, 6, 4, 10)])] == [104, 101, 103, 102, 105]
+    assert [*run_ray_tasks(ray, half, (), [(n, 100) for n in (8, 2, 6, 4, 10)])] == [104, 101, 103, 102, 105]
     assert ray.seen["task"] == {"num_cpus": 1, "max_retries": 3}
     with pytest.raises(OptionError, match="no"):
-        list(in_tasks(ray, half, (), [(2,), (3,)]))
+        list(run_ray_tasks(ray, half, (), [(2,), (3,)]))
     with pytest.raises(WorkerFailed, match="again and again") as caught:
-        list(in_tasks(ray, half, (), [("dies",)]))
+        list(run_ray_tasks(ray, half, (), [("dies",)]))
     assert "/the/path" not in repr((caught.value, caught.value.__context__))

@@ -39,7 +39,7 @@ def made(seed: int = 1, symbols: int = 400, epsilon: str = "4") -> Staircase:
 def test_the_pair_is_tight() -> None:
     """No other pair and output comes closer to the promise, and the output is nearly all that comes out."""
     staircase = made()
-    likely, rare, output = audit.tight_pair(staircase)
+    likely, rare, output = audit.find_tight_pair(staircase)
     rows = np.array([staircase.exact_row(word) for word in range(400)], dtype=object)
     shares = np.array([row / sum(row) for row in rows], dtype=np.float64)
     losses = np.log(shares.max(axis=0) / shares.min(axis=0))
@@ -55,7 +55,7 @@ def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon() -> None:
     assert found.faults == ()
     assert 3 < found.realized < found.exact + 0.4
     assert found.exact <= 4
-    assert 0 < found.smallest < 0.6
+    assert 0 < found.detectable_error < 0.6
 
 
 def wrong_tail(self, rows, row_of, u, w):  # type: ignore[no-untyped-def]
@@ -84,16 +84,16 @@ def floating(totals, random_uint64, *, bits=64):  # type: ignore[no-untyped-def]
 
 @pytest.mark.statistical
 def test_remainders_of_any_total_are_uniform() -> None:
-    assert audit.unlike_uniform(3 << 40, DRAWS) == []
-    assert audit.unlike_uniform(61, DRAWS) == []
+    assert audit.find_uniformity_faults(3 << 40, DRAWS) == []
+    assert audit.find_uniformity_faults(61, DRAWS) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_stream_that_a_fork_repeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not audit.shared_by_fork()
+    assert not audit.detect_fork_repeats()
     generator = np.random.default_rng(1)
     monkeypatch.setattr(audit, "random_uint64", lambda count: generator.integers(0, 2**64, count, dtype=np.uint64))
-    assert audit.shared_by_fork()
+    assert audit.detect_fork_repeats()
 
 
 def of_larger_factor(more: float) -> Callable[..., Any]:

@@ -32,7 +32,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 @contextmanager
-def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
+def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     """Gives a hidden folder beside the target, to be filled, checked, and at the end renamed into place.
 
     Args:
@@ -57,13 +57,13 @@ def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
         raise WriteError(str(error)) from error
 
 
-def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Writes a new file of ``whole_folder``; returns its entry in the manifest: ``sha256`` and ``bytes``."""
+def add_bundle_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
+    """Writes a new file of ``stage_bundle_folder``; returns its entry in the manifest: ``sha256`` and ``bytes``."""
     with (folder / name).open("xb") as file:
         file.write(data)
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
-def to_json(content: dict[str, Any]) -> str:
+def format_json(content: dict[str, Any]) -> str:
     """Returns JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -27,7 +27,7 @@ class CertificationError(ExportError):
     code = "certification"
 
 
-class CheckpointError(SourceError):
+class EncoderCheckpointError(SourceError):
     """A checkpoint of a trained encoder cannot be used."""
 
     code = "checkpoint"

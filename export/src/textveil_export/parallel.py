@@ -12,11 +12,11 @@ from textveil_export.progress import Progress
 
 Ids = NDArray[np.intp]
 Result = TypeVar("Result")
-#: Rows of a block that ``row_spans`` gives: seconds of work where there are hundreds of thousands of words.
-SPAN = 4096
+#: Rows of a block that ``split_rows`` gives: seconds of work where there are hundreds of thousands of words.
+BLOCK_ROWS = 4096
 
 
-class Run(Protocol):
+class BlockRunner(Protocol):
     """Does the work of blocks."""
 
     def __call__(
@@ -32,17 +32,19 @@ class Run(Protocol):
         ...
 
 
-def here(work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]) -> Iterator[Result]:
+def run_blocks(
+    work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
+) -> Iterator[Result]:
     """Does the work of one block after the other in this process; see ``Run``."""
     return (work(*shared, start, stop) for start, stop in blocks)
 
 
-def row_spans(rows: int, size: int = SPAN) -> list[tuple[int, int]]:
+def split_rows(rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
     """Returns where blocks of consecutive rows start and stop."""
     return [(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
-def in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+def map_in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
     """Works like ``pool.map``, but only as many items exist at a time as there are workers."""
     pending: list[Future[Any]] = []
     for item in items:
@@ -53,12 +55,12 @@ def in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterab
         yield future.result()
 
 
-def blocks(ids: Ids, size: int) -> Iterator[Ids]:
+def split_ids(ids: Ids, size: int) -> Iterator[Ids]:
     """Yields some ids in order, ``size`` of them at a time."""
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
-def each_block(stage: str, ids: Ids, work: Callable[[Ids], Any], progress: Progress, size: int) -> list[Any]:
+def map_blocks(stage: str, ids: Ids, work: Callable[[Ids], Any], progress: Progress, size: int) -> list[Any]:
     """Does some work for every block of ids, on all cores, and returns the results in order.
 
     Args:
@@ -70,7 +72,7 @@ def each_block(stage: str, ids: Ids, work: Callable[[Ids], Any], progress: Progr
     """
     results: list[Any] = []
     with ThreadPoolExecutor(cpu_count()) as pool:
-        for number, result in enumerate(in_order(pool, work, blocks(ids, size)), 1):
+        for number, result in enumerate(map_in_order(pool, work, split_ids(ids, size)), 1):
             results.append(result)
             progress(stage, min(number * size, len(ids)), len(ids))
     return results

@@ -6,11 +6,11 @@ Progress = Callable[[str, int, int], None]
 """Called with a stage, the steps done and the steps in all."""
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
+def ignore_progress(stage: str, done: int, total: int) -> None:
     """Reports nothing."""
 
 
-def part_of(progress: Progress, number: int, parts: int) -> Progress:
+def report_part(progress: Progress, number: int, parts: int) -> Progress:
     """Returns a progress that reports one of several equal parts of every stage.
 
     Args:

@@ -20,20 +20,24 @@ from typing import Any
 from textveil.errors import ClusterError, ExtraMissing, WorkerFailed
 from textveil_cli.processes import guarded, one_thread_each
 
-from textveil_export.parallel import Result, Run
+from textveil_export.parallel import BlockRunner, Result
 
 #: What shared memory a cluster is given at least.
 _STORE_BYTES = 1 << 27
 #: What Ray finds in its environment: it reports no usage, and keeps what its own code has to say to its files.
-_SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_PROMPT_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+_RAY_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_USAGE_STATS_PROMPT_ENABLED": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+}
 _ADDRESS = re.compile(r"(?P<host>[^:/\s]+):(?P<port>\d{1,5})")
 #: Ray makes sockets below its folder, and the system cuts their paths at 107 bytes.
-_MOST_PATH = 38
+_MAX_PATH = 38
 _CONNECT_S = 10
 
 
 @contextmanager
-def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iterator[Any]:
+def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iterator[Any]:
     """Opens a Ray cluster, one that it starts on this machine or one that is there, and gives the module ``ray``.
 
     Args:
@@ -45,12 +49,12 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
         ExtraMissing: Ray is not installed.
         ClusterError: There is no cluster to connect to, one was not started, or it reports usage or has a dashboard.
     """
-    environment = dict(_SILENT)
+    environment = dict(_RAY_ENVIRONMENT)
     if address is None:
         environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     else:
-        _require_answer(address)
-    with _environment(environment):
+        _check_reachable(address)
+    with _set_environment(environment):
         try:
             import ray  # pyright: ignore[reportMissingImports] - brings what our pins do not agree with
         except ImportError:
@@ -61,15 +65,15 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
             raise ClusterError("Ray is in use in this process already")
         quiet = {"configure_logging": False, "log_to_driver": False, "logging_level": "ERROR"}
         if address is not None:
-            with _connected(ray, lambda: ray.init(address=address, **quiet)) as context:
-                _require_silent(context)
+            with _open_connection(ray, lambda: ray.init(address=address, **quiet)) as context:
+                _check_reports_nothing(context)
                 yield ray
             return
         with (
-            _private_folder() as folder,
+            _create_private_folder() as folder,
             one_thread_each(),
-            _on_loopback(),
-            _connected(
+            _bind_to_loopback(),
+            _open_connection(
                 ray,
                 lambda: ray.init(
                     address="local",
@@ -85,7 +89,7 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
             yield ray
 
 
-def in_tasks(
+def run_ray_tasks(
     ray: Any, work: Callable[..., Result], shared: Sequence[Any], items: Iterable[Sequence[Any]]
 ) -> Generator[Result, None, None]:
     """Yields ``work(*shared, *item)`` of every item, in order, each done by a task of a cluster.
@@ -94,7 +98,7 @@ def in_tasks(
     once for each machine.
 
     Args:
-        ray: What ``ray_cluster`` gave.
+        ray: What ``open_ray_cluster`` gave.
         work: A function of a module. It is done again where its process is ended from outside, three times at most.
         shared: What it needs for every item.
         items: The rest of its arguments.
@@ -110,12 +114,12 @@ def in_tasks(
     for item in items:
         waiting.append(task.remote(work, *references, *item))
         if len(waiting) > most:
-            yield _answer(ray, waiting.popleft())
+            yield _get_result(ray, waiting.popleft())
     while waiting:
-        yield _answer(ray, waiting.popleft())
+        yield _get_result(ray, waiting.popleft())
 
 
-def _answer(ray: Any, reference: Any) -> Any:
+def _get_result(ray: Any, reference: Any) -> Any:
     answer = None
     try:
         answer = ray.get(reference)
@@ -127,10 +131,10 @@ def _answer(ray: Any, reference: Any) -> Any:
 
 
 @contextmanager
-def _connected(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
+def _open_connection(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
     context = None
     try:
-        with _standard_error_off():
+        with _discard_stderr():
             context = connect()
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError):
         pass
@@ -142,7 +146,7 @@ def _connected(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
         ray.shutdown()
 
 
-def _require_answer(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Refuses an address where nobody listens: Ray would ask there for minutes."""
     if address == "auto":
         return
@@ -157,7 +161,7 @@ def _require_answer(address: str) -> None:
         raise ClusterError("no Ray cluster answers at --ray-address") from None
 
 
-def _require_silent(context: Any) -> None:
+def _check_reports_nothing(context: Any) -> None:
     """Refuses a cluster that reports usage or has a dashboard."""
     from ray.experimental.internal_kv import _internal_kv_get  # pyright: ignore[reportMissingImports]
 
@@ -169,14 +173,14 @@ def _require_silent(context: Any) -> None:
 
 
 @contextmanager
-def _private_folder() -> Iterator[Path]:
+def _create_private_folder() -> Iterator[Path]:
     """A folder for its owner alone, with a folder ``spill``, removed at the end.
 
     What Ray makes in it, it opens to everybody: nobody comes that far.
     """
     folder = Path(tempfile.mkdtemp(prefix="textveil-ray-"))
     try:
-        if len(str(folder)) > _MOST_PATH:
+        if len(str(folder)) > _MAX_PATH:
             raise ClusterError("the folder of temporary files has too long a path for Ray (TMPDIR): /tmp is not")
         (folder / "spill").mkdir(mode=0o700)
         yield folder
@@ -185,7 +189,7 @@ def _private_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _on_loopback() -> Iterator[None]:
+def _bind_to_loopback() -> Iterator[None]:
     """Makes Ray listen on the loopback address alone, as it does by itself where there are no clusters, on macOS."""
     from ray._private import ray_constants  # pyright: ignore[reportMissingImports]
 
@@ -198,20 +202,20 @@ def _on_loopback() -> Iterator[None]:
 
 
 @contextmanager
-def _standard_error_off() -> Iterator[None]:
+def _discard_stderr() -> Iterator[None]:
     """Keeps what Ray's own code writes there, past Python, from whoever reads our one line for each error."""
-    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
         os.close(nothing)
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
+def _set_environment(values: dict[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -225,7 +229,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def on_ray(address: str | None, workers: int | None, store_bytes: int) -> Iterator[Run]:
+def open_ray_runner(address: str | None, workers: int | None, store_bytes: int) -> Iterator[BlockRunner]:
     """Gives a ``Run`` that does each block in a task; the same blocks give the same results as in one process.
 
     Args:
@@ -238,11 +242,11 @@ def on_ray(address: str | None, workers: int | None, store_bytes: int) -> Iterat
         ClusterError: There is no cluster, or it would tell others what it does.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ray_cluster(address, workers or cores, store_bytes) as ray:
+    with open_ray_cluster(address, workers or cores, store_bytes) as ray:
 
         def run(
             work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
         ) -> Iterator[Result]:
-            return in_tasks(ray, work, shared, blocks)
+            return run_ray_tasks(ray, work, shared, blocks)
 
         yield run

@@ -20,17 +20,17 @@ from textveil.mechanisms import Integers, random_uint64, uniform_below
 from textveil.mechanisms.staircase import Staircase
 
 DRAWS = 1_000_000
-_AT_ONCE = 1 << 18
+_BATCH = 1 << 18
 #: Groups of outputs that are compared: the likeliest ones alone, and as many parts of the rest.
 _GROUPS = 32
 #: Chance that a sound sampler is called faulty, for each comparison of an audit.
 ALPHA = 1e-6
 #: Confidence of the bounds of epsilon that are printed: an error of 2.5 % on either side.
-_SIDE = 0.025
+_TAIL = 0.025
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class AuditResult:
     """What the draws of one level say.
 
     Attributes:
@@ -47,47 +47,48 @@ class Finding:
     exact: float
     realized: float
     faults: tuple[str, ...]
-    smallest: float
+    detectable_error: float
 
     def __str__(self) -> str:
         return (
             f"level {self.level}: promised {self.promised:g}, chosen pair {self.exact:.3f}, realized at least "
-            f"{self.realized:.3f} (95 %); an error of {self.smallest:.0%} of its rarer probability would be seen"
+            f"{self.realized:.3f} (95 %); "
+            f"an error of {self.detectable_error:.0%} of its rarer probability would be seen"
         )
 
 
-def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> Finding:
+def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
     """Checks the sampler of one level of a staircase, also of an index, with the operating system's entropy.
 
     Args:
         staircase: The mechanism as it is loaded.
         draws: How many draws of each of the two inputs.
     """
-    likely, rare, output = tight_pair(staircase)
-    first, second = (_counts(staircase, one, draws) for one in (likely, rare))
-    p, q = (_probability(staircase, one, output) for one in (likely, rare))
-    faults = [*_unlike(staircase, likely, first, draws), *_unlike(staircase, rare, second, draws)]
-    faults += unlike_uniform(staircase.total, draws)
-    if shared_by_fork():
+    likely, rare, output = find_tight_pair(staircase)
+    first, second = (_count_outputs(staircase, one, draws) for one in (likely, rare))
+    p, q = (_compute_probability(staircase, one, output) for one in (likely, rare))
+    faults = [*_find_count_faults(staircase, likely, first, draws), *_find_count_faults(staircase, rare, second, draws)]
+    faults += find_uniformity_faults(staircase.total, draws)
+    if detect_fork_repeats():
         faults.append("two processes draw the same")
     counts = int(first[output]), int(second[output])
     promised = float(staircase.level.epsilon)
-    if _realized(*counts, draws, ALPHA) > promised:
+    if _bound_realized_epsilon(*counts, draws, ALPHA) > promised:
         faults.append("an output favors one input by more than is promised")
     # A deviate of ALPHA shared by all comparisons (its Chernoff bound), and 2.4 for 99 %.
     deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
     smallest = deviates / math.sqrt(max(1.0, draws * q))
-    return Finding(
+    return AuditResult(
         level=staircase.level.name,
         promised=promised,
         exact=math.log(p / q),
-        realized=_realized(*counts, draws, _SIDE),
+        realized=_bound_realized_epsilon(*counts, draws, _TAIL),
         faults=tuple(faults),
-        smallest=smallest,
+        detectable_error=smallest,
     )
 
 
-def tight_pair(staircase: Staircase) -> tuple[int, int, int]:
+def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     """Returns two inputs and an output at which the loss is (next to) the largest, and the output as likely as can be.
 
     The output has all of its base from the budget of the first input, and nothing of that of the second. Its base
@@ -106,9 +107,9 @@ def tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     return int(likely), rare, output
 
 
-def unlike_uniform(total: int, draws: int) -> list[str]:
+def find_uniformity_faults(total: int, draws: int) -> list[str]:
     """Returns what is wrong with uniform integers below a number: too few, uneven low or high bits."""
-    numbers = uniform_below(np.full(min(draws, _AT_ONCE), total, np.int64), random_uint64)
+    numbers = uniform_below(np.full(min(draws, _BATCH), total, np.int64), random_uint64)
     faults = []
     if numbers.min() < 0 or numbers.max() >= total:
         faults.append("uniform integers are out of range")
@@ -120,17 +121,17 @@ def unlike_uniform(total: int, draws: int) -> list[str]:
         "low": numbers % cells,
         "high": (numbers.astype(object) * cells // total).astype(np.int64),
     }.items():
-        found = np.bincount(cell, minlength=cells)
+        observed = np.bincount(cell, minlength=cells)
         low = [total // cells + (place < total % cells) for place in range(cells)]
         high = [-(-(place + 1) * total // cells) - -(-place * total // cells) for place in range(cells)]
         for place, exact in enumerate(low if name == "low" else high):
-            if not _plausible(int(found[place]), len(numbers), exact / total, ALPHA / cells):
+            if not _is_plausible(int(observed[place]), len(numbers), exact / total, ALPHA / cells):
                 faults.append(f"uniform integers: their {name} bits are not uniform")
                 break
     return faults
 
 
-def shared_by_fork() -> bool:
+def detect_fork_repeats() -> bool:
     """Tells whether a process and its copy draw the same random words."""
     if not hasattr(os, "fork"):
         return False
@@ -149,22 +150,22 @@ def shared_by_fork() -> bool:
     return own == theirs
 
 
-def _counts(staircase: Staircase, one: int, draws: int) -> Integers:
+def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
     counts = np.zeros(len(staircase.base), dtype=np.int64)
-    for start in range(0, draws, _AT_ONCE):
-        inputs = np.full(min(_AT_ONCE, draws - start), one)
+    for start in range(0, draws, _BATCH):
+        inputs = np.full(min(_BATCH, draws - start), input_id)
         counts += np.bincount(staircase.draw(inputs, random_uint64), minlength=len(counts))
     return counts
 
 
-def _probability(staircase: Staircase, one: int, output: int) -> float:
-    row = staircase.exact_row(one)
+def _compute_probability(staircase: Staircase, input_id: int, output: int) -> float:
+    row = staircase.exact_row(input_id)
     return row[output] / sum(row)
 
 
-def _unlike(staircase: Staircase, one: int, counts: Integers, draws: int) -> Sequence[str]:
+def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, draws: int) -> Sequence[str]:
     """Groups of outputs whose counts are not those of the law: the likeliest ones alone, and the rest in 16 parts."""
-    row = staircase.exact_row(one)
+    row = staircase.exact_row(input_id)
     total = sum(row)
     order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
     alone = order[: _GROUPS // 2]
@@ -173,23 +174,23 @@ def _unlike(staircase: Staircase, one: int, counts: Integers, draws: int) -> Seq
     groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), _GROUPS // 2) if len(part)]
     for group in groups:
         share = sum(row[output] for output in group) / total
-        found = int(counts[group].sum())
-        if not _plausible(found, draws, share, ALPHA / (2 * len(groups))):
-            return [f"input {one}: outputs come out {found:,} times that should {share * draws:,.0f} times"]
+        observed = int(counts[group].sum())
+        if not _is_plausible(observed, draws, share, ALPHA / (2 * len(groups))):
+            return [f"input {input_id}: outputs come out {observed:,} times that should {share * draws:,.0f} times"]
     return []
 
 
-def _realized(likely: int, rare: int, draws: int, side: float) -> float:
+def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> float:
     """A lower bound of the log-ratio of two probabilities, each wrong with a chance of ``side`` (Clopper, Pearson)."""
 
     def interval(count: int) -> tuple[float, float]:
-        found = binomtest(count, draws).proportion_ci(1 - 2 * side, method="exact")
-        return float(found.low), float(found.high)
+        bounds = binomtest(count, draws).proportion_ci(1 - 2 * side, method="exact")
+        return float(bounds.low), float(bounds.high)
 
     low, high = interval(likely)[0], interval(rare)[1]
     return max(0.0, math.log(low / high)) if low > 0 else 0.0
 
 
-def _plausible(found: int, draws: int, share: float, alpha: float) -> bool:
-    at_least, at_most = binom.sf(found - 1, draws, share), binom.cdf(found, draws, share)
+def _is_plausible(count: int, draws: int, share: float, alpha: float) -> bool:
+    at_least, at_most = binom.sf(count - 1, draws, share), binom.cdf(count, draws, share)
     return bool(min(at_least, at_most) >= alpha / 2)

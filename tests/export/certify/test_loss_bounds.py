@@ -8,8 +8,13 @@ import small_bundles
 from brute_force import Losses as BruteForce
 from defined_weights import defined_weights, outputs
 from textveil.mechanisms.baselines import SanText
-from textveil_export.certify.loss_bounds import Envelope, Losses, largest_differences, pure_ldp_levels
-from textveil_export.certify.pair_scores import AllScores
+from textveil_export.certify.loss_bounds import (
+    LossBounds,
+    LossEnvelope,
+    compute_pure_ldp_epsilons,
+    find_largest_differences,
+)
+from textveil_export.certify.pair_scores import PairScores
 
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), ("1.5", "9")),
@@ -28,25 +33,27 @@ def test_bounds_hold_for_every_pair(tmp_path: Path, geometry: str) -> None:
     """
     vectors, exponents = GEOMETRIES[geometry]
     bundle = small_bundles.small_bundle(tmp_path / "b", vectors, k=5, exponents=exponents)
-    every = AllScores.of(bundle.metric)
+    every = PairScores.compute(bundle.metric)
     scores = np.asarray(every.scores).astype(np.int64)
     first, second = (index.ravel() for index in np.indices(scores.shape))
     for level in bundle.levels:
         for mechanism, law in level.parameters.items():
-            losses = Losses(SanText.of(bundle.table, bundle.metric, mechanism, law).channel_on(every))
+            losses = LossBounds(SanText.of(bundle.table, bundle.metric, mechanism, law).channel_on(every))
             brute = BruteForce.of(bundle, mechanism, defined_weights(bundle, mechanism, law))
             true = np.array(brute.losses).ravel()
-            assert (losses.bounds(first, second, scores.ravel() + 1) >= true).all()
+            assert (losses.bound_losses(first, second, scores.ravel() + 1) >= true).all()
             allowed = np.array(outputs(bundle, mechanism))
-            differences = np.concatenate([largest_differences(row, scores, allowed) for row in scores])
-            scanned = losses.bounds(first, second, differences)
+            differences = np.concatenate([find_largest_differences(row, scores, allowed) for row in scores])
+            scanned = losses.bound_losses(first, second, differences)
             assert (scanned >= true).all()
             assert (scanned - true)[differences >= 0].max() < 2**-18
             if geometry == "collinear":
-                assert (losses.bounds(first, second, scores.ravel()) < true).any()
+                assert (losses.bound_losses(first, second, scores.ravel()) < true).any()
             pairs = [(1, 4), (bundle.symbols, 0), (7, bundle.symbols)]
-            assert [losses.loss(x, y)[0] for x, y in pairs] == pytest.approx([brute.losses[x][y] for x, y in pairs])
-            ((pure, _),) = pure_ldp_levels([losses.channel])
+            assert [losses.compute_loss(x, y)[0] for x, y in pairs] == pytest.approx(
+                [brute.losses[x][y] for x, y in pairs]
+            )
+            ((pure, _),) = compute_pure_ldp_epsilons([losses.channel])
             assert brute.pure() <= pure <= brute.pure() + 1e-9
 
 
@@ -63,7 +70,7 @@ def test_the_envelope_is_that_of_its_definition(shape: str) -> None:
     }[shape]
     drops = [max(logs[a] - logs[min(a + n, 299)] for a in steps) for n in range(400)]
     expected = np.maximum.accumulate(drops)
-    envelope = Envelope(logs)
+    envelope = LossEnvelope(logs)
     for asked in chance.integers(0, 400, (40, 2, 3)):
         assert (envelope(asked) == expected[asked]).all()
     assert (envelope(np.arange(400)) == expected).all()

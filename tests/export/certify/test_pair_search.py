@@ -17,7 +17,7 @@ from defined_weights import defined_weights, outputs, squared_distances
 from textveil.errors import BundleDamaged
 from textveil.verify import verify_text as verify
 from textveil_export.certify import pair_scores, pair_search
-from textveil_export.certify.certificate import certify
+from textveil_export.certify.certificate import certify_bundle
 from textveil_export.errors import CertificationError
 from textveil_export.text.write import write_bundle
 
@@ -82,14 +82,14 @@ def assert_certified(bundle, certificates, close=True):
 @pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_certificates_enclose_brute_force(tmp_path, geometry, k):
     bundle = open_small(tmp_path / "b", geometry, k)
-    assert_certified(bundle, certify(bundle))
+    assert_certified(bundle, certify_bundle(bundle))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_with_a_base_measure(tmp_path, geometry):
     bundle = open_small(tmp_path / "b", geometry, 5, base=True)
-    assert_certified(bundle, certify(bundle))
+    assert_certified(bundle, certify_bundle(bundle))
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
     monkeypatch.setattr(pair_search, "_NEAREST_OUTPUTS", 2)
     monkeypatch.setattr(pair_search, "_SCANNED_AT_ONCE", 2)
     bundle = open_small(tmp_path / "b", geometry, 3)
-    assert_certified(bundle, certify(bundle))
+    assert_certified(bundle, certify_bundle(bundle))
 
 
 def test_weights_that_end_before_the_largest_score(tmp_path):
@@ -111,7 +111,7 @@ def test_weights_that_end_before_the_largest_score(tmp_path):
             ended = law.weights[: int(bundle.table.scores.max()) + 1]
             assert len(ended) < len(law.weights)
             level.parameters[key] = replace(law, weights=ended)
-    assert_certified(bundle, certify(bundle), close=False)
+    assert_certified(bundle, certify_bundle(bundle), close=False)
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_the_attaining_pair_and_output_attain(tmp_path):
     for geometry in ("scattered", "lopsided", "clusters"):
         bundle = open_small(tmp_path / geometry, geometry, 5, base=True)
         names = [*bundle.vocabulary, "<unk>"]
-        certificates = certify(bundle)
+        certificates = certify_bundle(bundle)
         for level in bundle.levels:
             attained = certificates[level.name]["santext"].attained
             weights = defined_weights(bundle, "santext", level.parameters["santext"])
@@ -140,7 +140,7 @@ def bundle(tmp_path):
 
 
 def certified(bundle, level=1):
-    return certify(bundle)[bundle.levels[level].name]["santext"]
+    return certify_bundle(bundle)[bundle.levels[level].name]["santext"]
 
 
 def test_a_weight_one_per_cent_off(bundle):
@@ -178,7 +178,7 @@ def test_a_neighbor_replaced_by_a_farther_one(bundle):
     kept = np.delete(order, 1)[:5]
     bundle = with_row(bundle, row, candidates[kept], scores[kept])
     with pytest.raises(CertificationError, match="row 7 does not store the nearest outputs"):
-        certify(bundle)
+        certify_bundle(bundle)
 
 
 def test_a_wrong_distance(bundle):
@@ -189,4 +189,4 @@ def test_a_wrong_distance(bundle):
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(bundle, pairs=100)
     with pytest.raises(CertificationError, match="row 7 does not store the nearest outputs"):
-        certify(bundle)
+        certify_bundle(bundle)

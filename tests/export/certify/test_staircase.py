@@ -9,16 +9,16 @@ from textveil.mechanisms.staircase import Staircase
 from textveil_export.certify.staircase import certify_staircase
 from textveil_export.errors import CertificationError
 from textveil_export.text.staircase_bundle import LEVELS
-from textveil_export.text.staircase_tables import StaircaseSettings, staircase_arrays
-from textveil_export.text.word_vectors import Source
+from textveil_export.text.staircase_tables import StaircaseSettings, make_staircase_arrays
+from textveil_export.text.word_vectors import WordVectors
 
 
 @pytest.fixture
 def tensors():
     words = [f"w{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(80)]
     vectors = np.random.default_rng(4).standard_normal((80, 6)).astype(np.float32)
-    arrays = staircase_arrays(
-        Source(words=words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(8)
+    arrays = make_staircase_arrays(
+        WordVectors(words=words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(8)
     )
     return {**arrays, "roles": np.full(80, 63, dtype=np.uint8)}
 

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from small_checkpoints import LABELS, VOCABULARY, sign, write_checkpoint
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
-from textveil_export.errors import CheckpointError
+from textveil_export.errors import EncoderCheckpointError
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def resign(folder: Path, **settings: object) -> None:
 
 
 def refused(folder: Path) -> str:
-    with pytest.raises(CheckpointError) as caught:
+    with pytest.raises(EncoderCheckpointError) as caught:
         load_checkpoint(folder)
     assert "\n" not in str(caught.value)
     return str(caught.value)

@@ -16,9 +16,9 @@ from textveil.bundle import open_bundle
 from textveil.bundle.vectors import VectorBundle
 from textveil_export.encoder import build as encoder_build
 from textveil_export.encoder import int8_recipes as encoder_int8
-from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
-from textveil_export.encoder.evaluation import prepare, read_labeled
-from textveil_export.encoder.onnx_graph import Session
+from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Checkpoint
+from textveil_export.encoder.evaluation import encode_texts, read_labeled_texts
+from textveil_export.encoder.onnx_graph import DeviceSession
 from textveil_export.errors import SourceError
 
 FILES = {"manifest.json", "model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json", "README.md"}
@@ -65,9 +65,9 @@ def test_the_device_reads_and_computes_what_was_evaluated(
     encoder_bundle: Path, encoder_data: Path, checkpoint: Checkpoint
 ) -> None:
     """Ids and vectors of the gates are those of ``textveil.Encoder``, bit by bit."""
-    encoder, session = load_encoder(encoder_bundle), Session(encoder_bundle / "model.onnx")
-    rows = [*read_labeled(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
-    prepared = prepare(rows, checkpoint.vocabulary, checkpoint)
+    encoder, session = load_encoder(encoder_bundle), DeviceSession(encoder_bundle / "model.onnx")
+    rows = [*read_labeled_texts(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
+    prepared = encode_texts(rows, checkpoint.vocabulary, checkpoint)
     assert prepared.truncated == 1
     for (_, text), ids in zip(rows, prepared.ids, strict=True):
         read, _ = encoder._extractor.ids(text)
@@ -99,7 +99,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
 @pytest.mark.slow
 def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> None:
     """Without the words that tell the labels apart, the accuracy gate closes."""
-    error = refused("--keep-pieces", str(len({*SPECIAL, *LETTERS})))
+    error = refused("--keep-pieces", str(len({*SPECIAL_PIECES, *LETTERS})))
     assert re.match("textveil-export: gate-accuracy: .*: int8 loses ", error)
     assert "without noise" in error
     assert "(2 int8 recipes tried)" in error
@@ -109,7 +109,7 @@ def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> N
 def test_weights_scrambled_by_quantization_do_not_ship(
     refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = encoder_int8.quantize
+    real = encoder_int8.quantize_graph
 
     def scrambled(source: Path, recipe: encoder_int8.Int8Recipe, target: Path) -> None:
         real(source, recipe, target)
@@ -119,7 +119,7 @@ def test_weights_scrambled_by_quantization_do_not_ship(
                 tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
         onnx.save(model, target)
 
-    monkeypatch.setattr("textveil_export.encoder.int8_recipes.quantize", scrambled)
+    monkeypatch.setattr("textveil_export.encoder.int8_recipes.quantize_graph", scrambled)
     assert re.search("gate-accuracy: .*: int8 loses", refused())
 
 
@@ -174,7 +174,7 @@ def test_texts_are_read_strictly_and_never_repeated(content: bytes, place: str, 
     path = tmp_path / "rows.tsv"
     path.write_bytes(content)
     with pytest.raises(SourceError) as caught:
-        read_labeled(path, LABELS)
+        read_labeled_texts(path, LABELS)
     assert place in str(caught.value)
     assert "quokka" not in str(caught.value)
 
@@ -194,4 +194,4 @@ def test_measured_figures_are_read_strictly(content: str, tmp_path: Path) -> Non
     path = tmp_path / "measured.json"
     path.write_text(content, "utf-8")
     with pytest.raises(SourceError, match=r"measured\.json: is not a file of measured figures"):
-        encoder_build.read_measured(path)
+        encoder_build.read_external_figures(path)

@@ -10,17 +10,17 @@ from onnx import TensorProto, numpy_helper
 from small_checkpoints import texts, write_texts
 from textveil.bundle.onnx.check import check_model
 from textveil_export.encoder.checkpoint import Checkpoint
-from textveil_export.encoder.evaluation import Texts, prepare, read_labeled, vectors
+from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts, read_labeled_texts
 from textveil_export.encoder.int8_recipes import (
     RECIPES,
     Int8Recipe,
-    Measured,
-    by_preference,
-    graph_name,
-    measure,
-    quantize,
+    RecipeMeasurement,
+    make_graph_name,
+    measure_recipes,
+    quantize_graph,
+    select_candidates,
 )
-from textveil_export.encoder.onnx_graph import Reference, Session
+from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference
 
 pytestmark = pytest.mark.slow
 
@@ -29,9 +29,9 @@ DEFAULT = Int8Recipe()
 
 
 @pytest.fixture(scope="module")
-def real(checkpoint: Checkpoint, tmp_path_factory) -> Texts:
+def real(checkpoint: Checkpoint, tmp_path_factory) -> LabeledTexts:
     path = write_texts(tmp_path_factory.mktemp("texts") / "texts.tsv", texts(40, seed=5))
-    return prepare(read_labeled(path, checkpoint.labels), checkpoint.vocabulary, checkpoint)
+    return encode_texts(read_labeled_texts(path, checkpoint.labels), checkpoint.vocabulary, checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def folder(graph: Path, tmp_path_factory) -> Path:
     """The graphs of all recipes."""
     folder = tmp_path_factory.mktemp("int8")
     for recipe in RECIPES:
-        quantize(graph, recipe, folder / graph_name(recipe))
+        quantize_graph(graph, recipe, folder / make_graph_name(recipe))
     return folder
 
 
@@ -48,25 +48,25 @@ def tensors(path: Path) -> dict[str, np.ndarray]:
 
 
 def test_names_are_distinct() -> None:
-    assert len({graph_name(recipe) for recipe in RECIPES}) == len(RECIPES)
+    assert len({make_graph_name(recipe) for recipe in RECIPES}) == len(RECIPES)
     assert Int8Recipe(reduce_range=True).name == "s8, channel, 7 bit, embeddings row"
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_makes_a_graph_that_devices_run(
-    recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: Texts
+    recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: LabeledTexts
 ) -> None:
-    path = folder / graph_name(recipe)
+    path = folder / make_graph_name(recipe)
     operators = check_model(path.read_bytes(), checkpoint.dimension).operators
     assert operators["MatMulInteger"] == 6 * LAYERS + 2 * LAYERS * recipe.attention
     assert operators["MatMul"] == 2 * LAYERS * (not recipe.attention) + HEAD
-    off = np.abs(vectors(Session(path), real) - vectors(Session(graph), real)).sum(1)
+    off = np.abs(compute_vectors(DeviceSession(path), real) - compute_vectors(DeviceSession(graph), real)).sum(1)
     assert 0 < off.mean() < 0.2
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_weights_are_what_the_recipe_says(recipe: Int8Recipe, folder: Path, graph: Path) -> None:
-    path = folder / graph_name(recipe)
+    path = folder / make_graph_name(recipe)
     stored, model = tensors(path), onnx.load(path)
     products = [node.input[1] for node in model.graph.node if node.op_type == "MatMulInteger"]
     weights = [stored[name] for name in products if name in stored]  # products of two activations store none
@@ -88,7 +88,7 @@ def test_weights_are_what_the_recipe_says(recipe: Int8Recipe, folder: Path, grap
 
 @pytest.mark.parametrize("embeddings", ["row", "tensor", "float32"])
 def test_embeddings_are_as_near_as_their_scale_allows(embeddings: str, folder: Path, graph: Path) -> None:
-    path = folder / graph_name(Int8Recipe(embeddings=embeddings))
+    path = folder / make_graph_name(Int8Recipe(embeddings=embeddings))
     rows, stored = tensors(graph)["words.weight"], tensors(path)
     if embeddings == "float32":
         assert np.array_equal(stored["words.weight"], rows)
@@ -105,7 +105,7 @@ def test_embeddings_are_as_near_as_their_scale_allows(embeddings: str, folder: P
         scale = float(stored["words.weight_scale"])
         found = (stored[name].astype(np.float32) - int(stored["words.weight_zero_point"])) * scale
         assert np.abs(found - rows).max() <= 0.51 * scale
-    assert path.stat().st_size < (folder / graph_name(Int8Recipe(embeddings="float32"))).stat().st_size
+    assert path.stat().st_size < (folder / make_graph_name(Int8Recipe(embeddings="float32"))).stat().st_size
 
 
 def test_a_row_of_zeros_stays_zero(graph: Path, tmp_path: Path) -> None:
@@ -115,34 +115,34 @@ def test_a_row_of_zeros_stays_zero(graph: Path, tmp_path: Path) -> None:
     rows[3] = 0
     matrix.CopyFrom(numpy_helper.from_array(rows, matrix.name))
     onnx.save(model, tmp_path / "zero.onnx")
-    quantize(tmp_path / "zero.onnx", DEFAULT, tmp_path / "int8.onnx")
+    quantize_graph(tmp_path / "zero.onnx", DEFAULT, tmp_path / "int8.onnx")
     stored = tensors(tmp_path / "int8.onnx")
     assert not stored["words.rows"][3].any()
     assert stored["words.scales"][3] == 1
-    assert np.isfinite(Session(tmp_path / "int8.onnx")(np.array([3, 3, 3]))).all()
+    assert np.isfinite(DeviceSession(tmp_path / "int8.onnx")(np.array([3, 3, 3]))).all()
 
 
 def test_measuring_compares_with_the_float_graph(
-    graph: Path, checkpoint: Checkpoint, real: Texts, tmp_path: Path
+    graph: Path, checkpoint: Checkpoint, real: LabeledTexts, tmp_path: Path
 ) -> None:
     recipes = (DEFAULT, Int8Recipe(reduce_range=True))
     told: list[int] = []
-    found = measure(
+    found = measure_recipes(
         graph,
         real,
         checkpoint.classifier,
         8,
         tmp_path,
-        Reference(checkpoint),
+        TorchReference(checkpoint),
         recipes=recipes,
         progress=lambda _, done, __: told.append(done),
     )
     assert set(found) == {(DEFAULT, True), (DEFAULT, False), (recipes[1], True)}
     assert told == [1, 2]
-    expected = vectors(Session(graph), real)
+    expected = compute_vectors(DeviceSession(graph), real)
     for (recipe, precise), figures in found.items():
-        path = tmp_path / graph_name(recipe)
-        off = np.abs(vectors(Session(path, precise=precise), real) - expected).sum(1)
+        path = tmp_path / make_graph_name(recipe)
+        off = np.abs(compute_vectors(DeviceSession(path, precise=precise), real) - expected).sum(1)
         assert (figures.recipe, figures.precise) == (recipe, precise)
         assert figures.model_bytes == path.stat().st_size
         assert figures.deviation_mean == pytest.approx(off.mean(), abs=1e-3)
@@ -153,9 +153,9 @@ def test_measuring_compares_with_the_float_graph(
             assert figures.agreement > 0.9
 
 
-def candidate(size: int, deviation: float, speed: float, **settings: object) -> Measured:
+def candidate(size: int, deviation: float, speed: float, **settings: object) -> RecipeMeasurement:
     recipe = replace(DEFAULT, weights=f"{size}-{deviation}-{speed}", **settings)
-    return Measured(
+    return RecipeMeasurement(
         recipe=recipe,
         precise=True,
         model_bytes=size,
@@ -167,9 +167,9 @@ def candidate(size: int, deviation: float, speed: float, **settings: object) -> 
     )
 
 
-def order(*candidates: Measured, room: int = 10**9) -> list[int]:
+def order(*candidates: RecipeMeasurement, room: int = 10**9) -> list[int]:
     measured = {(found.recipe, found.precise): found for found in candidates}
-    return [candidates.index(found) for found in by_preference(measured, room)]
+    return [candidates.index(found) for found in select_candidates(measured, room)]
 
 
 def test_the_order_is_that_of_the_recipes_whatever_was_measured() -> None:
@@ -193,6 +193,6 @@ def test_what_does_not_fit_or_is_for_comparison_is_left_out() -> None:
 
 
 def test_types_of_the_stored_tensors_are_few(folder: Path) -> None:
-    models = [onnx.load(folder / graph_name(recipe)) for recipe in RECIPES]
+    models = [onnx.load(folder / make_graph_name(recipe)) for recipe in RECIPES]
     kinds = {tensor.data_type for model in models for tensor in model.graph.initializer}
     assert kinds <= {TensorProto.FLOAT, TensorProto.INT8, TensorProto.UINT8, TensorProto.INT64}

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_checkpoints import LETTERS, MARKET, MATCH, VOCABULARY
-from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint, keep_pieces
-from textveil_export.encoder.evaluation import prepare
-from textveil_export.encoder.onnx_graph import Reference, Session, export_graph
+from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Checkpoint, keep_pieces
+from textveil_export.encoder.evaluation import encode_texts
+from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference, export_graph
 from textveil_export.errors import ExportError, SourceError
 
-NEEDED = {*SPECIAL, *LETTERS}
+NEEDED = {*SPECIAL_PIECES, *LETTERS}
 
 
 @pytest.fixture
@@ -43,9 +43,9 @@ def test_texts_whose_pieces_are_kept_give_the_same_vectors(
     assert len(trimmed.vocabulary) < len(checkpoint.vocabulary)
     path = tmp_path / "trimmed.onnx"
     export_graph(trimmed, path)
-    before, after = Session(graph), Session(path)
+    before, after = DeviceSession(graph), DeviceSession(path)
     rows = [(0, text) for text in ("the market", "", "Match the price, and banking", "the bank. the bank", "marketing")]
-    old, new = prepare(rows, checkpoint.vocabulary, checkpoint), prepare(rows, trimmed.vocabulary, trimmed)
+    old, new = encode_texts(rows, checkpoint.vocabulary, checkpoint), encode_texts(rows, trimmed.vocabulary, trimmed)
     for ids, renumbered in zip(old.ids, new.ids, strict=True):
         assert [checkpoint.vocabulary[i] for i in ids] == [trimmed.vocabulary[i] for i in renumbered]
         assert np.array_equal(before(ids), after(renumbered))
@@ -55,15 +55,15 @@ def test_texts_whose_pieces_are_kept_give_the_same_vectors(
 
 def test_a_word_that_is_left_out_is_spelled(checkpoint: Checkpoint, public: Path) -> None:
     trimmed = keep_pieces(checkpoint, None, public)
-    (ids,) = prepare([(0, "the oil")], trimmed.vocabulary, trimmed).ids
+    (ids,) = encode_texts([(0, "the oil")], trimmed.vocabulary, trimmed).ids
     assert [trimmed.vocabulary[i] for i in ids] == ["[CLS]", "the", "o", "##i", "##l", "[SEP]"]
 
 
 def test_the_checkpoint_itself_stays(checkpoint: Checkpoint, public: Path) -> None:
     ids = np.arange(len(VOCABULARY))
-    before = Reference(checkpoint)(ids)
+    before = TorchReference(checkpoint)(ids)
     keep_pieces(checkpoint, None, public)
-    assert np.array_equal(Reference(checkpoint)(ids), before)
+    assert np.array_equal(TorchReference(checkpoint)(ids), before)
     assert checkpoint.extractor.config.vocab_size == len(VOCABULARY)
     assert set(MATCH + MARKET) <= set(checkpoint.vocabulary)
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from small_checkpoints import texts
 from textveil.vector import extractor_of
-from textveil_export.encoder import PooledModel, onnx_parts, pooled_model
-from textveil_export.encoder.build import EncoderSettings
+from textveil_export.encoder import PooledModel, export_onnx_parts, pooled_model
+from textveil_export.encoder.build import EncoderBuildSettings
 from textveil_export.encoder.checkpoint import Checkpoint
-from textveil_export.encoder.evaluation import prepare
+from textveil_export.encoder.evaluation import encode_texts
 from textveil_export.encoder.int8_recipes import MIN_SAMPLE, RECIPES
-from textveil_export.encoder.onnx_graph import Reference
+from textveil_export.encoder.onnx_graph import TorchReference
 from textveil_export.errors import AccuracyError, SizeError
 
 SAMPLE = [(int(label == "money"), text) for label, text in texts(60, seed=4)]
@@ -57,19 +57,19 @@ def test_the_first_recipe_that_loses_nothing_is_taken_without_a_clock(
         raise AssertionError("a time was measured")
 
     monkeypatch.setattr(time, "perf_counter", clock)
-    parts, told = onnx_parts(model, SAMPLE, deciding(0), scratch, recipes=TRIED)
+    parts, told = export_onnx_parts(model, SAMPLE, deciding(0), scratch, recipes=TRIED)
     assert (told["recipe"], told["refused"], told["sample_texts"]) == (TRIED[0].name, [], 60)
     assert (parts.dimension, parts.max_tokens, parts.lowercase) == (32, 64, True)
     assert tuple(parts.vocabulary) == model.vocabulary
-    extractor, reference = extractor_of(parts), Reference(model)
-    for text, ids in zip(SAMPLE[:5], prepare(SAMPLE[:5], model.vocabulary, model).ids, strict=True):
+    extractor, reference = extractor_of(parts), TorchReference(model)
+    for text, ids in zip(SAMPLE[:5], encode_texts(SAMPLE[:5], model.vocabulary, model).ids, strict=True):
         found, wanted = extractor.extract(text[1]).vector, reference(ids)
         assert np.linalg.norm(found - wanted) < 0.1 * np.linalg.norm(wanted)
 
 
 @pytest.mark.slow
 def test_a_recipe_that_loses_is_passed_over(model: PooledModel, scratch: Path) -> None:
-    _, told = onnx_parts(model, SAMPLE, deciding(1, 0), scratch, recipes=TRIED)
+    _, told = export_onnx_parts(model, SAMPLE, deciding(1, 0), scratch, recipes=TRIED)
     assert told["recipe"] == TRIED[1].name
     assert told["refused"] == [f"{TRIED[0].name}: 1.67 points lost"]
 
@@ -77,7 +77,7 @@ def test_a_recipe_that_loses_is_passed_over(model: PooledModel, scratch: Path) -
 @pytest.mark.slow
 def test_of_texts_without_classes_the_share_of_changed_decisions_counts(model: PooledModel, scratch: Path) -> None:
     unknown = [(0, text) for _, text in SAMPLE]
-    _, told = onnx_parts(model, unknown, deciding(4, 3), scratch, recipes=TRIED, max_changed=0.05)
+    _, told = export_onnx_parts(model, unknown, deciding(4, 3), scratch, recipes=TRIED, max_changed=0.05)
     assert told["refused"] == [f"{TRIED[0].name}: 6.67 % of the decisions changed"]
     assert (told["recipe"], told["agreement"], told["sample_texts"]) == (TRIED[1].name, 0.95, 60)
     assert not any(name.startswith("accuracy") for name in told)
@@ -88,13 +88,13 @@ def test_if_all_lose_or_none_fits_there_is_no_extractor(
     model: PooledModel, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(AccuracyError, match=r"1\.67 points lost; 2 tried"):
-        onnx_parts(model, SAMPLE, deciding(1, 1), scratch, recipes=TRIED)
+        export_onnx_parts(model, SAMPLE, deciding(1, 1), scratch, recipes=TRIED)
     with pytest.raises(AccuracyError, match=r"5\.00 % of the decisions changed; 2 tried"):
-        onnx_parts(model, SAMPLE, deciding(3, 4), scratch, recipes=TRIED, max_changed=0.04)
+        export_onnx_parts(model, SAMPLE, deciding(3, 4), scratch, recipes=TRIED, max_changed=0.04)
     monkeypatch.setattr(pooled_model, "MAX_BYTES", 100_000)
     with pytest.raises(SizeError, match=r"no int8 graph fits into 0\.1 MB"):
-        onnx_parts(model, SAMPLE, deciding(), scratch, recipes=TRIED)
+        export_onnx_parts(model, SAMPLE, deciding(), scratch, recipes=TRIED)
 
 
 def test_recipes_are_chosen_on_a_thousand_texts_where_there_are_so_many() -> None:
-    assert EncoderSettings(name="a", data=Path("b")).sample == MIN_SAMPLE == 1000
+    assert EncoderBuildSettings(name="a", data=Path("b")).sample == MIN_SAMPLE == 1000

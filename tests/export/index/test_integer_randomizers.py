@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_export.errors import ExportError
-from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 
 
 def response(codes: int, epsilon: float) -> np.ndarray:
@@ -32,22 +32,22 @@ def two_valued(codes: int, epsilon: float, seed: int) -> np.ndarray:
 @pytest.mark.parametrize(("epsilon", "error"), [("0.5", 1e-9), ("4", 1e-9), ("8", 1e-8), ("16", 2e-5)])
 def test_a_private_channel_keeps_its_probabilities(codes: int, epsilon: str, error: float) -> None:
     for make, seed in ((response, ()), (two_valued, (codes,))):
-        for of, most in ((drawn_epsilon(epsilon), error), (float(epsilon), error + 1e-6)):
+        for of, most in ((compute_realized_epsilon(epsilon), error), (float(epsilon), error + 1e-6)):
             channel = make(codes, of, *seed)
-            np.testing.assert_allclose(integer_channel("c", channel, epsilon).matrix, channel, atol=most)
+            np.testing.assert_allclose(make_integer_randomizer("c", channel, epsilon).matrix, channel, atol=most)
 
 
 def test_randomized_response_has_a_uniform_base_and_deals_to_itself_alone() -> None:
-    found = integer_channel("c", response(5, drawn_epsilon("3")), "3")
+    found = make_integer_randomizer("c", response(5, compute_realized_epsilon("3")), "3")
     assert len(set(found.base.tolist())) == 1
     assert (found.dealt == found.budget * np.eye(5, dtype=int)).all()
 
 
 def test_a_constant_channel_and_an_index_that_is_never_released() -> None:
-    constant = integer_channel("c", [[0.25, 0.75, 0], [0.25, 0.75, 0], [0.25, 0.75, 0]], "1")
+    constant = make_integer_randomizer("c", [[0.25, 0.75, 0], [0.25, 0.75, 0], [0.25, 0.75, 0]], "1")
     assert constant.base[2] == 0
     np.testing.assert_allclose(constant.matrix, [[0.25, 0.75, 0]] * 3, atol=1e-9)
-    assert (integer_channel("c", [[1, 1e-12], [1, 0]], "1").matrix == [[1, 0], [1, 0]]).all()
+    assert (make_integer_randomizer("c", [[1, 1e-12], [1, 0]], "1").matrix == [[1, 0], [1, 0]]).all()
 
 
 @given(
@@ -62,11 +62,11 @@ def test_a_constant_channel_and_an_index_that_is_never_released() -> None:
 )
 def test_garbage_comes_out_certified(channel: list[list[float]], epsilon: str) -> None:
     """``certified`` raises where a condition does not hold."""
-    matrix = integer_channel("c", channel, epsilon).matrix
+    matrix = make_integer_randomizer("c", channel, epsilon).matrix
     np.testing.assert_allclose(matrix.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("channel", [[[1.0, 0.0]], [1.0], [[math.nan, 1], [1, 0]], [[-1, 2], [1, 0]]])
 def test_what_is_no_channel_is_refused(channel: object) -> None:
     with pytest.raises(ExportError, match="square matrix"):
-        integer_channel("c", channel, "1")  # type: ignore[arg-type]
+        make_integer_randomizer("c", channel, "1")  # type: ignore[arg-type]

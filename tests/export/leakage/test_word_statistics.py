@@ -18,15 +18,20 @@ from textveil.mechanisms import EqualityScores, ScoreChannel
 from textveil.text import epsilon_text, summaries
 from textveil_cli.console import run
 from textveil_export import cli
-from textveil_export.certify.certificate import certify
+from textveil_export.certify.certificate import certify_bundle
 from textveil_export.leakage import word_statistics
-from textveil_export.leakage.word_statistics import channels, distribution, measure, measure_spread
+from textveil_export.leakage.word_statistics import (
+    load_randomizers,
+    measure_spread,
+    measure_statistics,
+    summarize_values,
+)
 from textveil_export.text.write import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):
     """The spread of every mechanism, by level and mechanism."""
-    return {key: measure_spread(channel) for key, channel in channels(bundle).items()}
+    return {key: measure_spread(channel) for key, channel in load_randomizers(bundle).items()}
 
 
 def assert_as_defined(bundle, laws):
@@ -50,11 +55,11 @@ def test_every_number_is_as_defined(built, geometry, k, base):
 
 
 FAULTS = {
-    "the weight of the word before": ("_rows", ("len(words)), words]", "len(words)), words - 1]")),
-    "a tenth is left out": ("_rows", ("totals // LEFT_OUT", "totals // 10")),
-    "weights are not sorted": ("_rows", ("weights.sort(axis=1)", "pass")),
-    "twice the share": ("_likely_inputs", ("LIKELY_SHARE", "2 * LIKELY_SHARE")),
-    "the largest of another input": ("_likely_inputs", ("max(axis=1", "max(axis=0")),
+    "the weight of the word before": ("_measure_rows", ("len(words)), words]", "len(words)), words - 1]")),
+    "a tenth is left out": ("_measure_rows", ("totals // EXCLUDED_DIVISOR", "totals // 10")),
+    "weights are not sorted": ("_measure_rows", ("weights.sort(axis=1)", "pass")),
+    "twice the share": ("_count_likely_inputs", ("LIKELY_SHARE", "2 * LIKELY_SHARE")),
+    "the largest of another input": ("_count_likely_inputs", ("max(axis=1", "max(axis=0")),
 }
 
 
@@ -82,7 +87,7 @@ def test_a_mass_of_just_95_percent_is_enough():
 
 def test_a_distribution():
     values = np.array([3, 1, 2, 2, 10])
-    found = distribution(values, np.array([1, 2, 4, 11]))
+    found = summarize_values(values, np.array([1, 2, 4, 11]))
     assert found["mean"] == 3.6
     assert found["quantiles"] == {"min": 1, "0.05": 1, "0.25": 2, "0.5": 2, "0.75": 3, "0.95": 10, "max": 10}
     assert found["histogram"] == {"edges": [1, 2, 4, 11], "counts": [1, 3, 1]}
@@ -91,7 +96,7 @@ def test_a_distribution():
 @pytest.mark.parametrize("space", [np.linspace, np.geomspace])
 @pytest.mark.parametrize("largest", [1, 2, 7, 300, 20_877])
 def test_bins_of_whole_numbers_hold_all_of_them(largest, space):
-    edges = word_statistics._edges(space(1, largest + 1, 51))
+    edges = word_statistics._round_edges(space(1, largest + 1, 51))
     assert (np.diff(edges) >= 1).all()
     assert edges[0] == 1
     assert edges[-1] == largest + 1
@@ -102,8 +107,8 @@ def test_bins_of_whole_numbers_hold_all_of_them(largest, space):
 def measured(tmp_path_factory):
     """A bundle, certified, and its statistics."""
     bundle = plain.small(tmp_path_factory.mktemp("measured") / "b", "scattered", 5)
-    bundle = write_certificate(bundle, certify(bundle))
-    return bundle, measure(bundle, trials=200)
+    bundle = write_certificate(bundle, certify_bundle(bundle))
+    return bundle, measure_statistics(bundle, trials=200)
 
 
 def test_the_summary_says_what_was_found(measured):
@@ -150,12 +155,12 @@ class TestStatisticsInABundle:
     def test_writing_twice_changes_nothing(self, measured, bundle):
         write_statistics(bundle, measured[1])
         before = {path.name: path.read_bytes() for path in bundle.path.iterdir()}
-        write_statistics(bundle, measure(bundle, trials=200))
+        write_statistics(bundle, measure_statistics(bundle, trials=200))
         assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
 
     def test_a_new_certificate_leaves_them(self, measured, bundle):
         write_statistics(bundle, measured[1])
-        assert write_certificate(bundle, certify(bundle)).statistics is not None
+        assert write_certificate(bundle, certify_bundle(bundle)).statistics is not None
 
     def test_histograms_take_one_line_each(self, measured, bundle):
         write_statistics(bundle, measured[1])

@@ -15,14 +15,14 @@ from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.text import level_weights, write
-from textveil_export.text.build import Recipe, build_bundle
+from textveil_export.text.build import TextBundleRecipe, build_text_bundle
 from textveil_export.text.calibration import DEFAULT_SHARES
-from textveil_export.text.level_weights import Setting
-from textveil_export.text.word_roles import Policy
-from textveil_export.text.word_vectors import Source
+from textveil_export.text.level_weights import LevelSetting
+from textveil_export.text.word_roles import WordPolicy
+from textveil_export.text.word_vectors import WordVectors
 from textveil_export.text.write import write_bundle
 
-POLICY = Policy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
+POLICY = WordPolicy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
 
 
 def words(count):
@@ -33,18 +33,18 @@ def words(count):
 @pytest.fixture(scope="module")
 def source():
     vectors = np.random.default_rng(0).standard_normal((800, 40)).astype(np.float32)
-    return Source(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
+    return WordVectors(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
 
 
 @pytest.fixture(scope="module")
 def contents(source):
-    return build_bundle(source, Recipe(name="made up", policy=POLICY, k=16))
+    return build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16))
 
 
 def median_unchanged(bundle, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
     largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
-    law = level_weights.level_parameters(bundle.table, Setting(exponent), largest_score)
+    law = level_weights.make_level_parameters(bundle.table, LevelSetting(exponent), largest_score)
     channel = SanText.of(bundle.table, bundle.metric, "santext+", law).channel
     words = channel.outputs
     return float(np.median(channel.rows(words)[np.arange(len(words)), words]))
@@ -52,7 +52,9 @@ def median_unchanged(bundle, exponent):
 
 @pytest.mark.slow
 def test_the_default_levels_meet_their_shares(source, tmp_path):
-    bundle = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle")
+    bundle = write_bundle(
+        build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle"
+    )
     assert len(bundle.levels) == len(DEFAULT_SHARES)
     for level, share in zip(bundle.levels, DEFAULT_SHARES, strict=True):
         exponent = level.parameters["santext+"].exponent
@@ -62,25 +64,29 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
-    source = Source(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
+    source = WordVectors(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
     with pytest.raises(ExportError, match="say exponents yourself"):
-        build_bundle(source, Recipe(name="tiny", policy=POLICY, k=2))
+        build_text_bundle(source, TextBundleRecipe(name="tiny", policy=POLICY, k=2))
 
 
 def test_an_exponent_beyond_integers(source):
     with pytest.raises(ExportError, match="too large"):
-        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
+        build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
     with pytest.raises(ExportError, match="default level"):
-        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"10": Decimal(5)}, default_level="5"))
+        build_text_bundle(
+            source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"10": Decimal(5)}, default_level="5")
+        )
 
 
 @pytest.mark.slow
 def test_bundles_are_reproducible(source, contents, tmp_path):
     first = write_bundle(contents, tmp_path / "first")
-    second = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "second")
+    second = write_bundle(
+        build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16)), tmp_path / "second"
+    )
     assert first.identity == second.identity
     for path in first.path.iterdir():
         assert path.read_bytes() == (second.path / path.name).read_bytes()

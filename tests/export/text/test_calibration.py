@@ -13,16 +13,16 @@ from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.mechanisms.baselines import OUTPUT_ROLE, SMALLEST_WEIGHT, SanText
 from textveil_cli.console import run
 from textveil_export import cli
-from textveil_export.certify.certificate import certify
-from textveil_export.certify.loss_bounds import Losses
-from textveil_export.certify.pair_scores import AllScores
-from textveil_export.certify.pair_search import worst_ratios
+from textveil_export.certify.certificate import certify_bundle
+from textveil_export.certify.loss_bounds import LossBounds
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.certify.pair_search import find_worst_ratios
 from textveil_export.errors import ExportError
 from textveil_export.text import calibration
-from textveil_export.text.build import Recipe, build_bundle
-from textveil_export.text.calibration import flat_base, in_steps, wanted_totals
-from textveil_export.text.level_weights import Setting, fits, level_parameters
-from textveil_export.text.word_vectors import Source
+from textveil_export.text.build import TextBundleRecipe, build_text_bundle
+from textveil_export.text.calibration import compute_flat_base, round_base, smooth_totals
+from textveil_export.text.level_weights import LevelSetting, fits_integers, make_level_parameters
+from textveil_export.text.word_vectors import WordVectors
 from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
@@ -41,14 +41,14 @@ def table_and_scores(geometry, k=5):
     """The table of a small vocabulary and the scores of all pairs."""
     vectors, _ = GEOMETRIES[geometry]
     built = small_bundles.contents(vectors, k=k, exponents=("1",))
-    return small_bundles.table_of(built), AllScores.of(small_bundles.metric_of(built))
+    return small_bundles.table_of(built), PairScores.compute(small_bundles.metric_of(built))
 
 
 def certified(table, every, mechanism, setting):
     """What is certified for a mechanism."""
-    law = SanText.of(table, every.metric, mechanism, level_parameters(table, setting, every.largest))
-    (worst,) = worst_ratios(every, table, [Losses(law.channel_on(every))])
-    return worst.over_all.ratio
+    law = SanText.of(table, every.metric, mechanism, make_level_parameters(table, setting, every.largest))
+    (worst,) = find_worst_ratios(every, table, [LossBounds(law.channel_on(every))])
+    return worst.overall.ratio
 
 
 @pytest.mark.slow
@@ -58,14 +58,16 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
     vectors, _ = GEOMETRIES[geometry]
     words = small_bundles.spellings(len(vectors))
     targets = targets_of(geometry)
-    recipe = Recipe(
+    recipe = TextBundleRecipe(
         name="small", policy=small_bundles.MIXED.policy(words), k=5, certified_epsilons=targets, default_level="low"
     )
     bundle = write_bundle(
-        build_bundle(Source(words=words, vectors=vectors.astype(np.float32), tokens="word", provenance={}), recipe),
+        build_text_bundle(
+            WordVectors(words=words, vectors=vectors.astype(np.float32), tokens="word", provenance={}), recipe
+        ),
         tmp_path / "b",
     )
-    certificates = certify(bundle)
+    certificates = certify_bundle(bundle)
     for level in bundle.levels:
         for mechanism, law in level.parameters.items():
             target = float(targets[level.name])
@@ -81,14 +83,14 @@ def test_base_measures_are_bytes_and_help(geometry):
     """A mechanism has the flattened base measure of its first guess if it was certified lower with it than without."""
     table, every = table_and_scores(geometry)
     targets = targets_of(geometry)
-    settings = calibration.by_certified_epsilon(table, every.metric, targets)
+    settings = calibration.calibrate_certified_epsilon(table, every.metric, targets)
     assert set(settings) == {(name, m) for name in ("low", "high") for m in TABLE_MECHANISMS}
     for (name, mechanism), setting in settings.items():
         guess = float(targets[name]) / calibration._FIRST_RATIO
         is_output = (table.roles & OUTPUT_ROLE[mechanism]) != 0
         outputs = np.flatnonzero(is_output)
-        base = in_steps(flat_base(every, outputs, guess), outputs, table.symbols, 255)
-        flat = Setting(calibration._decimal(guess), base)
+        base = round_base(compute_flat_base(every, outputs, guess), outputs, table.symbols, 255)
+        flat = LevelSetting(calibration._round_exponent(guess), base)
         helps = certified(table, every, mechanism, flat) < certified(table, every, mechanism, replace(flat, base=None))
         assert (setting.base is not None) == helps
         if helps:
@@ -108,11 +110,11 @@ def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
         q[0] = 1
         return q
 
-    monkeypatch.setattr(calibration, "flat_base", starving)
+    monkeypatch.setattr(calibration, "compute_flat_base", starving)
     table, every = table_and_scores("scattered")
     targets = targets_of("scattered")
-    settings = calibration.by_certified_epsilon(table, every.metric, targets)
-    plain = calibration.by_certified_epsilon(table, every.metric, targets, flatten_to=None)
+    settings = calibration.calibrate_certified_epsilon(table, every.metric, targets)
+    plain = calibration.calibrate_certified_epsilon(table, every.metric, targets, flatten_to=None)
     assert {key: setting.exponent for key, setting in settings.items()} == {
         key: setting.exponent for key, setting in plain.items()
     }
@@ -126,7 +128,7 @@ def test_flattening_makes_the_normalizer_more_even(geometry, mechanism):
     table, every = table_and_scores(geometry)
     outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[mechanism])
     factors = np.exp(-6.0 * every.scores[:, outputs] / every.metric.grid)
-    base = in_steps(flat_base(every, outputs, 6.0), outputs, table.symbols, 255)
+    base = round_base(compute_flat_base(every, outputs, 6.0), outputs, table.symbols, 255)
     assert base.dtype == np.uint8
     assert base.shape == (table.symbols,)
     assert base[outputs].max() == 255
@@ -143,7 +145,7 @@ def test_flattening_makes_the_normalizer_more_even(geometry, mechanism):
 def test_targets_beyond_integers():
     table, every = table_and_scores("scattered")
     with pytest.raises(ExportError, match="too large"):
-        calibration.by_certified_epsilon(table, every.metric, {"all": Decimal(1000)})
+        calibration.calibrate_certified_epsilon(table, every.metric, {"all": Decimal(1000)})
 
 
 # The command.
@@ -202,8 +204,8 @@ def test_wanted_totals_keep_to_their_slope_and_change_nothing_else(geometry):
     steepest = slope_of(every, totals)
     for share in (0.2, 0.5, 0.9):
         # one step of the grid more: scores are rounded down
-        assert slope_of(every, wanted_totals(every, totals, share * steepest)) <= share * steepest * (1 + 1e-2)
-    assert wanted_totals(every, totals, 1.02 * steepest) == pytest.approx(totals, rel=1e-5)
+        assert slope_of(every, smooth_totals(every, totals, share * steepest)) <= share * steepest * (1 + 1e-2)
+    assert smooth_totals(every, totals, 1.02 * steepest) == pytest.approx(totals, rel=1e-5)
 
 
 def test_aiming_higher_leaves_crowded_words_more():
@@ -212,12 +214,12 @@ def test_aiming_higher_leaves_crowded_words_more():
     outputs, exponent = np.flatnonzero(table.roles & OUTPUT_ROLE["santext"]), 2.0
     scarcest = {}
     for aim in (1.0, 1.1, 1.2):
-        base = in_steps(flat_base(every, outputs, exponent, flatten_to=aim), outputs, table.symbols, 4095)
+        base = round_base(compute_flat_base(every, outputs, exponent, flatten_to=aim), outputs, table.symbols, 4095)
         assert base.dtype == np.uint16
         assert base.max() == 4095
-        assert certified(table, every, "santext", Setting(Decimal(2), base)) / exponent <= aim + 5e-3
+        assert certified(table, every, "santext", LevelSetting(Decimal(2), base)) / exponent <= aim + 5e-3
         scarcest[aim] = base[outputs].min() / base.max()
-    assert certified(table, every, "santext", Setting(Decimal(2))) / exponent > 1.2
+    assert certified(table, every, "santext", LevelSetting(Decimal(2))) / exponent > 1.2
     assert scarcest[1.0] < scarcest[1.1] < scarcest[1.2] < 1
 
 
@@ -229,18 +231,18 @@ def test_steps_are_as_fine_as_totals_allow():
     finest = []
     for exponent in range(2, 30, 2):
         possible = []
-        for largest in calibration._FINER:
-            setting = Setting(Decimal(exponent), in_steps(q, symbols, table.symbols, largest))
-            possible.append(fits(table, setting, every.largest))
+        for largest in calibration._FINER_STEPS:
+            setting = LevelSetting(Decimal(exponent), round_base(q, symbols, table.symbols, largest))
+            possible.append(fits_integers(table, setting, every.largest))
             if possible[-1]:
-                assert level_parameters(table, setting, every.largest).weights[-1] >= SMALLEST_WEIGHT
+                assert make_level_parameters(table, setting, every.largest).weights[-1] >= SMALLEST_WEIGHT
             else:
                 with pytest.raises(ExportError, match="too large"):
-                    level_parameters(table, setting, every.largest)
+                    make_level_parameters(table, setting, every.largest)
         assert possible == sorted(possible)
         finest.append(sum(possible))
     assert finest == sorted(finest, reverse=True)
-    assert finest[0] == len(calibration._FINER)
+    assert finest[0] == len(calibration._FINER_STEPS)
     assert finest[-1] == 0
 
 
@@ -248,7 +250,9 @@ def test_steps_are_as_fine_as_totals_allow():
 def test_the_dial_flattens_to_a_slope():
     table, every = table_and_scores("lopsided")
     targets = {"only": Decimal("2.2")}
-    settings = calibration.by_certified_epsilon(table, every.metric, targets, mechanisms=["santext"], flatten_to=1.1)
+    settings = calibration.calibrate_certified_epsilon(
+        table, every.metric, targets, mechanisms=["santext"], flatten_to=1.1
+    )
     setting = settings["only", "santext"]
     assert setting.base is not None
     assert setting.base.max() == 4095

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scripts import ROOT, load_script
-from textveil_export.text.staircase_tables import StaircaseSettings, read_frequencies, staircase_arrays
-from textveil_export.text.word_vectors import Source, read_lines, read_vectors
+from textveil_export.text.staircase_tables import StaircaseSettings, make_staircase_arrays, read_frequencies
+from textveil_export.text.word_vectors import WordVectors, read_list, read_vectors
 
 build_vectors = load_script("artifacts/words/build_vectors.py")
 
@@ -74,7 +74,7 @@ def test_parts_stand_side_by_side_in_whole_steps():
 
 def test_the_vectors_that_ship_are_those_of_the_list():
     vectors = read_vectors(VECTORS, 1 << 16)
-    assert vectors.words == read_lines(WORDS / "english-3.txt")
+    assert vectors.words == read_list(WORDS / "english-3.txt")
     assert vectors.vectors.shape[1] == 50 + len(build_vectors.COLUMNS) + 1
     assert np.abs(vectors.vectors).max() <= build_vectors.STEPS
     card = (WORDS / "README.md").read_text(encoding="utf-8")
@@ -88,8 +88,10 @@ def test_the_vectors_that_ship_are_those_of_the_list():
 def test_words_stand_beside_words_that_fit():
     """A diagnosis beside a diagnosis, a past tense beside a past tense."""
     every = read_vectors(VECTORS, 1 << 16)
-    frequent = Source(words=every.words[:6_000], vectors=every.vectors[:6_000], tokens="word", provenance={})
-    arrays = staircase_arrays(frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12))
+    frequent = WordVectors(words=every.words[:6_000], vectors=every.vectors[:6_000], tokens="word", provenance={})
+    arrays = make_staircase_arrays(
+        frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12)
+    )
     near = {
         word: {frequent.words[i] for i in row} for word, row in zip(frequent.words, arrays["neighbours"], strict=True)
     }
@@ -107,5 +109,5 @@ def test_the_vectors_can_be_built_again():
     for package in ("pyarrow", *build_vectors.SOURCES):
         pytest.importorskip(package, reason=f"the package {package} is not installed")
     folder = Path(os.environ["WORDNET_DB"])
-    built = build_vectors.build(read_lines(WORDS / "english-3.txt"), folder)
+    built = build_vectors.build(read_list(WORDS / "english-3.txt"), folder)
     assert built.encode() == gzip.decompress(VECTORS.read_bytes())

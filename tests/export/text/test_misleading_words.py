@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 from scripts import ROOT, load_script
 from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
-from textveil_export.text.staircase_tables import Misleading, StaircaseSettings, base_weights, read_frequencies
-from textveil_export.text.word_vectors import read_lines
+from textveil_export.text.staircase_tables import (
+    MisleadingWords,
+    StaircaseSettings,
+    compute_base_weights,
+    read_frequencies,
+)
+from textveil_export.text.word_vectors import read_list
 
 build_opposites = load_script("artifacts/words/build_opposites.py")
 
@@ -104,16 +109,16 @@ def test_the_list_that_ships_is_the_one_of_the_card() -> None:
     card = (WORDS / "README.md").read_text(encoding="utf-8")
     assert hashlib.sha256(OPPOSITES.read_bytes()).hexdigest() in card
     assert all(digest in card for digest in (*build_opposites.WORDNET.values(), build_opposites.SENSES))
-    known = set(read_lines(WORDS / "english-3.txt"))
+    known = set(read_list(WORDS / "english-3.txt"))
     assert {word for pair in pairs(OPPOSITES.read_text("utf-8")) for word in pair} <= known
 
 
 def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_into_an_alarming_one() -> None:
     bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
     assert bundle.staircase is not None
-    misleading = Misleading.read(OPPOSITES, WORDS / "alarming.txt")
+    misleading = MisleadingWords.read_lists(OPPOSITES, WORDS / "alarming.txt")
     words = list(bundle.vocabulary)
-    assert not misleading.bars(words, np.asarray(bundle.staircase.neighbors)).any()
+    assert not misleading.find_barred_neighbors(words, np.asarray(bundle.staircase.neighbors)).any()
     told = {
         ("good", "bad"),
         ("large", "small"),
@@ -123,18 +128,18 @@ def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_
         ("cuts", "increases"),
     }
     assert told <= misleading.opposites
-    alarming = misleading.alarms(words)
+    alarming = misleading.find_alarming(words)
     assert 100 < alarming.sum() < 300
 
 
 def test_the_base_of_the_built_in_bundle_is_made_of_public_lists_alone() -> None:
     bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
     assert bundle.staircase is not None
-    misleading, words = Misleading.read(OPPOSITES, WORDS / "alarming.txt"), list(bundle.vocabulary)
+    misleading, words = MisleadingWords.read_lists(OPPOSITES, WORDS / "alarming.txt"), list(bundle.vocabulary)
     known = read_frequencies(WORDS / "english-3-frequencies.tsv")
-    base = base_weights([known.get(word, 0) for word in words], StaircaseSettings().mu).astype(np.int64)
-    base[misleading.alarms(words)] //= 10
-    opposed = misleading.opposed(words)
+    base = compute_base_weights([known.get(word, 0) for word in words], StaircaseSettings().mu).astype(np.int64)
+    base[misleading.find_alarming(words)] //= 10
+    opposed = misleading.find_opposed(words)
     base[opposed] = base[opposed] * 85 // 100
     assert 2000 < opposed.sum() < 2200
     assert np.array_equal(base, bundle.staircase.base)
@@ -152,6 +157,6 @@ def test_lists_that_check_it_read_their_sources() -> None:
 def test_the_list_can_be_built_again() -> None:
     for package in ("lemminflect", "vaderSentiment"):
         pytest.importorskip(package, reason=f"the package {package} is not installed")
-    hand = read_lines(WORDS / "opposites-by-hand.txt")
-    built = build_opposites.build(read_lines(WORDS / "english-3.txt"), Path(os.environ["WORDNET_DB"]), hand)
+    hand = read_list(WORDS / "opposites-by-hand.txt")
+    built = build_opposites.build(read_list(WORDS / "english-3.txt"), Path(os.environ["WORDNET_DB"]), hand)
     assert built == OPPOSITES.read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil.mechanisms import squared_distances
-from textveil_export.parallel import row_spans
+from textveil_export.parallel import split_rows
 from textveil_export.text import near_duplicates, neighbors
-from textveil_export.text.near_duplicates import close_pairs, merge_near_duplicates
+from textveil_export.text.near_duplicates import find_close_pairs, merge_near_duplicates
 
 
 def by_definition(rows, words, k, favor):
@@ -52,7 +52,7 @@ def test_neighbors_are_those_of_the_definition(seed, count, dimension, span, k, 
         words = np.arange(count)
     favor = np.random.default_rng(seed).integers(-most, most + 1, len(words))
     with patch.object(neighbors, "_TILE", tile):
-        found = neighbors.nearest_words(rows, words, k, favor)
+        found = neighbors.find_nearest_words(rows, words, k, favor)
     assert found.tolist() == by_definition(rows, words.tolist(), k, favor)
 
 
@@ -64,13 +64,13 @@ def test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine():
         places = rng.integers(0, 300, 3)
         rows[row, places] = np.clip(rows[row, places].astype(int) + rng.integers(-2, 3, 3), -127, 127)
     words, none = np.arange(400), np.zeros(400, dtype=np.int64)
-    assert neighbors.nearest_words(rows, words, 30, none).tolist() == by_definition(rows, words.tolist(), 30, none)
+    assert neighbors.find_nearest_words(rows, words, 30, none).tolist() == by_definition(rows, words.tolist(), 30, none)
 
 
 def test_without_a_margin_words_are_missed(monkeypatch):
     """The margin is needed: with none, the same vectors give another answer."""
-    sifted = neighbors._sifted
-    monkeypatch.setattr(neighbors, "_sifted", lambda *a: sifted(a[0], a[1], a[2], a[3], a[4], 0.0))
+    sifted = neighbors._discard_distant
+    monkeypatch.setattr(neighbors, "_discard_distant", lambda *a: sifted(a[0], a[1], a[2], a[3], a[4], 0.0))
     with pytest.raises((AssertionError, IndexError)):
         test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine()
 
@@ -79,7 +79,7 @@ def test_without_a_margin_words_are_missed(monkeypatch):
 def test_rows_to_which_many_words_are_equally_near_are_ranked_by_id():
     rows = np.zeros((3000, 2), dtype=np.int8)
     rows[:10, 0] = 1
-    found = neighbors.nearest_words(rows, np.arange(3000), 4, np.zeros(3000, np.int64))
+    found = neighbors.find_nearest_words(rows, np.arange(3000), 4, np.zeros(3000, np.int64))
     assert found[2000].tolist() == [2000, 0, 1, 2]
     assert found[0].tolist() == [0, 1, 2, 3]
 
@@ -87,13 +87,13 @@ def test_rows_to_which_many_words_are_equally_near_are_ranked_by_id():
 def test_blocks_do_not_change_the_neighbors():
     rows = vectors(5, 300, 20, 60)
     words, none = np.arange(300), np.zeros(300, np.int64)
-    whole = neighbors.nearest_words(rows, words, 9, none)
+    whole = neighbors.find_nearest_words(rows, words, 9, none)
 
     def backwards(work, shared, blocks) -> Any:
         halves = [[(a, (a + b) // 2), ((a + b) // 2, b)] for a, b in blocks]
         return iter([np.concatenate([work(*shared, *half) for half in reversed(pair)][::-1]) for pair in halves])
 
-    assert (neighbors.nearest_words(rows, words, 9, none, run=backwards) == whole).all()
+    assert (neighbors.find_nearest_words(rows, words, 9, none, run=backwards) == whole).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 60), st.sampled_from([1, 5, 70]), st.sampled_from([2, 30]))
@@ -103,7 +103,9 @@ def test_close_pairs_are_those_of_the_definition(seed, count, dimension, span):
     ((_, squared),) = squared_distances(rows, rows, block=count)
     expected = [[x, y] for x, y in np.argwhere(squared < threshold).tolist() if y < x]
     middle = count // 2
-    found = [pair for part in ((0, middle), (middle, count)) for pair in close_pairs(rows, threshold, *part).tolist()]
+    found = [
+        pair for part in ((0, middle), (middle, count)) for pair in find_close_pairs(rows, threshold, *part).tolist()
+    ]
     assert found == expected
 
 
@@ -113,5 +115,5 @@ def test_near_duplicates_are_found_in_any_blocks(monkeypatch):
     whole = merge_near_duplicates(rows)
     assert whole[1] == {400 + n: n for n in range(50)}
     monkeypatch.setattr(near_duplicates, "_TILE", 7)
-    monkeypatch.setattr(near_duplicates, "row_spans", lambda count: row_spans(count, 33))
+    monkeypatch.setattr(near_duplicates, "split_rows", lambda count: split_rows(count, 33))
     assert merge_near_duplicates(rows) == whole

@@ -14,8 +14,8 @@ from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.staircase_bundle import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
-from textveil_export.text.template_lists import ENGLISH_KINDS, english_skeleton, read_skeleton_lists
-from textveil_export.text.word_vectors import Source
+from textveil_export.text.template_lists import ENGLISH_KINDS, read_english_template, read_template_lists
+from textveil_export.text.word_vectors import WordVectors
 
 GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()
@@ -122,8 +122,8 @@ def test_wrong_options_are_refused(
 
 
 def test_the_english_lists_are_those_of_the_format() -> None:
-    lists = english_skeleton()
-    rule = lists.rule(visible=True)
+    lists = read_english_template()
+    rule = lists.make_rule(visible=True)
     assert {"the", "n't", "wo"} <= set(lists.words)
     assert lists.words["may"]
     assert not lists.words["the"]
@@ -138,23 +138,25 @@ def test_the_english_lists_are_those_of_the_format() -> None:
 def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> None:
     files["name"].write_text("john\njohn\n")
     with pytest.raises(SourceError, match=r"^kind name: line 2 of a kind is there twice"):
-        read_skeleton_lists(files["function"], [("name", files["name"])])
+        read_template_lists(files["function"], [("name", files["name"])])
     files["function"].write_bytes(b"\xff")
     with pytest.raises(SourceError, match=r"^function: cannot be read as UTF-8 text$"):
-        read_skeleton_lists(files["function"], [])
+        read_template_lists(files["function"], [])
 
 
-def words_of(words: list[str], seed: int) -> Source:
+def words_of(words: list[str], seed: int) -> WordVectors:
     vectors = small_bundles.scattered(len(words), 4, seed).astype(np.float32)
-    return Source(words=words, vectors=vectors, tokens="word", provenance={})
+    return WordVectors(words=words, vectors=vectors, tokens="word", provenance={})
 
 
 def test_every_word_needs_a_vector_of_its_own() -> None:
     source = words_of(["doctor", "nurse", "flu"], 1)
     vectors = words_of(["nurse", "doctor"], 2)
     with pytest.raises(ExportError, match=r"^1 of 3 words have no vector of their own for the staircase$"):
-        build_staircase(source, StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
-    both = build_staircase(source.take([0, 1]), StaircaseRecipe(lists=english_skeleton(), vectors=vectors))
+        build_staircase(source, StaircaseRecipe(lists=read_english_template(), vectors=vectors))
+    both = build_staircase(
+        source.select_entries([0, 1]), StaircaseRecipe(lists=read_english_template(), vectors=vectors)
+    )
     assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]
     assert json.dumps(both.law)
 

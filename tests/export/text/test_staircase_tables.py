@@ -12,18 +12,18 @@ from textveil_export.text.neighbors import COSINE_STEPS
 from textveil_export.text.staircase_tables import (
     ALARMING_DIVISOR,
     BASE_TOTAL,
-    MANY,
+    MANY_OPPOSITES,
     OPPOSED_SHARE,
-    Misleading,
+    MisleadingWords,
     StaircaseSettings,
-    base_weights,
-    favors,
+    compute_base_weights,
+    compute_favors,
+    estimate_frequencies,
     is_wordlike,
-    rank_frequencies,
+    make_staircase_arrays,
     read_frequencies,
-    staircase_arrays,
 )
-from textveil_export.text.word_vectors import Source
+from textveil_export.text.word_vectors import WordVectors
 
 PUNCTUATION = [",", "7", "#"]
 
@@ -32,12 +32,12 @@ def source(words=60, dimension=12, seed=3):
     """Three entries without a letter, then words, with random vectors."""
     names = [*PUNCTUATION, *(f"w{'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}" for i in range(words))]
     vectors = np.random.default_rng(seed).standard_normal((len(names), dimension)).astype(np.float32)
-    return Source(words=names, vectors=vectors, tokens="word", provenance={})
+    return WordVectors(words=names, vectors=vectors, tokens="word", provenance={})
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 4))
 def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, favor):
-    arrays = staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, favor=Fraction(favor, 50)))
+    arrays = make_staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, favor=Fraction(favor, 50)))
     near, base = arrays["neighbours"], arrays["base"]
     assert near.dtype == np.uint16
     assert near.shape == (33, k)
@@ -51,22 +51,22 @@ def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, favor):
 def test_length_of_a_vector_does_not_matter():
     given_source = source()
     lengths = 2.0 ** np.arange(len(given_source.words), dtype=np.float32)[:, None]
-    longer = Source(
+    longer = WordVectors(
         words=given_source.words,
         vectors=(given_source.vectors * lengths).astype(np.float32),
         tokens="word",
         provenance={},
     )
     settings = StaircaseSettings(10)
-    first, second = (staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
+    first, second = (make_staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
     assert np.array_equal(first, second)
 
 
 def test_a_row_of_zeros_is_near_to_nothing_and_breaks_nothing():
     vectors = source().vectors.copy()
     vectors[5] = 0
-    near = staircase_arrays(
-        Source(words=source().words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(59)
+    near = make_staircase_arrays(
+        WordVectors(words=source().words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(59)
     )["neighbours"]
     assert near[5, 0] == 5
     assert len(set(near[5].tolist())) == 59
@@ -80,13 +80,15 @@ def test_a_frequent_word_comes_earlier():
     vectors = np.array([[100, 0], [100, 20], [100, 30]], np.float32)  # cosines .981 and .958
     often = {"x": 1, "near": 1 << 10, "far": 1 << 14}
     rows = [
-        staircase_arrays(
-            Source(words=words, vectors=vectors, tokens="word", provenance={}), often, StaircaseSettings(favor=worth)
+        make_staircase_arrays(
+            WordVectors(words=words, vectors=vectors, tokens="word", provenance={}),
+            often,
+            StaircaseSettings(favor=worth),
         )["neighbours"][0].tolist()
         for worth in (Fraction(0), Fraction(1, 50))
     ]
     assert rows == [[0, 1, 2], [0, 2, 1]]
-    assert favors(np.array([1, 8], np.uint32), Fraction(1, 3)).tolist() == [0, COSINE_STEPS]
+    assert compute_favors(np.array([1, 8], np.uint32), Fraction(1, 3)).tolist() == [0, COSINE_STEPS]
 
 
 def test_an_opposite_stands_in_no_list_and_an_alarming_word_in_none_of_the_others(tmp_path):
@@ -94,10 +96,10 @@ def test_an_opposite_stands_in_no_list_and_an_alarming_word_in_none_of_the_other
     one, other, near = given_source.words[10], given_source.words[11], given_source.words[12]
     (tmp_path / "opposites").write_text(f"# by hand\n{one} unheard\t{other} {near}\n", "utf-8")
     (tmp_path / "alarming").write_text("\n".join(given_source.words[20:30]) + "\nunheard\n", "utf-8")
-    misleading = Misleading.read(tmp_path / "opposites", tmp_path / "alarming")
+    misleading = MisleadingWords.read_lists(tmp_path / "opposites", tmp_path / "alarming")
     often = dict.fromkeys(given_source.words, 1)
-    before = staircase_arrays(given_source, often, StaircaseSettings(40))
-    after = staircase_arrays(given_source, often, StaircaseSettings(40), misleading=misleading)
+    before = make_staircase_arrays(given_source, often, StaircaseSettings(40))
+    after = make_staircase_arrays(given_source, often, StaircaseSettings(40), misleading=misleading)
     rows = after["neighbours"].tolist()
     assert after["neighbours"].shape[1] == 40
     assert not {11, 12} & set(rows[10])
@@ -119,18 +121,22 @@ def test_an_opposite_stands_in_no_list_and_an_alarming_word_in_none_of_the_other
 
 def test_a_word_with_many_opposites_has_a_smaller_base(tmp_path):
     one, other = source().words[10:12]
-    lines = [f"{one}\t{' '.join(f'x{number}' for number in range(count))}" for count in (MANY, MANY + 1)]
+    lines = [
+        f"{one}\t{' '.join(f'x{number}' for number in range(count))}" for count in (MANY_OPPOSITES, MANY_OPPOSITES + 1)
+    ]
     lines[0] = lines[0].replace(one, other)
     (tmp_path / "opposites").write_text("\n".join(lines), "utf-8")
-    misleading = Misleading.read(tmp_path / "opposites", None)
-    before, after = (staircase_arrays(source(), misleading=given)["base"] for given in (None, misleading))
+    misleading = MisleadingWords.read_lists(tmp_path / "opposites", None)
+    before, after = (make_staircase_arrays(source(), misleading=given)["base"] for given in (None, misleading))
     assert after[10] == int(before[10]) * OPPOSED_SHARE.numerator // OPPOSED_SHARE.denominator < before[10]
     assert (np.delete(after, 10) == np.delete(before, 10)).all()
 
 
 def test_lists_become_shorter_where_there_are_too_few_words(tmp_path):
     (tmp_path / "alarming").write_text("\n".join(source(20).words[5:10]), "utf-8")
-    near = staircase_arrays(source(20), misleading=Misleading.read(None, tmp_path / "alarming"))["neighbours"]
+    near = make_staircase_arrays(source(20), misleading=MisleadingWords.read_lists(None, tmp_path / "alarming"))[
+        "neighbours"
+    ]
     assert near.shape[1] == 15
 
 
@@ -138,23 +144,23 @@ def test_lists_become_shorter_where_there_are_too_few_words(tmp_path):
 def test_a_line_without_two_sides_is_refused(tmp_path, line):
     (tmp_path / "opposites").write_text(f"up\tdown\n{line}\n", "utf-8")
     with pytest.raises(SourceError, match="opposites"):
-        Misleading.read(tmp_path / "opposites", None)
+        MisleadingWords.read_lists(tmp_path / "opposites", None)
 
 
 def test_base_follows_frequency_and_is_exact():
     counts, mu = [10**9, 3, 0, 7], Fraction(9, 10)
     total = sum(counts)
     expected = [1 + (9 * c * 4 + total) * BASE_TOTAL // (40 * total) for c in counts]
-    base = base_weights(counts, mu)
+    base = compute_base_weights(counts, mu)
     assert base.tolist() == expected
     assert BASE_TOTAL <= int(base.sum(dtype=np.int64)) <= BASE_TOTAL + 2 * len(counts)
 
 
 def test_without_frequencies_the_base_falls_with_the_rank():
-    base = staircase_arrays(source(70))["base"]
+    base = make_staircase_arrays(source(70))["base"]
     assert (np.diff(base.astype(np.int64)) <= 0).all()
     assert base[0] > base[-1]
-    assert rank_frequencies(["a", "b"]) == {"a": 333_333_333, "b": 250_000_000}
+    assert estimate_frequencies(["a", "b"]) == {"a": 333_333_333, "b": 250_000_000}
 
 
 def test_what_may_be_a_neighbor():
@@ -185,11 +191,11 @@ def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
         lambda: StaircaseSettings(mu=Fraction(-1, 10)),
         lambda: StaircaseSettings(k=0),
         lambda: StaircaseSettings(favor=Fraction(-1)),
-        lambda: staircase_arrays(
-            Source(words=["5", "."], vectors=np.ones((2, 3), np.float32), tokens="word", provenance={})
+        lambda: make_staircase_arrays(
+            WordVectors(words=["5", "."], vectors=np.ones((2, 3), np.float32), tokens="word", provenance={})
         ),
-        lambda: staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
-        lambda: base_weights([3, -1], Fraction(1, 2)),
+        lambda: make_staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
+        lambda: compute_base_weights([3, -1], Fraction(1, 2)),
     ],
 )
 def test_what_makes_no_staircase_is_refused(make):
@@ -198,12 +204,12 @@ def test_what_makes_no_staircase_is_refused(make):
 
 
 def test_ids_beyond_uint16_are_uint32(monkeypatch):
-    assert staircase_arrays(source())["neighbours"].dtype == np.uint16
-    monkeypatch.setattr(staircase_tables, "_MOST_UINT16", 62)
-    assert staircase_arrays(source())["neighbours"].dtype == np.uint32
+    assert make_staircase_arrays(source())["neighbours"].dtype == np.uint16
+    monkeypatch.setattr(staircase_tables, "_UINT16_SYMBOLS", 62)
+    assert make_staircase_arrays(source())["neighbours"].dtype == np.uint32
 
 
 def test_a_vocabulary_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(staircase_tables, "_MAX_SYMBOLS", 62)
     with pytest.raises(ExportError, match="62"):
-        staircase_arrays(source())
+        make_staircase_arrays(source())

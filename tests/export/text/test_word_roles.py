@@ -3,14 +3,14 @@
 import pytest
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil_export.errors import ExportError
-from textveil_export.text.word_roles import Policy, assign_roles, english_lists
+from textveil_export.text.word_roles import WordPolicy, assign_roles, read_english_lists
 
 OUT, PLUS = SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 NOBODY: frozenset[str] = frozenset()
 
 
 def roles(words, tokens="word", **lists):
-    policy = Policy(
+    policy = WordPolicy(
         share=lists.pop("share", 0.5),
         sensitive=frozenset(lists.pop("sensitive", ())),
         allow=frozenset(lists.pop("allow", ())),
@@ -46,7 +46,7 @@ def test_a_word_that_is_never_drawn_is_not_drawn_as_a_continuation():
 
 
 def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
-    policy = Policy(share=0.5, sensitive=frozenset({"éclair"}), allow=NOBODY, never_output=NOBODY)
+    policy = WordPolicy(share=0.5, sensitive=frozenset({"éclair"}), allow=NOBODY, never_output=NOBODY)
     assert assign_roles([["eclair", "éclair"], ["b"]], "word", policy).tolist() == [OUT | PLUS, OUT | PLUS]
 
 
@@ -62,14 +62,14 @@ def test_continuations_digits_and_marks_are_sensitive_pieces():
 @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
 def test_shares_out_of_range(share):
     with pytest.raises(ExportError, match="share"):
-        Policy(share=share, sensitive=NOBODY, allow=NOBODY, never_output=NOBODY)
+        WordPolicy(share=share, sensitive=NOBODY, allow=NOBODY, never_output=NOBODY)
 
 
 def test_contradicting_lists():
     with pytest.raises(ExportError, match="allow list"):
-        Policy(share=0.5, sensitive=frozenset("a"), allow=frozenset("a"), never_output=NOBODY)
+        WordPolicy(share=0.5, sensitive=frozenset("a"), allow=frozenset("a"), never_output=NOBODY)
     with pytest.raises(ExportError, match="allow list"):
-        Policy(share=0.5, sensitive=NOBODY, allow=frozenset("a"), never_output=frozenset("a"))
+        WordPolicy(share=0.5, sensitive=NOBODY, allow=frozenset("a"), never_output=frozenset("a"))
 
 
 def test_no_outputs_left():
@@ -78,7 +78,7 @@ def test_no_outputs_left():
 
 
 def test_the_built_in_lists_are_words():
-    sensitive, never = english_lists()
+    sensitive, never = read_english_lists()
     assert len(sensitive) > 3000
     assert len(never) > 300
     assert all(word == word.lower().strip() and " " not in word for word in sensitive | never)

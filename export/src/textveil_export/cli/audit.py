@@ -25,16 +25,16 @@ def audit(
     probabilities, uniform integers with uniform ones, and a process with its copy. A sampler that fails is an error.
     """
     faults = []
-    for staircase in _staircases(bundle, must_be.pins):
-        found = audit_sampler(staircase, draws)
-        print(found)
-        faults += [f"level {found.level}: {fault}" for fault in found.faults]
+    for staircase in _load_staircases(bundle, must_be.pins):
+        result = audit_sampler(staircase, draws)
+        print(result)
+        faults += [f"level {result.level}: {fault}" for fault in result.faults]
     if faults:
         raise SamplerFault("; ".join(faults))
     print(f"no fault in {draws:,} draws of each input; a sound sampler fails one comparison in {1 / ALPHA:,.0f}")
 
 
-def _staircases(path: Path, pins: Pins) -> list[Staircase]:
+def _load_staircases(path: Path, pins: Pins) -> list[Staircase]:
     bundle = open_bundle(path, TextBundle, IndexBundle, **pins)
     if isinstance(bundle, IndexBundle):
         return [staircase for levels in bundle.channels.values() for staircase in levels]

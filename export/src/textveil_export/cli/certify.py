@@ -24,18 +24,18 @@ def certify(
     A label that was less than that is false, and named; with --dry-run it is an error. The identity of the bundle
     changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
     """
-    opened = open_bundle(bundle, TextBundle, **must_be.pins)
+    text_bundle = open_bundle(bundle, TextBundle, **must_be.pins)
     with progress_bars() as progress:
-        certificates = certificate.certify(opened, progress)
-    false = certificate.false_labels(opened, certificates)
+        certificates = certificate.certify_bundle(text_bundle, progress)
+    false = certificate.find_false_labels(text_bundle, certificates)
     if not dry_run:
-        write_certificate(opened, certificates)
-    print("\n".join([_table(certificates), *false]))
+        write_certificate(text_bundle, certificates)
+    print("\n".join([_format_table(certificates), *false]))
     if false and dry_run:
         raise CertificationError(f"{len(false)} labels of this bundle are less than what was proven")
 
 
-def _table(certificates: certificate.Certificates) -> str:
+def _format_table(certificates: certificate.Certificates) -> str:
     """Certificates as a table for a terminal."""
     lines = [
         f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"

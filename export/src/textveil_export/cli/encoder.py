@@ -14,7 +14,7 @@ from textveil_export.errors import ExportError
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelOptions:
+class EncoderLevelOptions:
     """The levels, and the noise."""
 
     heading: ClassVar[str] = "Levels and noise"
@@ -34,7 +34,7 @@ class LevelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PieceOptions:
+class WordPieceOptions:
     """The WordPieces that the bundle keeps."""
 
     heading: ClassVar[str] = "WordPieces"
@@ -56,7 +56,7 @@ class PieceOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardOptions:
+class EncoderCardOptions:
     """What the bundle says of itself."""
 
     heading: ClassVar[str] = "Card"
@@ -82,13 +82,13 @@ def encoder(
             "measured on it. Texts that training has not seen; a few hundred at least."
         ),
     ],
-    levels: LevelOptions,
-    pieces: PieceOptions,
+    levels: EncoderLevelOptions,
+    pieces: WordPieceOptions,
     sample: Annotated[
         int, typer.Option(min=2, help="Texts that int8 recipes are measured on; all of --data if there are fewer.")
     ] = 1000,
     *,
-    card: CardOptions,
+    card: EncoderCardOptions,
     force: Force = False,
 ) -> None:
     """Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the model.
@@ -97,43 +97,48 @@ def encoder(
     and with the noise of every level, lies in the ball its noise is made for, and has 25 MB at most; otherwise the
     command ends with an error that tells the figures, and nothing is written.
     """
-    from textveil_export.encoder.build import EncoderSettings, build_encoder  # torch and onnx take seconds to import
-    from textveil_export.encoder.write import write_encoder
+    from textveil_export.encoder.build import (  # torch and onnx take seconds to import
+        EncoderBuildSettings,
+        build_encoder,
+    )
+    from textveil_export.encoder.write import write_encoder_bundle
 
     if output.exists() and not force:
         raise ExportError("the output folder exists (use --force)")
-    chosen = levels.levels
-    settings = EncoderSettings(
+    epsilons = levels.levels
+    settings = EncoderBuildSettings(
         data=data,
         sample=sample,
         **{**vars(levels), **vars(pieces), **vars(card)}
         | {
             "name": card.name or output.resolve().name,
-            "levels": None if chosen is None else tuple(level.strip() for level in chosen.split(",")),
+            "levels": None if epsilons is None else tuple(level.strip() for level in epsilons.split(",")),
         },
     )
-    reproduce = _told(output, data, levels, pieces, card)
+    reproduce = _format_command(output, data, levels, pieces, card)
     with tempfile.TemporaryDirectory(prefix="textveil-encoder-") as scratch, progress_bars() as progress:
         contents = build_encoder(checkpoint, settings, Path(scratch), progress)
         progress("writing and opening the bundle", 0, 1)
-        written = write_encoder(contents, output, reproduce=reproduce, force=force)
+        written = write_encoder_bundle(contents, output, reproduce=reproduce, force=force)
         progress("writing and opening the bundle", 1, 1)
-    found = contents.manifest["measured"]
-    for epsilon, accuracy in {"none": found["accuracy_without_noise"], **found["accuracy_by_epsilon"]}.items():
+    measured = contents.manifest["measured"]
+    for epsilon, accuracy in {"none": measured["accuracy_without_noise"], **measured["accuracy_by_epsilon"]}.items():
         print(f"epsilon {epsilon:<5} accuracy {accuracy['int8']:.4f} (float32 {accuracy['float32']:.4f})")
-    print(f"{output}: {found['int8']['recipe']}, model of {written.bundle.outline.size:,} bytes")
+    print(f"{output}: {measured['int8']['recipe']}, model of {written.bundle.outline.size:,} bytes")
     print(f"identity {written.bundle.identity}")
 
 
-def _told(output: Path, data: Path, levels: LevelOptions, pieces: PieceOptions, card: CardOptions) -> str:
+def _format_command(
+    output: Path, data: Path, levels: EncoderLevelOptions, pieces: WordPieceOptions, card: EncoderCardOptions
+) -> str:
     """The command line that makes the bundle again, with the names of files and not their places."""
-    options = {"--data": data.name, **_options(levels), **_options(pieces), **_options(card)}
+    options = {"--data": data.name, **_collect_options(levels), **_collect_options(pieces), **_collect_options(card)}
     options["--attribution"] = card.attribution or None
-    told = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
-    return " ".join(["textveil-export encoder CHECKPOINT", *told, f"-o {shlex.quote(output.resolve().name)}"])
+    arguments = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
+    return " ".join(["textveil-export encoder CHECKPOINT", *arguments, f"-o {shlex.quote(output.resolve().name)}"])
 
 
-def _options(group: LevelOptions | PieceOptions | CardOptions) -> dict[str, object]:
+def _collect_options(group: EncoderLevelOptions | WordPieceOptions | EncoderCardOptions) -> dict[str, object]:
     return {
         f"--{name.replace('_', '-')}": value.name if isinstance(value, Path) else value
         for name, value in vars(group).items()

@@ -9,7 +9,12 @@ from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import Force, NewBundle
 from textveil_export.errors import ExportError
-from textveil_export.text.names_lists import finished_staircase, names_alone, read_names_folder, with_names
+from textveil_export.text.names_lists import (
+    add_names_lists,
+    make_names_contents,
+    read_names_lists,
+    read_staircase_contents,
+)
 from textveil_export.text.write import write_bundle
 
 
@@ -31,13 +36,15 @@ def names(
     must_be: PinOptions,
 ) -> None:
     """Build a bundle with the lists of the rung names, alone or beside a staircase, which stays byte for byte."""
-    read = read_names_folder(lists)
+    names_lists = read_names_lists(lists)
     if beside is None:
         if license is None:
             raise ExportError("--license is needed: the lists are the whole bundle")
-        contents = names_alone(read, name or output.resolve().name, license)
+        contents = make_names_contents(names_lists, name or output.resolve().name, license)
     else:
-        contents = with_names(finished_staircase(open_bundle(beside, TextBundle, **must_be.pins)), read)
+        contents = add_names_lists(
+            read_staircase_contents(open_bundle(beside, TextBundle, **must_be.pins)), names_lists
+        )
         contents.manifest.update({key: given for key, given in (("name", name), ("licence", license)) if given})
-    made = write_bundle(contents, output, force=force)
-    print(f"{output}: {len(made.require_names().common):,} common words, identity {made.identity}")
+    written = write_bundle(contents, output, force=force)
+    print(f"{output}: {len(written.require_names().common):,} common words, identity {written.identity}")

@@ -10,8 +10,8 @@ import typer
 from textveil_export.errors import ExportError
 from textveil_export.text import word_vectors
 from textveil_export.text.staircase_bundle import StaircaseRecipe
-from textveil_export.text.staircase_tables import Misleading, StaircaseSettings, read_frequencies
-from textveil_export.text.template_lists import SkeletonLists, english_skeleton, read_skeleton_lists
+from textveil_export.text.staircase_tables import MisleadingWords, StaircaseSettings, read_frequencies
+from textveil_export.text.template_lists import TemplateLists, read_english_template, read_template_lists
 from textveil_export.text.word_roles import LISTS
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt.gz"
@@ -52,13 +52,13 @@ class StaircaseOptions:
     alarming: Annotated[Path | None, typer.Option(help="Words that no other word becomes, one per line.")] = None
 
     @property
-    def given(self) -> bool:
+    def has_lists(self) -> bool:
         """Whether a list is named."""
         lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
         return bool(self.kind) or any(one is not None for one in lists)
 
-    def recipe(
-        self, vectors: word_vectors.Source | None, *, english: bool, never_output: frozenset[str]
+    def make_recipe(
+        self, vectors: word_vectors.WordVectors | None, *, english: bool, never_output: frozenset[str]
     ) -> StaircaseRecipe:
         """Returns how the staircase is made.
 
@@ -71,38 +71,38 @@ class StaircaseOptions:
             ExportError: A list cannot be used, or does not go with another.
         """
         return StaircaseRecipe(
-            lists=self._skeleton(),
+            lists=self._read_template_lists(),
             vectors=vectors,
-            per_billion=self._frequencies(english),
+            per_billion=self._read_frequencies(english),
             settings=StaircaseSettings(k=self.staircase_neighbors),
             never_output=never_output,
-            misleading=Misleading.read(
+            misleading=MisleadingWords.read_lists(
                 self.opposites or (_OPPOSITES if english else None),
                 self.alarming or (_ALARMING if english else None),
             ),
         )
 
-    def _skeleton(self) -> SkeletonLists:
+    def _read_template_lists(self) -> TemplateLists:
         """The lists that are named, the built-in English ones if none are."""
         if self.function_words is None:
             if self.kind:
                 raise ExportError("--kind goes with --function-words")
-            return english_skeleton()
-        named = [entry.partition("=") for entry in self.kind or []]
-        if not all(name and path for name, _, path in named):
+            return read_english_template()
+        entries = [entry.partition("=") for entry in self.kind or []]
+        if not all(name and path for name, _, path in entries):
             raise ExportError("--kind takes NAME=FILE")
-        if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
+        if not all(_KIND_NAME.fullmatch(name) for name, _, _ in entries):
             raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
-        return read_skeleton_lists(self.function_words, [(name, Path(path)) for name, _, path in named])
+        return read_template_lists(self.function_words, [(name, Path(path)) for name, _, path in entries])
 
-    def _frequencies(self, english: bool) -> dict[str, int] | None:
+    def _read_frequencies(self, english: bool) -> dict[str, int] | None:
         """The public frequencies that are named; without them those of the built-in English list, or none."""
         if self.word_frequencies is None:
             return read_frequencies(_ENGLISH_FREQUENCIES) if english else None
         return read_frequencies(self.word_frequencies)
 
 
-def require_lists(lists: str) -> None:
+def check_lists_option(lists: str) -> None:
     """Raises ``ExportError`` for lists that there are not."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")

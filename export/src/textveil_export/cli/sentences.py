@@ -7,7 +7,7 @@ import typer
 from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import BundleFolder, Force, NewBundle
-from textveil_export.index import reopened, with_sentences, write_index
+from textveil_export.index import add_sentences, read_index_contents, write_index_bundle
 
 
 def sentences(
@@ -20,5 +20,7 @@ def sentences(
     must_be: PinOptions,
 ) -> None:
     """Give a bundle the sentences of textveil encode --as-text; what it draws stays byte for byte."""
-    made = write_index(with_sentences(reopened(bundle, **must_be.pins), file, source), output, force=force).bundle
-    print(f"{output}: {sum(map(len, made.sentences))} sentences, identity {made.identity}")
+    written = write_index_bundle(
+        add_sentences(read_index_contents(bundle, **must_be.pins), file, source), output, force=force
+    ).bundle
+    print(f"{output}: {sum(map(len, written.sentences))} sentences, identity {written.identity}")

@@ -10,7 +10,7 @@ from textveil_cli.show import levels_table
 
 from textveil_export.cli.options import BundleFolder
 from textveil_export.leakage.bayes import TRIALS
-from textveil_export.leakage.word_statistics import SEED, measure
+from textveil_export.leakage.word_statistics import SEED, measure_statistics
 from textveil_export.text.write import write_statistics
 
 
@@ -28,5 +28,5 @@ def statistics(
     """
     opened = open_bundle(bundle, TextBundle, **must_be.pins)
     with progress_bars() as progress:
-        measured = measure(opened, progress, trials=trials, seed=seed)
+        measured = measure_statistics(opened, progress, trials=trials, seed=seed)
     print(levels_table(write_statistics(opened, measured)))

@@ -11,35 +11,42 @@ from textveil.bundle import TextBundle, layout
 from textveil_cli.console import progress_bars, say
 from textveil_cli.options import RayOptions
 
-from textveil_export.certify.certificate import certify
+from textveil_export.certify.certificate import certify_bundle
 from textveil_export.certify.staircase import certify_staircase
-from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, require_lists
+from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, check_lists_option
 from textveil_export.errors import ExportError
-from textveil_export.leakage.word_statistics import measure
-from textveil_export.parallel import here
+from textveil_export.leakage.word_statistics import measure_statistics
+from textveil_export.parallel import run_blocks
 from textveil_export.progress import Progress
-from textveil_export.ray_cluster import on_ray
+from textveil_export.ray_cluster import open_ray_runner
 from textveil_export.text import word_vectors
-from textveil_export.text.build import DEFAULT_K, Recipe, build_bundle
-from textveil_export.text.contents import ENGLISH_LICENSE, MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, WORDS
+from textveil_export.text.build import DEFAULT_K, TextBundleRecipe, build_text_bundle
+from textveil_export.text.contents import (
+    ENGLISH_LICENSE,
+    MINILM_CREDIT,
+    NEIGHBORS_CREDIT,
+    NEVER_OUTPUT_CREDIT,
+    TEMPLATE_CREDIT,
+    WORDS_CREDIT,
+)
 from textveil_export.text.staircase_bundle import StaircaseRecipe
-from textveil_export.text.word_roles import LISTS, Policy, english_lists
-from textveil_export.text.word_vectors import by_frequency
+from textveil_export.text.word_roles import LISTS, WordPolicy, read_english_lists
+from textveil_export.text.word_vectors import rank_by_frequency
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
 _ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
 
-Levels = dict[str, Decimal]
+LevelNumbers = dict[str, Decimal]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions:
+class WordSourceOptions:
     """The words, and a vector for each."""
 
     heading: ClassVar[str] = "Words and vectors"
     encoder: Annotated[
         str, typer.Option(help="minilm (the installed package), a model folder, or a model id on a hub.")
-    ] = word_vectors.MINILM
+    ] = word_vectors.DEFAULT_ENCODER
     vocabulary: Annotated[
         str,
         typer.Option(
@@ -58,33 +65,35 @@ class SourceOptions:
     ] = None
 
     @property
-    def english(self) -> bool:
+    def uses_english_words(self) -> bool:
         """Whether the words are those of the built-in list."""
         return self.vectors is None and self.vocabulary == "english"
 
     @property
-    def default_encoder(self) -> bool:
+    def uses_default_encoder(self) -> bool:
         """Whether the vectors are those of the default encoder."""
-        return self.vectors is None and self.encoder == word_vectors.MINILM
+        return self.vectors is None and self.encoder == word_vectors.DEFAULT_ENCODER
 
-    def read(self, santext: bool, progress: Progress) -> word_vectors.Source:
+    def read_words(self, santext: bool, progress: Progress) -> word_vectors.WordVectors:
         """Reads the words and their vectors, in the order of their frequency.
 
         Args:
             santext: Whether SanText is made: without it the built-in words need no encoder.
             progress: Told how far it is.
         """
-        if self.english and not santext:
+        if self.uses_english_words and not santext:
             source = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16, progress)
         elif self.vectors is not None:
             source = word_vectors.read_vectors(self.vectors, self.max_words, progress)
         elif self.vocabulary == "wordpiece":
-            source = word_vectors.Encoder(self.encoder).pieces()
+            source = word_vectors.WordEncoder(self.encoder).read_piece_vectors()
         else:
-            words = word_vectors.read_lines(_ENGLISH_WORDS if self.english else Path(self.vocabulary))
-            source = word_vectors.Encoder(self.encoder).embed(words, progress)
-            source.provenance["words"] = "built-in English list" if self.english else Path(self.vocabulary).name
-        return by_frequency(source, self.corpus, progress) if self.corpus else source
+            words = word_vectors.read_list(_ENGLISH_WORDS if self.uses_english_words else Path(self.vocabulary))
+            source = word_vectors.WordEncoder(self.encoder).embed_words(words, progress)
+            source.provenance["words"] = (
+                "built-in English list" if self.uses_english_words else Path(self.vocabulary).name
+            )
+        return rank_by_frequency(source, self.corpus, progress) if self.corpus else source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +129,7 @@ class SanTextOptions:
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels; minutes.")
     ] = True
 
-    def levels(self) -> tuple[Levels | None, Levels | None, str | None]:
+    def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:
         """Returns exponents or targets by the epsilon that levels are called by, and that of the default level.
 
         Raises:
@@ -128,14 +137,20 @@ class SanTextOptions:
         """
         if self.exponent and self.certified_epsilon is not None:
             raise ExportError("--exponent and --certified-epsilon exclude each other")
-        exponents = {_name(2 * one): one for one in _ascending(self.exponent)} if self.exponent else None
+        exponents = (
+            {_format_epsilon(2 * one): one for one in _parse_ascending(self.exponent)} if self.exponent else None
+        )
         targets = self.certified_epsilon
-        default = None if self.default_epsilon is None else _name(*_ascending([self.default_epsilon]))
-        return exponents, None if targets is None else {_name(t): t for t in _ascending(targets.split(","))}, default
+        default = None if self.default_epsilon is None else _format_epsilon(*_parse_ascending([self.default_epsilon]))
+        return (
+            exponents,
+            None if targets is None else {_format_epsilon(t): t for t in _parse_ascending(targets.split(","))},
+            default,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyOptions:
+class WordPolicyOptions:
     """Which words are sensitive, and which never come out."""
 
     heading: ClassVar[str] = "Lists of words"
@@ -147,32 +162,32 @@ class PolicyOptions:
     allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None
     never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None
 
-    def policy(self) -> Policy:
+    def make_policy(self) -> WordPolicy:
         """Returns the sets of words.
 
         Raises:
             ExportError: A list cannot be used.
         """
-        require_lists(self.lists)
-        sensitive, never = english_lists() if self.lists == "english" else (frozenset[str](), frozenset[str]())
-        allowed = _entries(self.allow)
-        return Policy(
+        check_lists_option(self.lists)
+        sensitive, never = read_english_lists() if self.lists == "english" else (frozenset[str](), frozenset[str]())
+        allowed = _read_entries(self.allow)
+        return WordPolicy(
             share=self.share,
-            sensitive=sensitive | _entries(self.deny),
+            sensitive=sensitive | _read_entries(self.deny),
             allow=allowed,
-            never_output=never | _entries(self.never_output),
+            never_output=never | _read_entries(self.never_output),
         )
 
-    def tell_found(self, bundle: TextBundle) -> None:
+    def report_matches(self, bundle: TextBundle) -> None:
         """Says how many words of a list the vocabulary has: a list that names none of it must not pass in silence."""
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
-            if words := _entries(paths):
-                found = sum(word_vectors.lookup_key(word) in bundle.ids for word in words)
-                say(f"textveil-export: --{option}: {found} of {len(words)} words are in the vocabulary")
+            if words := _read_entries(paths):
+                matches = sum(word_vectors.make_lookup_key(word) in bundle.ids for word in words)
+                say(f"textveil-export: --{option}: {matches} of {len(words)} words are in the vocabulary")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardOptions:
+class TextCardOptions:
     """What the bundle says of itself."""
 
     heading: ClassVar[str] = "Name and license"
@@ -183,33 +198,33 @@ class CardOptions:
     attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = ""
 
 
-def _entries(paths: list[Path] | None) -> frozenset[str]:
-    return frozenset(word for path in paths or [] for word in word_vectors.read_lines(path))
+def _read_entries(paths: list[Path] | None) -> frozenset[str]:
+    return frozenset(word for path in paths or [] for word in word_vectors.read_list(path))
 
 
-def _name(epsilon: Decimal) -> str:
+def _format_epsilon(epsilon: Decimal) -> str:
     """Returns what a level is called by."""
     return f"{epsilon.normalize():f}"
 
 
-def _ascending(options: list[str]) -> list[Decimal]:
+def _parse_ascending(options: list[str]) -> list[Decimal]:
     """Returns numbers above 0, each larger than the one before."""
     try:
-        found = [Decimal(option.strip()) for option in options]
+        numbers = [Decimal(option.strip()) for option in options]
     except InvalidOperation:
-        found = [Decimal("NaN")]
-    if not all(number.is_finite() and number > 0 for number in found):
+        numbers = [Decimal("NaN")]
+    if not all(number.is_finite() and number > 0 for number in numbers):
         raise ExportError("a level takes a number above 0")
-    if sorted(set(found)) != found:
+    if sorted(set(numbers)) != numbers:
         raise ExportError("levels must come strictest first: numbers ascending")
-    return found
+    return numbers
 
 
 DEFAULT_MECHANISMS = "staircase,santext"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class TableArguments:
     """Everything that the command line says."""
 
     output: NewBundle
@@ -217,11 +232,11 @@ class Asked:
         str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
     ] = DEFAULT_MECHANISMS
     force: Force = False
-    source: SourceOptions
+    source: WordSourceOptions
     santext: SanTextOptions
-    policy: PolicyOptions
+    policy: WordPolicyOptions
     staircase: StaircaseOptions
-    card: CardOptions
+    card: TextCardOptions
     ray: RayOptions
     workers: Annotated[
         int | None,
@@ -229,34 +244,36 @@ class Asked:
     ] = None
 
     @property
-    def chosen(self) -> tuple[str, ...]:
+    def chosen_mechanisms(self) -> tuple[str, ...]:
         """The mechanisms that are made."""
-        return _mechanisms(self.mechanisms, self.source.vocabulary)
+        return _parse_mechanisms(self.mechanisms, self.source.vocabulary)
 
-    def check(self) -> None:
+    def check_options(self) -> None:
         """Raises ``ExportError`` for options that do not go together."""
-        source, chosen = self.source, self.chosen
-        if "staircase" not in chosen and self.staircase.given:
+        source, mechanisms = self.source, self.chosen_mechanisms
+        if "staircase" not in mechanisms and self.staircase.has_lists:
             raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
-        if source.vectors is not None and (source.encoder != word_vectors.MINILM or source.vocabulary != "english"):
+        if source.vectors is not None and (
+            source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
+        ):
             raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
         if self.output.exists() and not self.force:
             raise ExportError("the output folder exists (use --force)")
         if not self.ray.ray and (self.ray.ray_address is not None or self.workers is not None):
             raise ExportError("--ray-address and --workers go with --ray")
-        if self.ray.ray and chosen != ("staircase",):
+        if self.ray.ray and mechanisms != ("staircase",):
             raise ExportError("--ray makes staircases: --mechanisms staircase")
 
-    def recipe(self, policy: Policy) -> Recipe:
+    def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
         """Returns everything that decides the bundle besides its source.
 
         Raises:
             ExportError: Options do not go together, or a list cannot be used.
         """
-        levels, targets, default_level = self.santext.levels()
-        staircase = self._staircase(policy)
-        credits, license = self._credits(staircase is not None)
-        return Recipe(
+        levels, targets, default_level = self.santext.parse_levels()
+        staircase = self._make_staircase_recipe(policy)
+        credits, license = self._collect_credits(staircase is not None)
+        return TextBundleRecipe(
             name=self.card.name or self.output.resolve().name,
             policy=policy,
             k=self.santext.neighbors,
@@ -264,7 +281,7 @@ class Asked:
             certified_epsilons=targets,
             flatten_to=self.santext.flatten_to,
             default_level=default_level,
-            santext="santext" in self.chosen,
+            santext="santext" in self.chosen_mechanisms,
             staircase=staircase,
             license=license,
             attribution=" ".join([*credits, self.card.attribution]).strip(),
@@ -277,59 +294,59 @@ class Asked:
             },
         )
 
-    def _staircase(self, policy: Policy) -> StaircaseRecipe | None:
-        if "staircase" not in self.chosen:
+    def _make_staircase_recipe(self, policy: WordPolicy) -> StaircaseRecipe | None:
+        if "staircase" not in self.chosen_mechanisms:
             return None
-        english = self.source.english
+        english = self.source.uses_english_words
         vectors = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16) if english else None
-        return self.staircase.recipe(vectors, english=english, never_output=policy.never_output)
+        return self.staircase.make_recipe(vectors, english=english, never_output=policy.never_output)
 
-    def _credits(self, staircase: bool) -> tuple[list[str], str]:
+    def _collect_credits(self, staircase: bool) -> tuple[list[str], str]:
         """Whose work the bundle derives from, and its license."""
         english_lists_used = staircase and self.staircase.function_words is None
         credits = {
-            MINILM: self.source.default_encoder and "santext" in self.chosen,
-            WORDS: self.source.english,
-            NEVER_DRAWN: self.policy.lists == "english",
-            SKELETON: english_lists_used,
-            NEIGHBORS: staircase and self.source.english,
+            MINILM_CREDIT: self.source.uses_default_encoder and "santext" in self.chosen_mechanisms,
+            WORDS_CREDIT: self.source.uses_english_words,
+            NEVER_OUTPUT_CREDIT: self.policy.lists == "english",
+            TEMPLATE_CREDIT: english_lists_used,
+            NEIGHBORS_CREDIT: staircase and self.source.uses_english_words,
         }
-        built_in = ENGLISH_LICENSE if self.source.english or english_lists_used else "Apache-2.0"
-        license = self.card.license or (built_in if self.source.default_encoder else "not stated")
+        built_in = ENGLISH_LICENSE if self.source.uses_english_words or english_lists_used else "Apache-2.0"
+        license = self.card.license or (built_in if self.source.uses_default_encoder else "not stated")
         return [credit for credit, applies in credits.items() if applies], license
 
 
-def table(asked: Asked) -> None:
+def table(options: TableArguments) -> None:
     """Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets."""
-    asked.check()
-    recipe = asked.recipe(asked.policy.policy())
+    options.check_options()
+    recipe = options.make_recipe(options.policy.make_policy())
     with progress_bars() as progress, ExitStack() as stack:
-        source = asked.source.read(recipe.santext, progress)
-        run = here
-        if asked.ray.ray:
-            store = 2 * source.vectors.size + 4 * asked.staircase.staircase_neighbors * len(source.words)
-            run = stack.enter_context(on_ray(asked.ray.ray_address, asked.workers, store))
-        contents = build_bundle(source, recipe, progress, run)
+        source = options.source.read_words(recipe.santext, progress)
+        run = run_blocks
+        if options.ray.ray:
+            store = 2 * source.vectors.size + 4 * options.staircase.staircase_neighbors * len(source.words)
+            run = stack.enter_context(open_ray_runner(options.ray.ray_address, options.workers, store))
+        contents = build_text_bundle(source, recipe, progress, run)
         if recipe.staircase is not None:
             certify_staircase(contents.tensors[layout.STAIRCASE], recipe.staircase.levels, progress, run)
         stack.close()
-        bundle = write_bundle(contents, asked.output, force=asked.force)
-        asked.policy.tell_found(bundle)
+        bundle = write_bundle(contents, options.output, force=options.force)
+        options.policy.report_matches(bundle)
         targets = recipe.certified_epsilons
         if targets is not None and recipe.santext:
             labels = {name: float(target) for name, target in targets.items()}
-            bundle = write_certificate(bundle, certify(bundle, progress), labels)
-        if asked.santext.statistics and recipe.santext:
-            bundle = write_statistics(bundle, measure(bundle, progress))
-    print(f"{asked.output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
+            bundle = write_certificate(bundle, certify_bundle(bundle, progress), labels)
+        if options.santext.statistics and recipe.santext:
+            bundle = write_statistics(bundle, measure_statistics(bundle, progress))
+    print(f"{options.output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
 
 
-def _mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
-    chosen = tuple(name.strip() for name in names.split(","))
-    if set(chosen) - {"staircase", "santext"} or len(set(chosen)) != len(chosen):
+def _parse_mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
+    mechanisms = tuple(name.strip() for name in names.split(","))
+    if set(mechanisms) - {"staircase", "santext"} or len(set(mechanisms)) != len(mechanisms):
         raise ExportError("--mechanisms takes staircase, santext or both, each once")
     if vocabulary == "wordpiece":
-        if names != DEFAULT_MECHANISMS and "staircase" in chosen:
+        if names != DEFAULT_MECHANISMS and "staircase" in mechanisms:
             raise ExportError("the staircase is for words: leave it out with --vocabulary wordpiece")
         return ("santext",)
-    return chosen
+    return mechanisms

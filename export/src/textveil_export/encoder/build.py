@@ -12,29 +12,36 @@ from textveil import __version__
 from textveil.bundle import layout
 from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 
-from textveil_export.bundle_files import to_json
+from textveil_export.bundle_files import format_json
 from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, keep_pieces, load_checkpoint
-from textveil_export.encoder.device_cost import processor, speed_by_length
-from textveil_export.encoder.evaluation import prepare, read_labeled, vectors
-from textveil_export.encoder.gates import below_ceiling, pass_gates
-from textveil_export.encoder.int8_recipes import MIN_SAMPLE, RECIPES, Int8Recipe, by_preference, graph_name, measure
-from textveil_export.encoder.onnx_graph import Reference, Session, export_graph
+from textveil_export.encoder.device_cost import describe_processor, measure_speed
+from textveil_export.encoder.evaluation import compute_vectors, encode_texts, read_labeled_texts
+from textveil_export.encoder.gates import check_ceiling, check_gates
+from textveil_export.encoder.int8_recipes import (
+    MIN_SAMPLE,
+    RECIPES,
+    Int8Recipe,
+    make_graph_name,
+    measure_recipes,
+    select_candidates,
+)
+from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference, export_graph
 from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress, ignore_progress
 
 #: Most bytes of a bundle, all files together.
 MAX_BYTES = 25_000_000
 #: The column of figures measured elsewhere that no accuracy may exceed.
-CEILING = "ceiling"
+CEILING_COLUMN = "ceiling"
 #: Every int8 recipe that was tried, with its figures.
 RECIPES_FILE = "int8_recipes.json"
 #: Kept free for the manifest and the card.
-PAPERS = 40_000
+RESERVED_BYTES = 40_000
 _PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderSettings:
+class EncoderBuildSettings:
     """Everything that decides an encoder bundle besides its checkpoint.
 
     Attributes:
@@ -43,7 +50,7 @@ class EncoderSettings:
         levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
         default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
         delta: Delta of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
-        grid: Integer steps per unit; ``default_grid`` if ``None``.
+        grid: Integer steps per unit; ``choose_grid`` if ``None``.
         keep_pieces: How many pieces stay, or ``None``.
         vocabulary_from: Public text to choose pieces by, or ``None``.
         sample: How many texts int8 recipes are measured on, where there are so many.
@@ -84,7 +91,7 @@ class EncoderContents:
 
 
 def build_encoder(
-    folder: Path, settings: EncoderSettings, scratch: Path, progress: Progress = no_progress
+    folder: Path, settings: EncoderBuildSettings, scratch: Path, progress: Progress = ignore_progress
 ) -> EncoderContents:
     """Exports a checkpoint, quantizes it in every way there is, and keeps the first in order that passes the gates.
 
@@ -100,58 +107,58 @@ def build_encoder(
         GateError: What would ship is not good, not small or not bounded enough.
     """
     original = load_checkpoint(folder)
-    levels = release_levels(original, settings)
-    default = _default_level([level.epsilon for level in levels], settings.default_level)
-    elsewhere = read_measured(settings.measured) if settings.measured is not None else None
-    rows = read_labeled(settings.data, original.labels)
-    texts = prepare(rows, original.vocabulary, original)
+    levels = make_release_levels(original, settings)
+    default = _choose_default_level([level.epsilon for level in levels], settings.default_level)
+    external = read_external_figures(settings.measured) if settings.measured is not None else None
+    rows = read_labeled_texts(settings.data, original.labels)
+    texts = encode_texts(rows, original.vocabulary, original)
     checkpoint, shipped_texts = original, texts
     if settings.keep_pieces is not None or settings.vocabulary_from is not None:
         checkpoint = keep_pieces(original, settings.keep_pieces, settings.vocabulary_from)
-        shipped_texts = prepare(rows, checkpoint.vocabulary, checkpoint)
+        shipped_texts = encode_texts(rows, checkpoint.vocabulary, checkpoint)
 
     progress("exporting the graph", 0, 1)
     source = scratch / "float32.onnx"
     parity = export_graph(original, source)
     progress("exporting the graph", 1, 1)
-    expected = vectors(Session(source), texts, "float32 vectors", progress)
+    expected = compute_vectors(DeviceSession(source), texts, "float32 vectors", progress)
     if checkpoint is not original:
         source = scratch / "trimmed.onnx"
         parity = max(parity, export_graph(checkpoint, source))
 
     vocabulary = "".join(f"{piece}\n" for piece in checkpoint.vocabulary).encode()
-    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - PAPERS
+    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - RESERVED_BYTES
     largest = float(levels[-1].exact_epsilon)
-    sample = shipped_texts.take(settings.sample)
-    reference = Reference(checkpoint)
-    candidates = measure(
+    sample = shipped_texts.sample_evenly(settings.sample)
+    reference = TorchReference(checkpoint)
+    candidates = measure_recipes(
         source, sample, checkpoint.classifier, largest, scratch, reference, recipes=settings.recipes, progress=progress
     )
-    order = by_preference(candidates, room)
+    order = select_candidates(candidates, room)
     if not order:
         smallest = min(found.model_bytes for found in candidates.values())
         raise SizeError(
             f"the smallest graph has {smallest / 1e6:.1f} MB, and {room / 1e6:.1f} MB are left for it: "
             "use a smaller encoder or keep fewer pieces"
         )
-    refused: list[str] = []
+    refusals: list[str] = []
     for candidate in order:
-        graph = scratch / graph_name(candidate.recipe)
-        shipped = vectors(Session(graph), shipped_texts, f"gates: {candidate.recipe.name}", progress)
+        graph = scratch / make_graph_name(candidate.recipe)
+        shipped = compute_vectors(DeviceSession(graph), shipped_texts, f"gates: {candidate.recipe.name}", progress)
         try:
-            report = pass_gates(expected, shipped, texts.labels, checkpoint.classifier, levels)
+            report = check_gates(expected, shipped, texts.labels, checkpoint.classifier, levels)
         except AccuracyError as error:
-            refused.append(f"{candidate.recipe.name}: {error}")
+            refusals.append(f"{candidate.recipe.name}: {error}")
             continue
         break
     else:
-        raise AccuracyError(f"{refused[0]} ({len(refused)} int8 recipes tried)")
-    if elsewhere is not None:
-        below_ceiling(report, elsewhere["columns"].get(CEILING, {}))
+        raise AccuracyError(f"{refusals[0]} ({len(refusals)} int8 recipes tried)")
+    if external is not None:
+        check_ceiling(report, external["columns"].get(CEILING_COLUMN, {}))
     manifest = {
         "name": settings.name,
         "licence": settings.license,
-        "provenance": _provenance(original, checkpoint, settings),
+        "provenance": _describe_provenance(original, checkpoint, settings),
         "created_by": f"textveil-export {__version__}",
         "labels": list(checkpoint.labels),
         "measured": {
@@ -161,8 +168,8 @@ def build_encoder(
             "onnx_parity_max": float(f"{parity:.2g}"),
             "int8": candidate.as_json(),
             "int8_sample_texts": len(sample.ids),
-            "speed": {"processor": processor(), **speed_by_length(Session(graph), reference, checkpoint)},
-            **({"elsewhere": elsewhere} if elsewhere is not None else {}),
+            "speed": {"processor": describe_processor(), **measure_speed(DeviceSession(graph), reference, checkpoint)},
+            **({"elsewhere": external} if external is not None else {}),
         },
     }
     release = {
@@ -178,32 +185,32 @@ def build_encoder(
     recipes = {
         "data": settings.data.name,
         "texts": len(sample.ids),
-        "processor": processor(),
+        "processor": describe_processor(),
         "candidates": [found.as_json() for found in candidates.values()],
-        "refused": refused,
+        "refused": refusals,
     }
     files = {
         layout.MODEL: graph.read_bytes(),
         layout.PIECES: vocabulary,
         layout.CLASSIFIER: checkpoint.classifier_bytes,
-        RECIPES_FILE: to_json(recipes).encode(),
+        RECIPES_FILE: format_json(recipes).encode(),
     }
     return EncoderContents(files, release, manifest)
 
 
-def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[ReleaseParameters, ...]:
+def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) -> tuple[ReleaseParameters, ...]:
     """Returns release parameters of every level, epsilon ascending; the noise of each has been built once.
 
     Raises:
         OptionError: A level, delta or the grid is out of range.
         ExportError: A level occurs twice, or delta is given to a mode without one.
     """
-    grid = settings.grid or default_grid(checkpoint)
+    grid = settings.grid or choose_grid(checkpoint)
     delta = settings.delta or checkpoint.delta
-    chosen = settings.levels or checkpoint.levels
+    epsilons = settings.levels or checkpoint.levels
     levels = [
         ReleaseParameters(mode=checkpoint.mode, dimension=checkpoint.dimension, grid=grid, epsilon=level, delta=delta)
-        for level in chosen
+        for level in epsilons
     ]
     levels.sort(key=lambda level: level.exact_epsilon)
     if len({level.exact_epsilon for level in levels}) != len(levels):
@@ -213,7 +220,7 @@ def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[R
     return tuple(levels)
 
 
-def default_grid(checkpoint: Checkpoint) -> int:
+def choose_grid(checkpoint: Checkpoint) -> int:
     """Returns 1024 steps per unit; for ``box`` fewer: 64, or 16 beyond 64 coordinates.
 
     The noise of ``box`` spans many more units.
@@ -223,7 +230,7 @@ def default_grid(checkpoint: Checkpoint) -> int:
     return 64 if checkpoint.dimension <= 64 else 16
 
 
-def read_measured(path: Path) -> dict[str, Any]:
+def read_external_figures(path: Path) -> dict[str, Any]:
     """Reads figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
 
     A JSON object with ``columns``, an object from a column's title to an object from epsilon (a decimal string) to a
@@ -245,15 +252,15 @@ def read_measured(path: Path) -> dict[str, Any]:
     return {"columns": columns, "notes": notes}
 
 
-def _default_level(levels: Sequence[str], wished: str | None) -> str:
-    if wished is None:
+def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
+    if requested is None:
         return "4" if "4" in levels else levels[len(levels) // 2]
-    if wished not in levels:
+    if requested not in levels:
         raise ExportError("the default level is not one of the levels")
-    return wished
+    return requested
 
 
-def _provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderSettings) -> dict[str, Any]:
+def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
     trimmed = len(shipped.vocabulary) < len(original.vocabulary)
     recipe = original.record.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}

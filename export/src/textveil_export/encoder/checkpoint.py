@@ -19,14 +19,14 @@ from textveil.bundle import unique_keys
 from textveil.text import WordPiece
 from transformers import BertConfig, BertModel
 
-from textveil_export.errors import CheckpointError, ExportError, SourceError
+from textveil_export.errors import EncoderCheckpointError, ExportError, SourceError
 
 FORMAT, FORMAT_VERSION = "textveil-checkpoint", 1
 CHECKPOINT, HEAD, CLASSIFIER, RECORD = "checkpoint.json", "head.safetensors", "classifier.safetensors", "record.json"
 CONFIG, WEIGHTS, VOCABULARY = "extractor/config.json", "extractor/model.safetensors", "extractor/vocab.txt"
 MODES = ("l1", "l2", "box")
 #: Pieces that carry a meaning of their own; a text never produces them, and trimming never drops them.
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 _KEYS = {
     "format",
@@ -100,25 +100,25 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     Raises:
         CheckpointError: A file is missing, altered or malformed, or the model is of another kind.
     """
-    content = _json(folder, CHECKPOINT)
+    content = _read_json(folder, CHECKPOINT)
     if content.get("format") != FORMAT or content.get("format_version") != FORMAT_VERSION:
-        raise CheckpointError(f"{CHECKPOINT}: not a {FORMAT} of version {FORMAT_VERSION}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: not a {FORMAT} of version {FORMAT_VERSION}")
     if set(content) != _KEYS:
-        raise CheckpointError(f"{CHECKPOINT}: unknown or missing keys")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: unknown or missing keys")
     try:
         _check_settings(content)
         _check_files(folder, content["files"])
     except (AttributeError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{CHECKPOINT}: a value is malformed") from error
-    extractor = _extractor(folder, content)
-    vocabulary = _vocabulary(folder, extractor.config.vocab_size)
+        raise EncoderCheckpointError(f"{CHECKPOINT}: a value is malformed") from error
+    extractor = _load_extractor(folder, content)
+    vocabulary = _read_vocabulary(folder, extractor.config.vocab_size)
     width, dimension = extractor.config.hidden_size, content["dimension"]
-    head = _layers(_bytes(folder, HEAD), HEAD, width, dimension)
+    head = _read_layers(_read_bytes(folder, HEAD), HEAD, width, dimension)
     hidden = head["hidden.bias"].shape[0] if "hidden.bias" in head else None
     if hidden != content["head_hidden"]:
-        raise CheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
-    classifier_bytes = _bytes(folder, CLASSIFIER)
-    classifier = _layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
+        raise EncoderCheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
+    classifier_bytes = _read_bytes(folder, CLASSIFIER)
+    classifier = _read_layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
     return Checkpoint(
         mode=content["mode"],
         dimension=dimension,
@@ -134,8 +134,8 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         head=head,
         classifier=classifier,
         classifier_bytes=classifier_bytes,
-        identity=hashlib.sha256(_bytes(folder, CHECKPOINT)).hexdigest(),
-        record=_record(folder),
+        identity=hashlib.sha256(_read_bytes(folder, CHECKPOINT)).hexdigest(),
+        record=_read_record(folder),
     )
 
 
@@ -144,19 +144,19 @@ def is_decimal(text: object) -> bool:
     return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
 
 
-def _record(folder: Path) -> dict[str, Any]:
+def _read_record(folder: Path) -> dict[str, Any]:
     if not (folder / RECORD).is_file():
         return {}
-    record = _json(folder, RECORD)
+    record = _read_json(folder, RECORD)
     if "finished" in record and record["finished"] is None:
-        raise CheckpointError(f"{RECORD}: the training has not finished")
+        raise EncoderCheckpointError(f"{RECORD}: the training has not finished")
     return record
 
 
 def _check_settings(content: dict[str, Any]) -> None:
     def refuse_unless(condition: bool, complaint: str) -> None:
         if not condition:
-            raise CheckpointError(f"{CHECKPOINT}: {complaint}")
+            raise EncoderCheckpointError(f"{CHECKPOINT}: {complaint}")
 
     def positive(value: object) -> bool:
         return type(value) is int and value >= 1
@@ -184,90 +184,90 @@ def _check_settings(content: dict[str, Any]) -> None:
 def _check_files(folder: Path, files: dict[str, str]) -> None:
     missing = sorted(_REQUIRED - files.keys())
     if missing:
-        raise CheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
     for name, digest in files.items():
         parts = Path(name).parts
         if Path(name).is_absolute() or ".." in parts or name == CHECKPOINT:
-            raise CheckpointError(f"{CHECKPOINT}: lists a file outside the checkpoint")
+            raise EncoderCheckpointError(f"{CHECKPOINT}: lists a file outside the checkpoint")
         try:
             with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise CheckpointError(f"{name}: cannot be read") from error
-        if found != digest:
-            raise CheckpointError(f"{name}: does not match its hash")
+            raise EncoderCheckpointError(f"{name}: cannot be read") from error
+        if actual != digest:
+            raise EncoderCheckpointError(f"{name}: does not match its hash")
 
 
-def _extractor(folder: Path, content: dict[str, Any]) -> BertModel:
-    config = _json(folder, CONFIG)
+def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
+    config = _read_json(folder, CONFIG)
     if config.get("model_type") != "bert":
-        raise CheckpointError(f"{CONFIG}: not a BERT model")
+        raise EncoderCheckpointError(f"{CONFIG}: not a BERT model")
     try:
         configuration = BertConfig.from_dict(config)
         configuration._attn_implementation = "eager"
         model = BertModel(configuration, add_pooling_layer=False)
-        state = load_tensors(_bytes(folder, WEIGHTS))
+        state = load_tensors(_read_bytes(folder, WEIGHTS))
     except (SafetensorError, TypeError, ValueError, KeyError, RuntimeError) as error:
-        raise CheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes") from error
-    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
+        raise EncoderCheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes") from error
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
     # A pooler is not used: sentence encoders carry one from pretraining.
-    given = {name: value for name, value in state.items() if name in wanted}
-    surplus = [name for name in state if name not in wanted and not name.startswith("pooler.")]
-    shapes = {name: value.shape for name, value in given.items()}
-    if shapes != wanted or [name for name in surplus if "position_ids" not in name]:
-        raise CheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes")
-    if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in given.values()):
-        raise CheckpointError(f"{WEIGHTS}: an array is not finite float32")
-    model.load_state_dict({name: torch.from_numpy(value) for name, value in given.items()}, strict=False)
+    arrays = {name: value for name, value in state.items() if name in expected}
+    surplus = [name for name in state if name not in expected and not name.startswith("pooler.")]
+    shapes = {name: value.shape for name, value in arrays.items()}
+    if shapes != expected or [name for name in surplus if "position_ids" not in name]:
+        raise EncoderCheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes")
+    if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in arrays.values()):
+        raise EncoderCheckpointError(f"{WEIGHTS}: an array is not finite float32")
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()}, strict=False)
     if content["max_tokens"] > configuration.max_position_embeddings:
-        raise CheckpointError(f"{CHECKPOINT}: max_tokens is beyond the positions of the model")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens is beyond the positions of the model")
     return model.eval()
 
 
-def _vocabulary(folder: Path, size: int) -> tuple[str, ...]:
+def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
     try:
-        pieces = _bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
+        pieces = _read_bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        raise CheckpointError(f"{VOCABULARY}: is not UTF-8") from error
+        raise EncoderCheckpointError(f"{VOCABULARY}: is not UTF-8") from error
     if len(pieces) != size or len(set(pieces)) != size or "" in pieces:
-        raise CheckpointError(f"{VOCABULARY}: the pieces are not distinct or not as many as the model has")
+        raise EncoderCheckpointError(f"{VOCABULARY}: the pieces are not distinct or not as many as the model has")
     missing = [piece for piece in ("[UNK]", "[CLS]", "[SEP]") if piece not in pieces]
     if missing:
-        raise CheckpointError(f"{VOCABULARY}: has no {missing[0]}")
+        raise EncoderCheckpointError(f"{VOCABULARY}: has no {missing[0]}")
     return tuple(pieces)
 
 
-def _layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
+def _read_layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
     """Reads one linear layer ``out``, with a layer ``hidden`` before it or not: ``width`` inputs to ``outputs``."""
     try:
         arrays = load_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{name}: is not a safetensors file") from error
+        raise EncoderCheckpointError(f"{name}: is not a safetensors file") from error
     shapes = {"out.bias": (outputs,), "out.weight": (outputs, width)}
     if "hidden.bias" in arrays:
         units = arrays["hidden.bias"].size
         shapes |= {"out.weight": (outputs, units), "hidden.weight": (units, width), "hidden.bias": (units,)}
     if {key: array.shape for key, array in arrays.items()} != shapes:
-        raise CheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
+        raise EncoderCheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
-        raise CheckpointError(f"{name}: an array is not finite float32")
+        raise EncoderCheckpointError(f"{name}: an array is not finite float32")
     return arrays
 
 
-def _bytes(folder: Path, name: str) -> bytes:
+def _read_bytes(folder: Path, name: str) -> bytes:
     try:
         return (folder / name).read_bytes()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{name}: cannot be read") from error
+        raise EncoderCheckpointError(f"{name}: cannot be read") from error
 
 
-def _json(folder: Path, name: str) -> dict[str, Any]:
+def _read_json(folder: Path, name: str) -> dict[str, Any]:
     try:
-        content = json.loads(_bytes(folder, name).decode("utf-8"), object_pairs_hook=unique_keys)
+        content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{name}: is not readable JSON") from error
+        raise EncoderCheckpointError(f"{name}: is not readable JSON") from error
     if not isinstance(content, dict):
-        raise CheckpointError(f"{name}: is not a JSON object")
+        raise EncoderCheckpointError(f"{name}: is not a JSON object")
     return content
 
 
@@ -290,10 +290,10 @@ def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) ->
     if count is None and text is None:
         raise ExportError("say how many pieces to keep, or name a public text to choose them by")
     pieces = checkpoint.vocabulary
-    needed = {i for i, piece in enumerate(pieces) if piece in SPECIAL or len(piece.removeprefix("##")) == 1}
-    used = Counter() if text is None else _counts(checkpoint, text)
+    needed = {i for i, piece in enumerate(pieces) if piece in SPECIAL_PIECES or len(piece.removeprefix("##")) == 1}
+    used = Counter() if text is None else _count_pieces(checkpoint, text)
     if count is None:
-        kept = sorted(needed | used.keys())
+        remaining = sorted(needed | used.keys())
     else:
         unused = {i for i, piece in enumerate(pieces) if piece.startswith("[unused") and piece.endswith("]")}
         if not len(needed) <= count <= len(pieces) - len(unused):
@@ -302,18 +302,18 @@ def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) ->
                 "pieces can be kept"
             )
         rest = sorted(set(range(len(pieces))) - needed - unused, key=lambda i: (-used[i], i))
-        kept = sorted(needed | set(rest[: count - len(needed)]))
+        remaining = sorted(needed | set(rest[: count - len(needed)]))
     extractor = copy.deepcopy(checkpoint.extractor)
-    rows = extractor.embeddings.word_embeddings.weight.detach()[kept].clone()
+    rows = extractor.embeddings.word_embeddings.weight.detach()[remaining].clone()
     extractor.embeddings.word_embeddings = torch.nn.Embedding.from_pretrained(rows)
-    extractor.config.vocab_size = len(kept)
-    return replace(checkpoint, extractor=extractor, vocabulary=tuple(pieces[i] for i in kept))
+    extractor.config.vocab_size = len(remaining)
+    return replace(checkpoint, extractor=extractor, vocabulary=tuple(pieces[i] for i in remaining))
 
 
-def _counts(checkpoint: Checkpoint, path: Path) -> Counter[int]:
+def _count_pieces(checkpoint: Checkpoint, path: Path) -> Counter[int]:
     """Counts how often each piece occurs in a public text."""
     numbers = {piece: number for number, piece in enumerate(checkpoint.vocabulary)}
-    cut = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL)
+    cut = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL_PIECES)
     counts: Counter[int] = Counter()
     try:
         with path.open(encoding="utf-8") as file:

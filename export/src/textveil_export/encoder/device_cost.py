@@ -14,14 +14,14 @@ import numpy as np
 import torch
 
 from textveil_export.encoder.checkpoint import Checkpoint
-from textveil_export.encoder.evaluation import Vector
+from textveil_export.encoder.evaluation import VectorFunction
 from textveil_export.errors import ExportError
 
-LENGTHS = (16, 32, 64, 128)
+TIMED_LENGTHS = (16, 32, 64, 128)
 _CALLS = 11
 
 # Peak memory is read from the kernel: the rusage of a child begins at what its parent had.
-_CHILD = """
+_MEMORY_SCRIPT = """
 import json, pathlib, resource, sys
 from textveil import Encoder
 encoder = Encoder.load(sys.argv[1], expect_id=sys.argv[3])
@@ -42,7 +42,7 @@ print(json.dumps({"resident_mb": round(resident / 1e6, 1), "peak_mb": round(peak
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def use_one_thread() -> Iterator[None]:
     """Lets torch compute on one thread, as a device's session does."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -52,8 +52,8 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@one_thread()
-def speed_by_length(graph: Vector, reference: Vector, checkpoint: Checkpoint) -> dict[str, float]:
+@use_one_thread()
+def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: Checkpoint) -> dict[str, float]:
     """Measures how many times as fast as torch in float32 a graph is, by number of tokens; both take turns.
 
     Args:
@@ -61,8 +61,8 @@ def speed_by_length(graph: Vector, reference: Vector, checkpoint: Checkpoint) ->
         reference: The same function by torch.
         checkpoint: Says how long texts may be.
     """
-    found = {}
-    for tokens in LENGTHS:
+    ratios = {}
+    for tokens in TIMED_LENGTHS:
         if tokens <= checkpoint.max_tokens:
             ids = np.full(tokens, len(checkpoint.vocabulary) - 1, dtype=np.int64)
             best = [float("inf")] * 2
@@ -71,11 +71,11 @@ def speed_by_length(graph: Vector, reference: Vector, checkpoint: Checkpoint) ->
                     start = time.perf_counter()
                     run(ids)
                     best[place] = min(best[place], time.perf_counter() - start)
-            found[str(tokens)] = round(best[1] / best[0], 1)
-    return found
+            ratios[str(tokens)] = round(best[1] / best[0], 1)
+    return ratios
 
 
-def footprint(bundle: Path, identity: str) -> dict[str, Any]:
+def measure_memory(bundle: Path, identity: str) -> dict[str, Any]:
     """Measures a bundle that lies on the disk.
 
     Args:
@@ -88,7 +88,7 @@ def footprint(bundle: Path, identity: str) -> dict[str, Any]:
     Raises:
         ExportError: The process failed.
     """
-    command = [sys.executable, "-c", _CHILD, str(bundle), json.dumps(LENGTHS), identity]
+    command = [sys.executable, "-c", _MEMORY_SCRIPT, str(bundle), json.dumps(TIMED_LENGTHS), identity]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ExportError("the encoder could not be run in a process of its own")
@@ -96,18 +96,18 @@ def footprint(bundle: Path, identity: str) -> dict[str, Any]:
 
 
 #: Features that decide how fast int8 products are.
-FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
+PROCESSOR_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
 _CPUINFO = Path("/proc/cpuinfo")
 
 
-def processor() -> str:
-    """Returns the architecture and those of ``FEATURES`` that the processor has, where the system tells them."""
-    found: set[str] = set()
+def describe_processor() -> str:
+    """Returns the architecture and those of ``PROCESSOR_FEATURES`` that the processor has."""
+    features: set[str] = set()
     try:
         for line in _CPUINFO.read_text("utf-8").splitlines():
-            name, _, told = line.partition(":")
+            name, _, value = line.partition(":")
             if name.strip() in ("flags", "Features"):
-                found |= set(told.split())
+                features |= set(value.split())
     except OSError:  # not Linux
         return platform.machine()
-    return " ".join([platform.machine(), *(name for name in FEATURES if name in found)])
+    return " ".join([platform.machine(), *(name for name in PROCESSOR_FEATURES if name in features)])

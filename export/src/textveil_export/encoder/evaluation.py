@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from textveil.text import WordPiece
 from textveil_cli.collector import label_scores, layers_of
 
-from textveil_export.encoder.checkpoint import SPECIAL, Arrays
+from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Arrays
 from textveil_export.errors import SourceError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress, ignore_progress
 
-Vector = Callable[[NDArray[np.int64]], NDArray[np.float32]]
+VectorFunction = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 """From the ids of one text, shape (tokens,), to its representation before the noise, shape (k,)."""
 
 
 @dataclass(frozen=True)
-class Texts:
+class LabeledTexts:
     """Labeled texts as a model reads them.
 
     Attributes:
@@ -32,13 +32,13 @@ class Texts:
     labels: NDArray[np.intp]
     truncated: int
 
-    def take(self, count: int) -> "Texts":
+    def sample_evenly(self, count: int) -> "LabeledTexts":
         """Returns at most ``count`` of the texts, evenly spread."""
         chosen = np.unique(np.linspace(0, len(self.ids) - 1, min(count, len(self.ids))).astype(int))
-        return Texts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
+        return LabeledTexts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
 
 
-def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
+def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
     """Reads ``label<TAB>text`` lines.
 
     Args:
@@ -68,7 +68,7 @@ def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
     return rows
 
 
-class Cut(Protocol):
+class TokenizerSettings(Protocol):
     """How texts are cut: a ``Checkpoint``, or a ``PooledModel``."""
 
     @property
@@ -82,36 +82,40 @@ class Cut(Protocol):
         ...
 
 
-def prepare(rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], cut: Cut) -> Texts:
+def encode_texts(
+    rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], settings: TokenizerSettings
+) -> LabeledTexts:
     """Cuts texts into the pieces of a vocabulary: [CLS], at most ``max_tokens`` - 2 pieces, [SEP].
 
     Args:
         rows: Label index and text.
         vocabulary: Pieces by id; the model's own, or a trimmed one.
-        cut: Says how long texts may be and whether they are lower cased.
+        settings: Says how long texts may be and whether they are lower cased.
     """
     numbers = {piece: number for number, piece in enumerate(vocabulary)}
-    pieces = WordPiece(numbers, lowercase=cut.lowercase, special=SPECIAL)
-    first, last, room = numbers["[CLS]"], numbers["[SEP]"], cut.max_tokens - 2
+    pieces = WordPiece(numbers, lowercase=settings.lowercase, special=SPECIAL_PIECES)
+    first, last, room = numbers["[CLS]"], numbers["[SEP]"], settings.max_tokens - 2
     encoded = [pieces.encode(text) for _, text in rows]
-    return Texts(
+    return LabeledTexts(
         tuple(np.array([first, *ids[:room], last], dtype=np.int64) for ids in encoded),
         np.array([label for label, _ in rows], dtype=np.intp),
         sum(len(ids) > room for ids in encoded),
     )
 
 
-def vectors(run: Vector, texts: Texts, stage: str = "", progress: Progress = no_progress) -> NDArray[np.float32]:
+def compute_vectors(
+    run: VectorFunction, texts: LabeledTexts, stage: str = "", progress: Progress = ignore_progress
+) -> NDArray[np.float32]:
     """Runs a model on texts and returns representations before the noise, shape (texts, k)."""
-    found = []
+    rows = []
     for done, ids in enumerate(texts.ids, 1):
-        found.append(run(ids))
+        rows.append(run(ids))
         if stage and (done % 50 == 0 or done == len(texts.ids)):
             progress(stage, done, len(texts.ids))
-    return np.stack(found)
+    return np.stack(rows)
 
 
-def classify(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
+def classify_vectors(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
     """Returns the label that the server's classifier gives each vector, by the code that servers run.
 
     Args:

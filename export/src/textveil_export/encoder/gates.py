@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms.noise import BOX, L1, ReleaseParameters, Releaser
 
 from textveil_export.encoder.checkpoint import Arrays
-from textveil_export.encoder.evaluation import classify
+from textveil_export.encoder.evaluation import classify_vectors
 from textveil_export.errors import AccuracyError, BoundError, CeilingError
 
 #: Percentage points of accuracy that quantization may cost.
@@ -60,7 +60,7 @@ class GateReport:
         }
 
 
-def pass_gates(
+def check_gates(
     expected: NDArray[np.float32],
     shipped: NDArray[np.float32],
     labels: NDArray[np.intp],
@@ -80,21 +80,25 @@ def pass_gates(
         BoundError: A vector is not finite, or outside the ball after the clip in integers.
         AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS``, without noise or at a level.
     """
-    outside = bounded_in_integers(shipped, levels[0])
+    outside = check_bound(shipped, levels[0])
     largest = max(levels, key=lambda level: level.exact_epsilon)
     epsilon = float(largest.exact_epsilon)
-    decisions = {form: classify(classifier, v, epsilon) for form, v in (("float32", expected), ("int8", shipped))}
-    accuracy = {form: float(np.mean(decided == labels)) for form, decided in decisions.items()}
-    _compare(accuracy, "without noise")
+    decisions = {
+        form: classify_vectors(classifier, v, epsilon) for form, v in (("float32", expected), ("int8", shipped))
+    }
+    accuracy = {form: float(np.mean(labels_given == labels)) for form, labels_given in decisions.items()}
+    _check_accuracy(accuracy, "without noise")
     by_level = {}
     for level in levels:
-        by_level[level.epsilon] = with_noise({"float32": expected, "int8": shipped}, labels, classifier, level)
-        _compare(by_level[level.epsilon], f"at epsilon {level.epsilon}, mean of {DRAWS} draws")
+        by_level[level.epsilon] = measure_noisy_accuracy(
+            {"float32": expected, "int8": shipped}, labels, classifier, level
+        )
+        _check_accuracy(by_level[level.epsilon], f"at epsilon {level.epsilon}, mean of {DRAWS} draws")
     agreement = float(np.mean(decisions["float32"] == decisions["int8"]))
     return GateReport(texts=len(labels), accuracy=accuracy, agreement=agreement, by_level=by_level, outside=outside)
 
 
-def with_noise(
+def measure_noisy_accuracy(
     vectors: dict[str, NDArray[np.float32]], labels: NDArray[np.intp], classifier: Arrays, level: ReleaseParameters
 ) -> dict[str, float]:
     """Measures mean accuracy over ``DRAWS`` draws of noise, the same noise for every form of the model.
@@ -113,11 +117,13 @@ def with_noise(
         words = generator.integers(0, 1 << 64, shape, dtype=np.uint64)
         for form, integers in bounded.items():
             released = releaser.dequantize(releaser.add_noise(integers, words))
-            correct[form] += float(np.mean(classify(classifier, released, float(level.exact_epsilon)) == labels))
+            correct[form] += float(
+                np.mean(classify_vectors(classifier, released, float(level.exact_epsilon)) == labels)
+            )
     return {form: total / DRAWS for form, total in correct.items()}
 
 
-def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
+def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
     """Checks that no accuracy is better than any private release can be, beyond four standard errors.
 
     Args:
@@ -138,7 +144,7 @@ def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
             )
 
 
-def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
+def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
     """Checks that the clip in integers puts every vector into the ball that the noise is made for.
 
     Two vectors in the ball are at most the sensitivity apart, whatever the graph computed: quantization can cost
@@ -157,31 +163,35 @@ def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) 
     integers, fixed = Releaser(level).quantize(vectors)
     if fixed.any():
         raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts give numbers that are not finite")
-    after = int(np.count_nonzero(_size(integers.astype(object), level) > _limit(level)))
+    after = int(np.count_nonzero(_measure_reach(integers.astype(object), level) > _compute_limit(level)))
     if after:
         raise BoundError(f"{after} of {len(vectors)} vectors are outside the ball after the clip in integers")
-    return int(np.count_nonzero(_size(vectors.astype(np.float64) * level.grid, level) > _limit(level) * _ROUNDING))
+    return int(
+        np.count_nonzero(
+            _measure_reach(vectors.astype(np.float64) * level.grid, level) > _compute_limit(level) * _ROUNDING
+        )
+    )
 
 
-def _size(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
+def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
     """Returns how far each vector reaches, in steps (``l2``: squared); below ``box`` counts as far beyond it."""
     if level.mode == BOX:
         return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)
     return np.abs(vectors).sum(axis=1) if level.mode == L1 else (vectors * vectors).sum(axis=1)
 
 
-def _limit(level: ReleaseParameters) -> int:
+def _compute_limit(level: ReleaseParameters) -> int:
     return level.grid if level.mode in (BOX, L1) else level.grid**2
 
 
-def allowed_loss(float32: float, int8: float) -> bool:
+def is_allowed_loss(float32: float, int8: float) -> bool:
     """Tells whether accuracy in int8 is at most ``ALLOWED_POINTS`` below the one in float32; both are shares."""
     return 100 * (float32 - int8) <= ALLOWED_POINTS + _EXACT
 
 
-def _compare(accuracy: dict[str, float], where: str) -> None:
+def _check_accuracy(accuracy: dict[str, float], where: str) -> None:
     lost = 100 * (accuracy["float32"] - accuracy["int8"])
-    if not allowed_loss(accuracy["float32"], accuracy["int8"]):
+    if not is_allowed_loss(accuracy["float32"], accuracy["int8"]):
         raise AccuracyError(
             f"int8 loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} after "
             f"{100 * accuracy['float32']:.2f} (at most {ALLOWED_POINTS:g})"

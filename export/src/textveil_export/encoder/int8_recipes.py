@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from textveil_export.encoder.checkpoint import Arrays
-from textveil_export.encoder.device_cost import one_thread
-from textveil_export.encoder.evaluation import Texts, Vector, classify, vectors
-from textveil_export.encoder.onnx_graph import Session, strip
+from textveil_export.encoder.device_cost import use_one_thread
+from textveil_export.encoder.evaluation import LabeledTexts, VectorFunction, classify_vectors, compute_vectors
+from textveil_export.encoder.onnx_graph import DeviceSession, strip_metadata
 from textveil_export.errors import ExportError
-from textveil_export.progress import Progress, no_progress
-from textveil_export.text.quantize import quantize_by_row
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.quantize import quantize_rows
 
 _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
@@ -77,7 +77,7 @@ RECIPES: tuple[Int8Recipe, ...] = (
 )
 
 
-def quantize(source: Path, recipe: Int8Recipe, target: Path) -> None:
+def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
     """Writes the int8 graph of a recipe.
 
     Args:
@@ -88,36 +88,36 @@ def quantize(source: Path, recipe: Int8Recipe, target: Path) -> None:
     Raises:
         ExportError: The packages of the ``encoder`` extra are missing.
     """
-    with _quiet():
-        (_with_optimum if recipe.tool == "optimum" else _with_onnxruntime)(source, recipe, target)
+    with _silence_quantizers():
+        (_quantize_with_optimum if recipe.tool == "optimum" else _quantize_with_onnxruntime)(source, recipe, target)
     graph = onnx.load(target)
     if recipe.embeddings == "row":
-        _quantize_rows(graph)
-    strip(graph)
+        _quantize_embeddings(graph)
+    strip_metadata(graph)
     onnx.save(graph, target)
 
 
-def graph_name(recipe: Int8Recipe) -> str:
+def make_graph_name(recipe: Int8Recipe) -> str:
     """Returns file name of a candidate."""
     return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
 
 
-def _with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
+def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
         source,
         target,
-        op_types_to_quantize=_operators(recipe),
+        op_types_to_quantize=_list_operators(recipe),
         per_channel=recipe.per_channel,
         reduce_range=recipe.reduce_range,
         weight_type=QuantType.QInt8 if recipe.weights == "s8" else QuantType.QUInt8,
-        nodes_to_exclude=_kept_nodes(source, recipe),
+        nodes_to_exclude=_list_float32_nodes(source, recipe),
         extra_options={"MatMulConstBOnly": not recipe.attention},
     )
 
 
-def _with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
+def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
     try:
         from optimum.onnxruntime import ORTQuantizer
         from optimum.onnxruntime.configuration import AutoQuantizationConfig
@@ -129,31 +129,31 @@ def _with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
     configuration = AutoQuantizationConfig.avx512_vnni(
         is_static=False,
         per_channel=recipe.per_channel,
-        operators_to_quantize=_operators(recipe),
-        nodes_to_exclude=_kept_nodes(source, recipe),
+        operators_to_quantize=_list_operators(recipe),
+        nodes_to_exclude=_list_float32_nodes(source, recipe),
     )
     folder = target.parent / f"{target.stem}.optimum"
     ORTQuantizer(source).quantize(configuration, folder, file_suffix="int8")
     (folder / f"{source.stem}_int8.onnx").replace(target)
 
 
-def _operators(recipe: Int8Recipe) -> list[str]:
+def _list_operators(recipe: Int8Recipe) -> list[str]:
     return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
 
 
-def _kept_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
+def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
     """Nodes that stay float32: the head, and products of two activations."""
     graph = onnx.load(source).graph
     stored = {tensor.name for tensor in graph.initializer}
     # Quantizers turn a Gemm into a MatMul of this name before they look at the list.
-    kept = [f"{node.name}_MatMul" for node in graph.node if node.op_type == "Gemm"]
-    kept += [node.name for node in graph.node if node.name.startswith(_HEAD)]
+    excluded = [f"{node.name}_MatMul" for node in graph.node if node.op_type == "Gemm"]
+    excluded += [node.name for node in graph.node if node.name.startswith(_HEAD)]
     if not recipe.attention:
-        kept += [n.name for n in graph.node if n.op_type == "MatMul" and not stored & set(n.input)]
-    return kept
+        excluded += [n.name for n in graph.node if n.op_type == "MatMul" and not stored & set(n.input)]
+    return excluded
 
 
-def _quantize_rows(model: onnx.ModelProto) -> None:
+def _quantize_embeddings(model: onnx.ModelProto) -> None:
     """Replaces the float32 embeddings by int8 rows with one float32 scale each: row = scale * integers.
 
     A gathered row is cast and multiplied by its gathered scale; the largest element of a row becomes 127.
@@ -162,7 +162,7 @@ def _quantize_rows(model: onnx.ModelProto) -> None:
     (matrix,) = [tensor for tensor in graph.initializer if tensor.name == _EMBEDDINGS]
     (node,) = [node for node in graph.node if node.op_type == "Gather" and node.input[0] == _EMBEDDINGS]
     rows: NDArray[np.float32] = numpy_helper.to_array(matrix)
-    integers, scales = quantize_by_row(rows)
+    integers, scales = quantize_rows(rows)
     graph.initializer.remove(matrix)
     graph.initializer.extend(
         [numpy_helper.from_array(integers, "words.rows"), numpy_helper.from_array(scales, "words.scales")]
@@ -182,7 +182,7 @@ def _quantize_rows(model: onnx.ModelProto) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silence_quantizers() -> Iterator[None]:
     """Quantizers advise on the root logger; what they advise has been measured."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
@@ -192,17 +192,17 @@ def _quiet() -> Iterator[None]:
         logging.disable(before)
 
 
-_TIMED, _ROUNDS = 11, 4
+_TIMED_TEXTS, _ROUNDS = 11, 4
 
 #: Texts that recipes are measured on, at least, where there are so many.
 MIN_SAMPLE = 1000
 
 #: A candidate: how it is made, and whether the session key ``session.x64quantprecision`` is on.
-Key = tuple[Int8Recipe, bool]
+RecipeKey = tuple[Int8Recipe, bool]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class RecipeMeasurement:
     """A candidate and what it does on real texts, without noise, against the float32 graph.
 
     Attributes:
@@ -239,17 +239,17 @@ class Measured:
         }
 
 
-def measure(
+def measure_recipes(
     source: Path,
-    texts: Texts,
+    texts: LabeledTexts,
     classifier: Arrays,
     epsilon: float,
     folder: Path,
-    reference: Vector,
+    reference: VectorFunction,
     *,
     recipes: Sequence[Int8Recipe] = RECIPES,
-    progress: Progress = no_progress,
-) -> dict[Key, Measured]:
+    progress: Progress = ignore_progress,
+) -> dict[RecipeKey, RecipeMeasurement]:
     """Makes and measures candidates.
 
     Args:
@@ -257,7 +257,7 @@ def measure(
         texts: Real texts; ``MIN_SAMPLE`` of them are meant.
         classifier: The server's classifier.
         epsilon: The whole-text epsilon that the classifier is told: the largest level, since no noise is added.
-        folder: Where the graphs go, by ``graph_name``.
+        folder: Where the graphs go, by ``make_graph_name``.
         reference: The same function by torch: times are ratios to it.
         recipes: The candidates.
         progress: Called after every candidate.
@@ -265,36 +265,37 @@ def measure(
     Returns:
         By recipe and by the session key; the key is switched off for candidates with s8 weights of 8 bits only.
     """
-    expected = vectors(Session(source), texts)
-    decided = classify(classifier, expected, epsilon)
-    found: dict[Key, Measured] = {}
-    sessions: dict[Key, Session] = {}
+    expected = compute_vectors(DeviceSession(source), texts)
+    expected_labels = classify_vectors(classifier, expected, epsilon)
+    measurements: dict[RecipeKey, RecipeMeasurement] = {}
+    sessions: dict[RecipeKey, DeviceSession] = {}
     for number, recipe in enumerate(recipes, 1):
-        path = folder / graph_name(recipe)
-        quantize(source, recipe, path)
+        path = folder / make_graph_name(recipe)
+        quantize_graph(source, recipe, path)
         may_saturate = recipe.weights == "s8" and not recipe.reduce_range and recipe.tool == "onnxruntime"
         for precise in (True, False) if may_saturate else (True,):
-            session = sessions[recipe, precise] = Session(path, precise=precise)
-            got = vectors(session, texts)
-            labels = classify(classifier, got, epsilon)
-            deviation = np.abs(got - expected).sum(axis=1)
-            found[recipe, precise] = Measured(
+            session = sessions[recipe, precise] = DeviceSession(path, precise=precise)
+            shipped = compute_vectors(session, texts)
+            labels = classify_vectors(classifier, shipped, epsilon)
+            deviation = np.abs(shipped - expected).sum(axis=1)
+            measurements[recipe, precise] = RecipeMeasurement(
                 recipe=recipe,
                 precise=precise,
                 model_bytes=path.stat().st_size,
                 deviation_mean=float(deviation.mean()),
                 deviation_p99=float(np.quantile(deviation, 0.99)),
                 accuracy=float(np.mean(labels == texts.labels)),
-                agreement=float(np.mean(labels == decided)),
+                agreement=float(np.mean(labels == expected_labels)),
                 speed=float("nan"),
             )
         progress("measuring int8 recipes", number, len(recipes))
     return {
-        key: replace(found[key], speed=speed) for key, speed in _speeds(sessions, reference, texts.take(_TIMED)).items()
+        key: replace(measurements[key], speed=speed)
+        for key, speed in _measure_speeds(sessions, reference, texts.sample_evenly(_TIMED_TEXTS)).items()
     }
 
 
-def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
+def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
     """Returns the candidates that fit, in the order in which the gates try them: the one of the recipes (``RECIPES``).
 
     Figures decide nothing here. The first candidate that the accuracy gate lets pass ships. The choice depends neither
@@ -308,13 +309,15 @@ def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
     return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]
 
 
-@one_thread()
-def _speeds(sessions: dict[Key, Session], reference: Vector, texts: Texts) -> dict[Key, float]:
+@use_one_thread()
+def _measure_speeds(
+    sessions: dict[RecipeKey, DeviceSession], reference: VectorFunction, texts: LabeledTexts
+) -> dict[RecipeKey, float]:
     """Returns how many times as fast as torch each candidate is: median over texts of the best of some rounds.
 
     Candidates and torch take turns, so that whatever else the machine does hits them alike.
     """
-    runs: dict[Key | None, Vector] = {None: reference, **sessions}
+    runs: dict[RecipeKey | None, VectorFunction] = {None: reference, **sessions}
     best = {key: np.full(len(texts.ids), np.inf) for key in runs}
     for _ in range(_ROUNDS):
         for number, ids in enumerate(texts.ids):

@@ -20,7 +20,7 @@ from textveil_export.errors import ExportError, GateError, ParityError
 PRECISION = "session.x64quantprecision"
 
 
-class Session:
+class DeviceSession:
     """An onnxruntime session with the settings of a device.
 
     Args:
@@ -62,17 +62,17 @@ INPUTS, OUTPUT, OPSET = ("input_ids", "attention_mask"), "representation", 18
 #: Largest difference of any coordinate between the graph and torch, both in float32.
 TOLERANCE = 2e-5
 #: Lengths at which it is measured.
-LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
+PARITY_LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
 _TINY = 1e-30
 
 
 #: Most multiplications that a device is asked for, for one text.
-MOST_WORK = 1 << 35
+MAX_MULTIPLICATIONS = 1 << 35
 #: The mode of a vector without a bound.
-NONE = "none"
+NO_BOUND = "none"
 
 
-class Model(Protocol):
+class GraphModel(Protocol):
     """What a graph is made of: a ``Checkpoint``, or a ``PooledModel``, which has neither head nor bound."""
 
     @property
@@ -111,7 +111,7 @@ class Representation(BertPreTrainedModel):
     smaller, the function the same. A token with mask 0 has no path to the output: attention and pooling leave it out.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: GraphModel) -> None:
         """Shares the layers of a model, which stays as it is."""
         super().__init__(model.extractor.config)
         embeddings = model.extractor.embeddings
@@ -121,7 +121,7 @@ class Representation(BertPreTrainedModel):
         self.positions = torch.nn.Parameter((positions + embeddings.token_type_embeddings.weight[0]).detach())
         self.norm = embeddings.LayerNorm
         self.encoder = model.extractor.encoder
-        self.head = head(model)
+        self.head = build_head(model)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
         """Runs the model.
@@ -135,25 +135,25 @@ class Representation(BertPreTrainedModel):
         """
         states = self.norm(self.words(input_ids) + self.positions[: input_ids.shape[1]])
         weights = attention_mask.to(states.dtype)
-        barred = (1 - weights[:, None, None, :]) * torch.finfo(states.dtype).min
-        states = self.encoder(states, attention_mask=barred).last_hidden_state
-        return {OUTPUT: bounded(self.head(pooled(states, weights)), self.mode)}
+        mask = (1 - weights[:, None, None, :]) * torch.finfo(states.dtype).min
+        states = self.encoder(states, attention_mask=mask).last_hidden_state
+        return {OUTPUT: apply_bound(self.head(pool_states(states, weights)), self.mode)}
 
 
-def head(model: Model) -> torch.nn.Sequential:
+def build_head(model: GraphModel) -> torch.nn.Sequential:
     """Returns the head of a model: out(tanh(hidden(x))), out(x) without a hidden layer, or x if there is no head."""
-    hidden = [_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
-    return torch.nn.Sequential(*hidden, *([_linear(model.head, "out")] if model.head else []))
+    hidden = [_build_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
+    return torch.nn.Sequential(*hidden, *([_build_linear(model.head, "out")] if model.head else []))
 
 
-def pooled(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Returns the mean of states (batch, tokens, width) over tokens that count: weights (batch, tokens) of 0 and 1."""
     return (states * weights[..., None]).sum(1) / weights.sum(1, keepdim=True)
 
 
-def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
+def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
     """Applies the bound of a mode, row by row; ``vector`` has shape (batch, k)."""
-    if mode == NONE:
+    if mode == NO_BOUND:
         return vector
     if mode == "l1":
         return vector / vector.abs().sum(1, keepdim=True).clamp(min=1)
@@ -163,7 +163,7 @@ def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
     return (vector - low) / (high - low).clamp(min=_TINY)
 
 
-def work(model: Model) -> int:
+def count_multiplications(model: GraphModel) -> int:
     """Bounds the multiplications that the longest text takes: ``tokens (parameters + 2 layers tokens width)``.
 
     Each parameter of the layers and of the head is multiplied once for every token at most, and attention multiplies
@@ -176,7 +176,7 @@ def work(model: Model) -> int:
     return model.max_tokens * (parameters + 2 * config.num_hidden_layers * model.max_tokens * config.hidden_size)
 
 
-def export_graph(model: Model, path: Path) -> float:
+def export_graph(model: GraphModel, path: Path) -> float:
     """Writes the float32 graph of a model and checks it.
 
     Args:
@@ -187,23 +187,23 @@ def export_graph(model: Model, path: Path) -> float:
         The largest difference of any coordinate between the graph and torch.
 
     Raises:
-        GateError: The longest text would take more than ``MOST_WORK``.
+        GateError: The longest text would take more than ``MAX_MULTIPLICATIONS``.
         ExportError: The packages of the ``encoder`` extra are missing, or the exporter refuses the model.
         ParityError: The graph and torch disagree by more than ``TOLERANCE``.
     """
-    if work(model) > MOST_WORK:
+    if count_multiplications(model) > MAX_MULTIPLICATIONS:
         raise GateError(
-            f"a text of {model.max_tokens} tokens takes {work(model):.1e} multiplications (at most {MOST_WORK:.1e}): "
-            "use a smaller encoder, or fewer tokens"
+            f"a text of {model.max_tokens} tokens takes {count_multiplications(model):.1e} multiplications "
+            f"(at most {MAX_MULTIPLICATIONS:.1e}): use a smaller encoder, or fewer tokens"
         )
     _run_exporter(Representation(model).eval(), path)
     graph = onnx.load(path)
-    strip(graph)
+    strip_metadata(graph)
     onnx.save(graph, path)
     return check_parity(model, path)
 
 
-def check_parity(model: Model, path: Path, tolerance: float = TOLERANCE) -> float:
+def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) -> float:
     """Compares a float32 graph with torch on random ids of many lengths, batch 1.
 
     Args:
@@ -217,10 +217,10 @@ def check_parity(model: Model, path: Path, tolerance: float = TOLERANCE) -> floa
     Raises:
         ParityError: It is above the tolerance, with the figure and the length.
     """
-    session, reference = Session(path), Reference(model)
+    session, reference = DeviceSession(path), TorchReference(model)
     generator = np.random.default_rng(0)
     worst = 0.0
-    for tokens in sorted({*LENGTHS, model.max_tokens} & set(range(1, model.max_tokens + 1))):
+    for tokens in sorted({*PARITY_LENGTHS, model.max_tokens} & set(range(1, model.max_tokens + 1))):
         ids = generator.integers(0, len(model.vocabulary), tokens)
         difference = float(np.abs(session(ids) - reference(ids)).max())
         if not difference <= tolerance:  # NaN is above every tolerance
@@ -231,7 +231,7 @@ def check_parity(model: Model, path: Path, tolerance: float = TOLERANCE) -> floa
     return worst
 
 
-def strip(graph: onnx.ModelProto) -> None:
+def strip_metadata(graph: onnx.ModelProto) -> None:
     """Takes out what says nothing about the computation: exporter, documentation, paths of source lines."""
     graph.producer_name, graph.producer_version, graph.doc_string = "textveil-export", "", ""
     graph.graph.name, graph.graph.doc_string = OUTPUT, ""
@@ -241,22 +241,22 @@ def strip(graph: onnx.ModelProto) -> None:
         del node.metadata_props[:]
 
 
-class Reference:
+class TorchReference:
     """The same function by torch and by the model class of transformers, as training saved it: what must be met."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: GraphModel) -> None:
         """Takes the layers of a model."""
-        self._extractor, self._head, self._mode = model.extractor.eval(), head(model).eval(), model.mode
+        self._extractor, self._head, self._mode = model.extractor.eval(), build_head(model).eval(), model.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Returns the representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
         with torch.inference_mode():
             inputs = torch.from_numpy(np.asarray(ids, dtype=np.int64))[None]
             states = self._extractor(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state
-            return bounded(self._head(pooled(states, torch.ones(inputs.shape))), self._mode)[0].numpy()
+            return apply_bound(self._head(pool_states(states, torch.ones(inputs.shape))), self._mode)[0].numpy()
 
 
-def _linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
+def _build_linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
     weight, bias = (torch.from_numpy(arrays[f"{name}.{part}"].copy()) for part in ("weight", "bias"))
     layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
     layer.weight.data, layer.bias.data = weight, bias

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from textveil.bundle import OnnxParts
 from transformers import BertModel
 
-from textveil_export.encoder.build import MAX_BYTES, PAPERS
+from textveil_export.encoder.build import MAX_BYTES, RESERVED_BYTES
 from textveil_export.encoder.checkpoint import Arrays
-from textveil_export.encoder.evaluation import Texts, prepare, vectors
-from textveil_export.encoder.gates import allowed_loss
-from textveil_export.encoder.int8_recipes import RECIPES, Int8Recipe, graph_name, quantize
-from textveil_export.encoder.onnx_graph import NONE, Session, export_graph
+from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts
+from textveil_export.encoder.gates import is_allowed_loss
+from textveil_export.encoder.int8_recipes import RECIPES, Int8Recipe, make_graph_name, quantize_graph
+from textveil_export.encoder.onnx_graph import NO_BOUND, DeviceSession, export_graph
 from textveil_export.errors import AccuracyError, SizeError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress, ignore_progress
 
-Decide = Callable[[NDArray[np.float32]], NDArray[np.intp]]
+DecisionFunction = Callable[[NDArray[np.float32]], NDArray[np.intp]]
 """From vectors, shape (texts, width), to the class that each is decided for."""
 
 
@@ -49,7 +49,7 @@ class PooledModel:
     @property
     def mode(self) -> str:
         """No bound: what is released is an index."""
-        return NONE
+        return NO_BOUND
 
     @property
     def head(self) -> Arrays:
@@ -57,15 +57,15 @@ class PooledModel:
         return {}
 
 
-def onnx_parts(
+def export_onnx_parts(
     model: PooledModel,
     texts: Sequence[tuple[int, str]],
-    decide: Decide,
+    decide: DecisionFunction,
     scratch: Path,
     *,
     recipes: Sequence[Int8Recipe] = RECIPES,
     max_changed: float | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[OnnxParts, dict[str, Any]]:
     """Exports a model, and quantizes it by the first recipe that passes.
 
@@ -93,23 +93,25 @@ def onnx_parts(
     progress("exporting the graph", 0, 1)
     parity = export_graph(model, source)
     progress("exporting the graph", 1, 1)
-    sample = prepare(texts, model.vocabulary, model)
-    expected = decide(vectors(Session(source), sample, "float32 vectors", progress))
-    room = MAX_BYTES - sum(len(piece.encode()) + 1 for piece in model.vocabulary) - PAPERS
-    refused: list[str] = []
+    sample = encode_texts(texts, model.vocabulary, model)
+    expected = decide(compute_vectors(DeviceSession(source), sample, "float32 vectors", progress))
+    room = MAX_BYTES - sum(len(piece.encode()) + 1 for piece in model.vocabulary) - RESERVED_BYTES
+    refusals: list[str] = []
     for recipe in recipes:
         if recipe.attention:  # these are there to be compared with
             continue
-        path = scratch / graph_name(recipe)
-        quantize(source, recipe, path)
+        path = scratch / make_graph_name(recipe)
+        quantize_graph(source, recipe, path)
         if path.stat().st_size > room:
-            refused.append(f"{recipe.name}: {path.stat().st_size / 1e6:.1f} MB")
+            refusals.append(f"{recipe.name}: {path.stat().st_size / 1e6:.1f} MB")
             continue
-        found = decide(vectors(Session(path), sample, f"int8: {recipe.name}", progress))
-        figures = _figures(sample, expected, found) if max_changed is None else _agreement(expected, found)
-        reason = _refused(figures, max_changed)
+        actual = decide(compute_vectors(DeviceSession(path), sample, f"int8: {recipe.name}", progress))
+        figures = (
+            _measure_accuracy(sample, expected, actual) if max_changed is None else _measure_agreement(expected, actual)
+        )
+        reason = _find_refusal(figures, max_changed)
         if reason is None:
-            told = {"recipe": recipe.name, "model_bytes": path.stat().st_size, **figures, "refused": refused}
+            record = {"recipe": recipe.name, "model_bytes": path.stat().st_size, **figures, "refused": refusals}
             vocabulary = {piece: number for number, piece in enumerate(model.vocabulary)}
             width = int(model.extractor.config.hidden_size)
             parts = OnnxParts(
@@ -119,30 +121,30 @@ def onnx_parts(
                 max_tokens=model.max_tokens,
                 dimension=width,
             )
-            return parts, {**told, "onnx_parity_max": float(f"{parity:.1g}")}
-        refused.append(f"{recipe.name}: {reason}")
-    if any(not reason.endswith("MB") for reason in refused):
-        raise AccuracyError(f"every int8 recipe that fits loses accuracy ({refused[0]}; {len(refused)} tried)")
-    raise SizeError(f"no int8 graph fits into {room / 1e6:.1f} MB ({refused[0]}): use a smaller encoder")
+            return parts, {**record, "onnx_parity_max": float(f"{parity:.1g}")}
+        refusals.append(f"{recipe.name}: {reason}")
+    if any(not reason.endswith("MB") for reason in refusals):
+        raise AccuracyError(f"every int8 recipe that fits loses accuracy ({refusals[0]}; {len(refusals)} tried)")
+    raise SizeError(f"no int8 graph fits into {room / 1e6:.1f} MB ({refusals[0]}): use a smaller encoder")
 
 
-def _figures(sample: Texts, expected: NDArray[np.intp], found: NDArray[np.intp]) -> dict[str, Any]:
+def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
     return {
-        **_agreement(expected, found),
+        **_measure_agreement(expected, actual),
         "accuracy_float32": round(float(np.mean(expected == sample.labels)), 6),
-        "accuracy": round(float(np.mean(found == sample.labels)), 6),
+        "accuracy": round(float(np.mean(actual == sample.labels)), 6),
     }
 
 
-def _agreement(expected: NDArray[np.intp], found: NDArray[np.intp]) -> dict[str, Any]:
-    return {"sample_texts": len(expected), "agreement": round(float(np.mean(found == expected)), 6)}
+def _measure_agreement(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
+    return {"sample_texts": len(expected), "agreement": round(float(np.mean(actual == expected)), 6)}
 
 
-def _refused(figures: dict[str, Any], max_changed: float | None) -> str | None:
+def _find_refusal(figures: dict[str, Any], max_changed: float | None) -> str | None:
     """Why a graph is not taken; None if it is."""
     if max_changed is not None:
         changed = round(1 - figures["agreement"], 6)
         return None if changed <= max_changed else f"{100 * changed:.2f} % of the decisions changed"
-    if allowed_loss(figures["accuracy_float32"], figures["accuracy"]):
+    if is_allowed_loss(figures["accuracy_float32"], figures["accuracy"]):
         return None
     return f"{100 * (figures['accuracy_float32'] - figures['accuracy']):.2f} points lost"

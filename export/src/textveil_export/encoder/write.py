@@ -5,14 +5,16 @@ from pathlib import Path
 from textveil.bundle import VectorBundle, layout
 from textveil.vector import Encoder
 
-from textveil_export.bundle_files import add_file, to_json, whole_folder
+from textveil_export.bundle_files import add_bundle_file, format_json, stage_bundle_folder
 from textveil_export.encoder.build import MAX_BYTES, EncoderContents
-from textveil_export.encoder.card import encoder_card
-from textveil_export.encoder.device_cost import footprint
+from textveil_export.encoder.card import format_encoder_card
+from textveil_export.encoder.device_cost import measure_memory
 from textveil_export.errors import SizeError
 
 
-def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False) -> Encoder:
+def write_encoder_bundle(
+    contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False
+) -> Encoder:
     """Writes, measures, checks and publishes an encoder bundle.
 
     Args:
@@ -29,8 +31,8 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
         SizeError: All files together are larger than ``MAX_BYTES``. Nothing is left behind.
         BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. Nothing is left behind.
     """
-    with whole_folder(folder, force=force) as partial:
-        entries = {name: add_file(partial, name, data) for name, data in contents.files.items()}
+    with stage_bundle_folder(folder, force=force) as partial:
+        entries = {name: add_bundle_file(partial, name, data) for name, data in contents.files.items()}
         manifest = {
             "format": layout.FORMAT,
             "format_version": layout.FORMAT_VERSION,
@@ -38,14 +40,16 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
             **contents.manifest,
             "release": contents.release,
         }
-        unmeasured = add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())
-        device = footprint(partial, str(unmeasured["sha256"]))
+        unmeasured = add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())
+        device = measure_memory(partial, str(unmeasured["sha256"]))
         (partial / layout.MANIFEST).unlink()
         manifest["measured"] = {**contents.manifest["measured"], "device": device}
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        card = encoder_card(contents.release, manifest, sizes, reproduce)
-        entries[layout.CARD] = add_file(partial, layout.CARD, card.encode())
-        identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
+        card = format_encoder_card(contents.release, manifest, sizes, reproduce)
+        entries[layout.CARD] = add_bundle_file(partial, layout.CARD, card.encode())
+        identity = str(
+            add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
+        )
         _check_size(partial)
         Encoder.load(partial, expect_id=identity)
     return Encoder.load(folder, expect_id=identity)

@@ -11,9 +11,9 @@ from textveil.bundle import HeldOut, IndexBundle, OnnxParts, Pins, StaticParts, 
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import condition
 
-Floats = NDArray[np.float32]
+Float32Array = NDArray[np.float32]
 #: Largest absolute value of an int8 row.
-_LARGEST = 127
+_INT8_LIMIT = 127
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,18 +34,18 @@ class IndexContents:
         sentences: Public sentences of each code, as many of one as of another; empty if there are none.
         license: SPDX expression, or what is known.
         provenance: Where data and weights come from, for people.
-        measured: Figures for people, as ``index_card`` reads them.
+        measured: Figures for people, as ``format_index_card`` reads them.
     """
 
     name: str
     labels: tuple[str, ...]
     extractor: StaticParts | OnnxParts
-    weight: Floats
-    bias: Floats
+    weight: Float32Array
+    bias: Float32Array
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: tuple[str, str]
     kind: str = layout.DECISION
-    probabilities: dict[str, Floats] = field(default_factory=dict)
+    probabilities: dict[str, Float32Array] = field(default_factory=dict)
     held_out: HeldOut | None = None
     sentences: tuple[tuple[str, ...], ...] = ()
     license: str = "not stated"
@@ -53,7 +53,9 @@ class IndexContents:
     measured: dict[str, Any] = field(default_factory=dict)
 
 
-def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, max_characters: int) -> StaticParts:
+def quantize_static_parts(
+    words: dict[str, int], word_rows: Float32Array, pair_rows: Float32Array, max_characters: int
+) -> StaticParts:
     """Rounds the rows of a static extractor to int8, with one scale for words and one for pairs.
 
     A scale covers all but one in 10,000 numbers; those beyond are cut off.
@@ -64,7 +66,7 @@ def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, ma
         pair_rows: Shape ``(pairs, dimension)``.
         max_characters: Longer texts are cut.
     """
-    quantized = [_int8(rows) for rows in (word_rows, pair_rows)]
+    quantized = [_quantize_to_int8(rows) for rows in (word_rows, pair_rows)]
     scales = np.array([scale for _, scale in quantized], dtype=np.float32)
     return StaticParts(
         words=words,
@@ -75,7 +77,7 @@ def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, ma
     )
 
 
-def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:
+def make_certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:
     """Returns the integers of every channel that its bound is about, and what they say of it, for the manifest."""
     return [
         {
@@ -94,14 +96,14 @@ def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[st
     ]
 
 
-def _int8(rows: Floats) -> tuple[NDArray[np.int8], float]:
+def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
     sizes = np.abs(rows[rows != 0])
     largest = float(np.quantile(sizes, 0.9999)) if sizes.size else 1.0
-    scale = largest / _LARGEST
-    return np.clip(np.rint(rows / scale), -_LARGEST, _LARGEST).astype(np.int8), scale
+    scale = largest / _INT8_LIMIT
+    return np.clip(np.rint(rows / scale), -_INT8_LIMIT, _INT8_LIMIT).astype(np.int8), scale
 
 
-def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
+def read_index_contents(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
     """Reads a bundle. ``write_index`` makes the same extractor, codes, channels and probabilities of it, byte for byte.
 
     Args:

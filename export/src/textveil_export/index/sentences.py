@@ -11,10 +11,10 @@ from textveil.vector import extractor_of
 
 from textveil_export.errors import SourceError
 from textveil_export.index.contents import IndexContents
-from textveil_export.text.word_vectors import read_lines
+from textveil_export.text.word_vectors import read_list
 
 
-def with_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:
+def add_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:
     """Returns a bundle whose devices can print sentences; what they draw stays. The writer checks each sentence.
 
     A code gets one of the sentences, no two the same: those that are nearest to all centers together. Near is the score
@@ -29,28 +29,32 @@ def with_sentences(contents: IndexContents, file: Path, source: str = "") -> Ind
         SourceError: The file cannot be read, has another label, or too few sentences.
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot be run here.
     """
-    lines = list(dict.fromkeys(read_lines(file)))
-    found = _nearest(contents, lines) if contents.kind == layout.CODEBOOK else _of_labels(contents.labels, lines)
+    lines = list(dict.fromkeys(read_list(file)))
+    sentences = (
+        _assign_sentences(contents, lines)
+        if contents.kind == layout.CODEBOOK
+        else _group_by_label(contents.labels, lines)
+    )
     provenance = {**contents.provenance, "sentences": source or file.name}
-    return replace(contents, sentences=tuple(map(tuple, found)), provenance=provenance)
+    return replace(contents, sentences=tuple(map(tuple, sentences)), provenance=provenance)
 
 
-def _nearest(contents: IndexContents, sentences: Sequence[str]) -> list[list[str]]:
+def _assign_sentences(contents: IndexContents, sentences: Sequence[str]) -> list[list[str]]:
     if len(sentences) < len(contents.labels):
         raise SourceError(f"{len(contents.labels)} codes need as many sentences: there are {len(sentences)}")
     extractor = extractor_of(contents.extractor)
     scores = np.array([contents.weight @ extractor.extract(one).vector + contents.bias for one in sentences])
-    near = np.nan_to_num(scores / np.maximum(np.linalg.norm(scores, axis=1, keepdims=True), 1e-12))
-    return [[sentences[int(at)]] for at in linear_sum_assignment(near.T, maximize=True)[1]]
+    similarity = np.nan_to_num(scores / np.maximum(np.linalg.norm(scores, axis=1, keepdims=True), 1e-12))
+    return [[sentences[int(at)]] for at in linear_sum_assignment(similarity.T, maximize=True)[1]]
 
 
-def _of_labels(labels: Sequence[str], lines: Sequence[str]) -> list[list[str]]:
-    found: dict[str, list[str]] = {label: [] for label in labels}
+def _group_by_label(labels: Sequence[str], lines: Sequence[str]) -> list[list[str]]:
+    sentences: dict[str, list[str]] = {label: [] for label in labels}
     for number, line in enumerate(lines, 1):
         label, tab, sentence = line.partition("\t")
-        if not tab or label not in found:
+        if not tab or label not in sentences:
             raise SourceError(f"sentence {number} is not LABEL<TAB>SENTENCE with a label of the bundle")
-        found[label].append(sentence)
-    if len(set(map(len, found.values()))) != 1:
+        sentences[label].append(sentence)
+    if len(set(map(len, sentences.values()))) != 1:
         raise SourceError("there are not as many sentences of one label as of another")
-    return list(found.values())
+    return list(sentences.values())

@@ -13,12 +13,12 @@ from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
-from textveil_export.bundle_files import add_file, to_json, whole_folder
-from textveil_export.index.card import index_card
-from textveil_export.index.contents import IndexContents, certificate
+from textveil_export.bundle_files import add_bundle_file, format_json, stage_bundle_folder
+from textveil_export.index.card import format_index_card
+from textveil_export.index.contents import IndexContents, make_certificate
 
 
-def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
+def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
     """Writes, checks and publishes an index bundle.
 
     Args:
@@ -33,18 +33,22 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
         WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
         BundleError: The device's reader refuses it. Nothing is left behind.
     """
-    with whole_folder(folder, force=force) as partial:
-        entries = {name: add_file(partial, name, data) for name, data in _files(contents).items()}
-        manifest = _manifest(contents)
+    with stage_bundle_folder(folder, force=force) as partial:
+        entries = {name: add_bundle_file(partial, name, data) for name, data in _make_files(contents).items()}
+        manifest = _make_manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        entries[layout.CARD] = add_file(partial, layout.CARD, index_card(manifest, sizes, contents).encode())
-        identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
+        entries[layout.CARD] = add_bundle_file(
+            partial, layout.CARD, format_index_card(manifest, sizes, contents).encode()
+        )
+        identity = str(
+            add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
+        )
         IndexEncoder.load(partial, expect_id=identity)
         IndexServer.load(partial)
     return IndexEncoder.load(folder, expect_id=identity)
 
 
-def _files(contents: IndexContents) -> dict[str, bytes]:
+def _make_files(contents: IndexContents) -> dict[str, bytes]:
     channels = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.channels.items()
@@ -53,7 +57,7 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     }
     codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
     files = {
-        **_extractor_files(contents.extractor),
+        **_make_extractor_files(contents.extractor),
         layout.CODES: save_tensors(codes),
         layout.CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
     }
@@ -63,22 +67,22 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     if contents.held_out is not None:
         files[layout.HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
     if contents.sentences:
-        files[layout.SENTENCES] = _lines(chain.from_iterable(contents.sentences))
+        files[layout.SENTENCES] = _join_lines(chain.from_iterable(contents.sentences))
     return files
 
 
-def _extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
+def _make_extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
     if isinstance(parts, OnnxParts):
-        return {layout.MODEL: parts.model, layout.PIECES: _lines(parts.vocabulary)}
+        return {layout.MODEL: parts.model, layout.PIECES: _join_lines(parts.vocabulary)}
     rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
-    return {layout.WORDS: _lines(parts.words), layout.ROWS: save_tensors(rows)}
+    return {layout.WORDS: _join_lines(parts.words), layout.ROWS: save_tensors(rows)}
 
 
-def _lines(words: Iterable[str]) -> bytes:
+def _join_lines(words: Iterable[str]) -> bytes:
     return "".join(f"{word}\n" for word in words).encode()
 
 
-def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
+def _describe_extractor(parts: StaticParts | OnnxParts) -> dict[str, Any]:
     if isinstance(parts, OnnxParts):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"kind": layout.ONNX, "dimension": parts.dimension, **constants}
@@ -90,7 +94,7 @@ def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
     }
 
 
-def _manifest(contents: IndexContents) -> dict[str, Any]:
+def _make_manifest(contents: IndexContents) -> dict[str, Any]:
     channel, epsilon = contents.default
     return {
         "format": layout.FORMAT,
@@ -104,13 +108,13 @@ def _manifest(contents: IndexContents) -> dict[str, Any]:
         "release": {
             "kind": contents.kind,
             "codes": len(contents.labels),
-            "extractor": _extractor_entry(contents.extractor),
+            "extractor": _describe_extractor(contents.extractor),
             "channels": {
                 name: [f"{staircase.level.epsilon:f}" for staircase in levels]
                 for name, levels in contents.channels.items()
             },
             "default": {"channel": channel, "epsilon": epsilon},
         },
-        "certificate": certificate(contents.channels),
+        "certificate": make_certificate(contents.channels),
         "measured": contents.measured,
     }

@@ -5,8 +5,8 @@ guess is right with probability
 
     sum over y of max over x of pi(x) Pr[M(x) = y],
 
-exactly (``one_release``). From ``n`` independent releases of the same word it is right with the mean of the largest
-posterior, which is simulated (``simulate``). It is a rate under this prior, not a bound: context helps.
+exactly (``guess_from_one_release``). From ``n`` independent releases of the same word it is right with the mean of the
+largest posterior, which is simulated (``simulate_releases``). It is a rate under this prior, not a bound.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Channel, Floats, ScoreChannel
 
-from textveil_export.parallel import Ids, each_block
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import Ids, map_blocks
+from textveil_export.progress import Progress, ignore_progress
 
 #: Zipf-Mandelbrot's shift of ranks, for words of English text.
-OFFSET = 2.7
+ZIPF_OFFSET = 2.7
 #: Numbers of releases that are simulated.
-RELEASES = (2, 5, 10)
+RELEASE_COUNTS = (2, 5, 10)
 TRIALS = 10_000
 #: Of a 95 % interval of a mean, in standard errors.
 _STANDARD_ERRORS = 1.959964
@@ -34,7 +34,7 @@ _NEGLIGIBLE = -40.0
 
 
 @dataclass(frozen=True)
-class Rate:
+class RecoveryRate:
     """How often a guess is right.
 
     Attributes:
@@ -53,7 +53,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Guesses:
+class BestGuesses:
     """The best guess from one release.
 
     Attributes:
@@ -65,22 +65,24 @@ class Guesses:
     inputs: Ids
 
 
-def zipf(inputs: int) -> Floats:
+def make_zipf_prior(inputs: int) -> Floats:
     """Returns the public prior ``pi(x)`` proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``; sums to 1.
 
     Rank 1 is the first line of the vocabulary, which is ordered by public text; ``<unk>`` has the last rank.
     """
-    shares = 1 / (np.arange(1, inputs + 1) + OFFSET)
+    shares = 1 / (np.arange(1, inputs + 1) + ZIPF_OFFSET)
     return shares / shares.sum()
 
 
-def among(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
+def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
     """Returns a prior given that the input is one of some, 0 elsewhere, shape ``(inputs,)``; sums to 1."""
     shares = np.where(inputs, prior, 0)
     return shares / shares.sum()
 
 
-def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progress = no_progress) -> dict[str, Guesses]:
+def guess_from_one_release(
+    channel: Channel, priors: Mapping[str, Floats], progress: Progress = ignore_progress
+) -> dict[str, BestGuesses]:
     """Returns the best guess for every output, and ``sum over y of max over x of pi(x) Pr[M(x) = y]``, exact.
 
     The coin of SanText+ counts where the channel has one; ``channel.drawn`` leaves it out.
@@ -95,16 +97,16 @@ def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progre
     """
 
     def likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        columns, found = channel.columns(outputs), {}
+        columns, best = channel.columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior
             guesses = joint.argmax(axis=1)
-            found[name] = guesses, joint[np.arange(len(outputs)), guesses]
-        return found
+            best[name] = guesses, joint[np.arange(len(outputs)), guesses]
+        return best
 
-    blocks = each_block("guessing", np.arange(channel.symbols), likeliest, progress, _BLOCK)
+    blocks = map_blocks("guessing", np.arange(channel.symbols), likeliest, progress, _BLOCK)
     return {
-        name: Guesses(
+        name: BestGuesses(
             float(np.concatenate([block[name][1] for block in blocks]).sum()),
             np.concatenate([block[name][0] for block in blocks]),
         )
@@ -112,7 +114,7 @@ def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progre
     }
 
 
-def guess(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
+def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
     """Returns the likeliest input of every token, and its posterior probability, shapes ``(tokens,)``.
 
     Args:
@@ -129,14 +131,14 @@ def guess(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
     return guesses, 1 / np.add.reduceat(posteriors, np.cumsum(near.sum(axis=1)) - near.sum(axis=1))
 
 
-def simulate(
+def simulate_releases(
     channel: ScoreChannel,
     prior: Floats,
     *,
     trials: int,
     stream: tuple[int, ...],
-    progress: Progress = no_progress,
-) -> dict[int, Rate]:
+    progress: Progress = ignore_progress,
+) -> dict[int, RecoveryRate]:
     """Simulates guesses from several releases of the same word: the mean of the largest posterior over the trials.
 
     A word is drawn from the prior, its outputs from its integer weights; the first of them serve the smaller numbers
@@ -160,35 +162,35 @@ def simulate(
         uniform = generator.random(len(batch)) * cumulative[-1]
         words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
         rows = np.cumsum(channel.weights_from(words), axis=1)
-        drawn = generator.integers(0, totals[words, None], (len(batch), RELEASES[-1]))
+        drawn = generator.integers(0, totals[words, None], (len(batch), RELEASE_COUNTS[-1]))
         outputs = [np.searchsorted(row, uniform, side="right") for row, uniform in zip(rows, drawn, strict=True)]
         logs = np.zeros((len(batch), len(prior)))
         largest: list[Floats] = []
         for number, output in enumerate(np.transpose(outputs), 1):
             logs += np.take(channel.log_weights, channel.scores.to_outputs(output))  # q(y) is the same for every x
             logs -= log_totals
-            if number in RELEASES:
-                largest.append(guess(logs, prior)[1])
+            if number in RELEASE_COUNTS:
+                largest.append(guess_inputs(logs, prior)[1])
         return np.stack(largest, axis=1)
 
     size = max(1, _CELLS_AT_ONCE // len(prior))
     stage = "guessing from several releases"
-    largest = np.concatenate(each_block(stage, np.arange(trials), largest_posteriors, progress, size))
+    largest = np.concatenate(map_blocks(stage, np.arange(trials), largest_posteriors, progress, size))
     means = largest.mean(axis=0)
     margins = _STANDARD_ERRORS * largest.std(axis=0, ddof=1) / np.sqrt(trials)
     return {
-        n: Rate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
-        for n, mean, margin in zip(RELEASES, means, margins, strict=True)
+        n: RecoveryRate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
+        for n, mean, margin in zip(RELEASE_COUNTS, means, margins, strict=True)
     }
 
 
-def recovery_rates(
+def measure_recovery(
     channel: ScoreChannel,
     inputs: NDArray[np.bool_],
     *,
     trials: int,
     stream: tuple[int, ...],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> dict[str, Any]:
     """Returns the recovery rates of one channel, as the statistics of a bundle hold them.
 
@@ -203,11 +205,11 @@ def recovery_rates(
         ``bayes_recovery``, by number of releases, and ``bayes_recovery_with_kept_words`` where there is a coin: among
         all inputs then, since a word that comes out may have been kept.
     """
-    prior = among(zipf(channel.inputs), inputs)
-    rate = one_release(channel.drawn, {"drawn": prior}, progress)["drawn"].rate
-    simulated = simulate(channel.drawn, prior, trials=trials, stream=stream, progress=progress)
-    found = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: Rate(rate), **simulated}.items()}}
+    prior = restrict_prior(make_zipf_prior(channel.inputs), inputs)
+    rate = guess_from_one_release(channel.drawn, {"drawn": prior}, progress)["drawn"].rate
+    simulated = simulate_releases(channel.drawn, prior, trials=trials, stream=stream, progress=progress)
+    rates = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: RecoveryRate(rate), **simulated}.items()}}
     if channel.keepable is not None:
-        rate = one_release(channel, {"all": zipf(channel.inputs)}, progress)["all"].rate
-        found["bayes_recovery_with_kept_words"] = {"1": Rate(rate).to_dict()}
-    return found
+        rate = guess_from_one_release(channel, {"all": make_zipf_prior(channel.inputs)}, progress)["all"].rate
+        rates["bayes_recovery_with_kept_words"] = {"1": RecoveryRate(rate).to_dict()}
+    return rates

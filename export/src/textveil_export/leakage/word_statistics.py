@@ -10,13 +10,13 @@ from textveil.bundle import TextBundle
 from textveil.mechanisms import Channel, Floats, Integers, ReplacementCoin, ScoreChannel
 from textveil.mechanisms.baselines import KEPT, SanText
 
-from textveil_export.certify.pair_scores import AllScores
-from textveil_export.leakage.bayes import TRIALS, among, recovery_rates, zipf
-from textveil_export.parallel import Ids, each_block
-from textveil_export.progress import Progress, no_progress, part_of
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.leakage.bayes import TRIALS, make_zipf_prior, measure_recovery, restrict_prior
+from textveil_export.parallel import Ids, map_blocks
+from textveil_export.progress import Progress, ignore_progress, report_part
 
 
-def channels(bundle: TextBundle, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
+def load_randomizers(bundle: TextBundle, progress: Progress = ignore_progress) -> dict[tuple[str, str], ScoreChannel]:
     """Returns the channels of SanText in a bundle, by level name and mechanism. They share their scores.
 
     Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.
@@ -30,20 +30,20 @@ def channels(bundle: TextBundle, progress: Progress = no_progress) -> dict[tuple
         UnknownMechanism: The bundle has no SanText.
     """
     table, metric = bundle.table, bundle.metric
-    scores = AllScores.of(metric, progress)
+    scores = PairScores.compute(metric, progress)
     keepable = np.append((table.roles & KEPT) != 0, False)
     kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
-    found: dict[tuple[str, str], ScoreChannel] = {}
+    randomizers: dict[tuple[str, str], ScoreChannel] = {}
     for level in bundle.levels:
         for mechanism, parameters in level.parameters.items():
             channel = SanText.of(table, metric, mechanism, parameters).channel_on(scores)
             if mechanism == "santext+":
                 channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
-            found[level.name, mechanism] = channel
-    return found
+            randomizers[level.name, mechanism] = channel
+    return randomizers
 
 
-def candidates(channel: Channel) -> NDArray[np.bool_]:
+def find_candidates(channel: Channel) -> NDArray[np.bool_]:
     """Returns the inputs that an attacker decides between after a draw, ``<unk>`` last, shape ``(inputs,)``.
 
     Where nothing is kept (``santext``) these are all inputs. Else (``santext+``) they are the outputs and ``<unk>``:
@@ -54,7 +54,7 @@ def candidates(channel: Channel) -> NDArray[np.bool_]:
 
 
 #: ``S_x`` leaves out at most one part in this many of the mass.
-LEFT_OUT = 20
+EXCLUDED_DIVISOR = 20
 #: ``S*_y`` counts inputs that give ``y`` at least this share of the largest probability that any input gives it.
 LIKELY_SHARE = 0.01
 _PARTS = 1 << 40
@@ -62,7 +62,7 @@ _BLOCK = 8  # small: what is worked on stays in the cache of a core
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread:
+class WordSpread:
     """How the rows and columns of one channel spread.
 
     Attributes:
@@ -79,18 +79,18 @@ class Spread:
 
 
 def measure_spread(
-    channel: Channel, among: NDArray[np.bool_] | None = None, progress: Progress = no_progress
-) -> Spread:
+    channel: Channel, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
+) -> WordSpread:
     """Measures how a channel spreads the words that can be drawn.
 
     Args:
         channel: The output distribution.
-        among: Which inputs ``S*`` counts, shape ``(inputs,)``; the ``candidates`` of the channel if left out.
+        counted_inputs: Which inputs ``S*`` counts, shape ``(inputs,)``; the ``candidates`` of the channel if left out.
         progress: Called with words done.
     """
-    counted = candidates(channel) if among is None else among
+    counted = find_candidates(channel) if counted_inputs is None else counted_inputs
     inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreChannel) else np.empty(0)
-    rows = each_block("summing rows", channel.outputs, lambda words: _rows(channel, words), progress, _BLOCK)
+    rows = map_blocks("summing rows", channel.outputs, lambda words: _measure_rows(channel, words), progress, _BLOCK)
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def columns(outputs: Ids) -> Integers:
@@ -98,10 +98,10 @@ def measure_spread(
             probabilities = channel.weights_to(outputs).astype(np.float64) * inverse
         else:
             probabilities = channel.columns(outputs) * counted
-        return _likely_inputs(probabilities)
+        return _count_likely_inputs(probabilities)
 
-    likely_inputs = each_block("comparing inputs", channel.outputs, columns, progress, _BLOCK)
-    return Spread(
+    likely_inputs = map_blocks("comparing inputs", channel.outputs, columns, progress, _BLOCK)
+    return WordSpread(
         unchanged=unchanged,
         likely_outputs=likely_outputs,
         likeliest=likeliest,
@@ -109,7 +109,7 @@ def measure_spread(
     )
 
 
-def _rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
+def _measure_rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
     """Returns ``N``, ``S`` and the largest probability of some words that can be drawn, shapes ``(n,)``."""
     if isinstance(channel, ScoreChannel):
         weights, totals = channel.weights_from(words), channel.totals[words]
@@ -119,12 +119,12 @@ def _rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
     weights.sort(axis=1)  # in place: passes over new memory would take longer than the sums
     largest = weights[:, -1].copy()
     # Exact: as many of the smallest weights as fit into a twentieth of the total are left out, zeros first.
-    left_out = np.cumsum(weights, axis=1, out=weights) <= (totals // LEFT_OUT)[:, None]
+    left_out = np.cumsum(weights, axis=1, out=weights) <= (totals // EXCLUDED_DIVISOR)[:, None]
     likely = weights.shape[1] - np.count_nonzero(left_out, axis=1)
     return own / totals, likely, largest / totals
 
 
-def _likely_inputs(probabilities: Floats) -> Integers:
+def _count_likely_inputs(probabilities: Floats) -> Integers:
     """Returns ``S*`` from the probabilities of all inputs, 0 for those that do not count; rows are outputs."""
     floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
     return np.count_nonzero(probabilities >= floor, axis=1)
@@ -143,8 +143,8 @@ _BINS = 50
 _STREAM = 1
 
 
-def measure(
-    bundle: TextBundle, progress: Progress = no_progress, *, trials: int = TRIALS, seed: int = SEED
+def measure_statistics(
+    bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
     """Measures the statistics of a bundle, as ``statistics.json`` holds them beside format and identity.
 
@@ -159,19 +159,24 @@ def measure(
     """
     levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.levels}
     mechanisms: dict[str, Any] = {}
-    found = channels(bundle, progress)
-    for number, ((level, mechanism), channel) in enumerate(found.items()):
-        told = part_of(progress, number, len(found))
-        inputs = candidates(channel)
-        rates = recovery_rates(channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=told)
-        levels[level][mechanism] = {**_summary(measure_spread(channel, inputs, told), channel.inputs), **rates}
+    randomizers = load_randomizers(bundle, progress)
+    for number, ((level, mechanism), channel) in enumerate(randomizers.items()):
+        partial_progress = report_part(progress, number, len(randomizers))
+        inputs = find_candidates(channel)
+        rates = measure_recovery(
+            channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=partial_progress
+        )
+        levels[level][mechanism] = {
+            **_summarize_spread(measure_spread(channel, inputs, partial_progress), channel.inputs),
+            **rates,
+        }
         mechanisms[mechanism] = {
             "words": len(channel.outputs),
             "candidates": int(inputs.sum()),
-            "recovery_without_release": round(float(among(zipf(channel.inputs), inputs).max()), 6),
+            "recovery_without_release": round(float(restrict_prior(make_zipf_prior(channel.inputs), inputs).max()), 6),
         }
     constants = {
-        "likely_mass": 1 - 1 / LEFT_OUT,
+        "likely_mass": 1 - 1 / EXCLUDED_DIVISOR,
         "likely_share": LIKELY_SHARE,
         "rarely_unchanged": RARELY_UNCHANGED,
         "prior": PRIOR,
@@ -184,46 +189,48 @@ def measure(
     return {"constants": constants, "mechanisms": mechanisms, "levels": levels}
 
 
-def _summary(spread: Spread, inputs: int) -> dict[str, Any]:
+def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
     return {
-        "unchanged": distribution(spread.unchanged, np.linspace(0, 1, _BINS + 1)),
-        "rarely_unchanged": _rounded(np.mean(spread.unchanged < RARELY_UNCHANGED)),
-        "likely_outputs": distribution(spread.likely_outputs, _edges(np.linspace(1, words + 1, 2 * _BINS + 1))),
-        "likely_inputs": distribution(spread.likely_inputs, _edges(np.geomspace(1, inputs + 1, _BINS + 1))),
-        "min_entropy": distribution(-np.log(spread.likeliest), entropies),
-        "hartley_entropy": distribution(np.log(spread.likely_outputs), entropies),
+        "unchanged": summarize_values(spread.unchanged, np.linspace(0, 1, _BINS + 1)),
+        "rarely_unchanged": _round_value(np.mean(spread.unchanged < RARELY_UNCHANGED)),
+        "likely_outputs": summarize_values(
+            spread.likely_outputs, _round_edges(np.linspace(1, words + 1, 2 * _BINS + 1))
+        ),
+        "likely_inputs": summarize_values(spread.likely_inputs, _round_edges(np.geomspace(1, inputs + 1, _BINS + 1))),
+        "min_entropy": summarize_values(-np.log(spread.likeliest), entropies),
+        "hartley_entropy": summarize_values(np.log(spread.likely_outputs), entropies),
     }
 
 
-def distribution(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any]:
+def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any]:
     """Returns mean, quantiles and histogram of some values, for JSON. Quantiles are values that occur.
 
     Args:
         values: Shape ``(n,)``, within the edges.
         edges: Ascending; a bin holds its lower edge, the last one both.
     """
-    edges = np.array([_rounded(edge) for edge in edges])
+    edges = np.array([_round_value(edge) for edge in edges])
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
     quantiles = np.quantile(values, QUANTILES, method="inverted_cdf")
     return {
-        "mean": _rounded(values.mean()),
+        "mean": _round_value(values.mean()),
         "quantiles": {
-            "min": _rounded(values.min()),
-            **{str(q): _rounded(value) for q, value in zip(QUANTILES, quantiles, strict=True)},
-            "max": _rounded(values.max()),
+            "min": _round_value(values.min()),
+            **{str(q): _round_value(value) for q, value in zip(QUANTILES, quantiles, strict=True)},
+            "max": _round_value(values.max()),
         },
-        "histogram": {"edges": [_rounded(edge) for edge in edges], "counts": counts.tolist()},
+        "histogram": {"edges": [_round_value(edge) for edge in edges], "counts": counts.tolist()},
     }
 
 
-def _edges(wanted: Floats) -> NDArray[Any]:
+def _round_edges(edges: Floats) -> NDArray[Any]:
     """Returns edges of bins of whole numbers, as near as they can be to those wanted."""
-    return np.unique(np.rint(wanted))
+    return np.unique(np.rint(edges))
 
 
-def _rounded(value: Any) -> float | int:
+def _round_value(value: Any) -> float | int:
     """Returns six significant digits; a whole number as one."""
     number = float(f"{float(value):.6g}")
     return int(number) if number.is_integer() else number

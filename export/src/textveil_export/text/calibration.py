@@ -19,24 +19,24 @@ from textveil.mechanisms import Metric
 from textveil.mechanisms.baselines import OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, SanText, Table
 from textveil.release import round_up
 
-from textveil_export.certify.loss_bounds import Losses
-from textveil_export.certify.pair_scores import AllScores
-from textveil_export.certify.pair_search import worst_ratios
+from textveil_export.certify.loss_bounds import LossBounds
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.certify.pair_search import find_worst_ratios
 from textveil_export.errors import ExportError
-from textveil_export.progress import Progress, no_progress
-from textveil_export.text.level_weights import Setting, fits, level_parameters
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.level_weights import LevelSetting, fits_integers, make_level_parameters
 
 _MAX_ROUNDS = 150
-_SETTLED = 2e-3
-_SLOPED_ROUNDS, _JUDGED = 45, 15
+_CONVERGED = 2e-3
+_SLOPE_ROUNDS, _ROUNDS_PER_CHECK = 45, 15
 _ROWS_AT_ONCE = 256
 
 
-def flat_base(
-    every: AllScores,
+def compute_flat_base(
+    pair_scores: PairScores,
     outputs: NDArray[np.intp],
     exponent: float,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
@@ -44,13 +44,13 @@ def flat_base(
 
     Multiplicative updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` and a row
     for every input: least squares of ``Z = Phi q = T`` under ``q > 0``, in relative error (Daube-Witherspoon and
-    Muehllehner 1986). ``T`` is constant, or what ``wanted_totals`` gives; then the rows with the largest errors are
+    Muehllehner 1986). ``T`` is constant, or what ``smooth_totals`` gives; then the rows with the largest errors are
     weighted up as it goes (Lawson 1961), since the worst pair decides ``eps*``, and the best of a few rounds is
     taken. Memory is four bytes for every pair of
     input and output.
 
     Args:
-        every: Scores of all pairs.
+        pair_scores: Scores of all pairs.
         outputs: Ids of the outputs.
         exponent: ``alpha`` per unit of scaled distance.
         progress: Called with rounds done.
@@ -60,64 +60,64 @@ def flat_base(
     Returns:
         Shape ``(outputs,)``, not negative, the largest 1.
     """
-    steps = np.arange(every.largest + 1)
-    factors = np.exp(-exponent * steps / every.metric.grid).astype(np.float32)
-    phi = np.empty((len(every.scores), len(outputs)), dtype=np.float32)
-    for block in every.blocks(_ROWS_AT_ONCE):
-        phi[block] = factors[every.scores[block][:, outputs]]
+    steps = np.arange(pair_scores.largest + 1)
+    factors = np.exp(-exponent * steps / pair_scores.metric.grid).astype(np.float32)
+    phi = np.empty((len(pair_scores.scores), len(outputs)), dtype=np.float32)
+    for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
+        phi[block] = factors[pair_scores.scores[block][:, outputs]]
     sloped = flatten_to > 1
-    wanted = np.ones(len(phi), dtype=np.float32)
+    target_totals = np.ones(len(phi), dtype=np.float32)
     if sloped:
-        wanted = wanted_totals(every, phi.sum(axis=1), (flatten_to - 1) * exponent)
-        phi /= wanted[:, None]
+        target_totals = smooth_totals(pair_scores, phi.sum(axis=1), (flatten_to - 1) * exponent)
+        phi /= target_totals[:, None]
     q = np.ones(len(outputs), dtype=np.float32)
     emphasis = np.ones(len(phi), dtype=np.float32)
     target = phi.sum(axis=0, dtype=np.float64).astype(np.float32)
     best, gentlest = q, np.inf
-    rounds = _SLOPED_ROUNDS if sloped else _MAX_ROUNDS
+    rounds = _SLOPE_ROUNDS if sloped else _MAX_ROUNDS
     for number in range(1, rounds + 1):
         z = phi @ q
-        if sloped and number % _JUDGED == 0:
-            slope = steepest(every, np.log(z * wanted))
+        if sloped and number % _ROUNDS_PER_CHECK == 0:
+            slope = find_steepest_slope(pair_scores, np.log(z * target_totals))
             best, gentlest = (q.copy(), slope) if slope < gentlest else (best, gentlest)
-        if sloped and number >= _JUDGED and number % 3 == 0:
+        if sloped and number >= _ROUNDS_PER_CHECK and number % 3 == 0:
             error = np.abs(np.log(z))
             emphasis *= 1 + 2 * (error / error.max()) ** 2
             target = emphasis @ phi
         change = target / ((emphasis * z) @ phi)
         q *= change
         progress("flattening", number, rounds)
-        if not sloped and np.quantile(np.abs(np.log(change)), 0.99) < _SETTLED:
+        if not sloped and np.quantile(np.abs(np.log(change)), 0.99) < _CONVERGED:
             break
     best = best if sloped else q
     return best / best.max()
 
 
-def steepest(every: AllScores, logs: NDArray[np.float32]) -> float:
+def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
     """Returns the largest change of a function of the inputs per unit of distance; shape ``(inputs,)``."""
     largest = 0.0
-    for block in every.blocks(_ROWS_AT_ONCE):
-        steps = every.scores[block].astype(np.float32)
+    for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
+        steps = pair_scores.scores[block].astype(np.float32)
         steps[steps == 0] = np.inf
         largest = max(largest, float((np.abs(logs - logs[block, None]) / steps).max()))
-    return largest * every.metric.grid
+    return largest * pair_scores.metric.grid
 
 
-def wanted_totals(every: AllScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
+def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
     """Returns normalizers near to the given ones whose logarithms change by at most ``slope`` per distance.
 
     The mean of the largest such function below ``ln Z`` and the smallest above it: ``min over x' of ln Z(x') + slope
     d(x, x')`` and ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934). Shapes ``(inputs,)``.
     """
     logs = np.log(totals)
-    wanted = np.empty_like(logs)
-    for block in every.blocks(_ROWS_AT_ONCE):
-        allowed = every.scores[block].astype(np.float32) * np.float32(slope / every.metric.grid)
-        wanted[block] = ((logs + allowed).min(axis=1) + (logs - allowed).max(axis=1)) / 2
-    return np.exp(wanted)
+    smoothed = np.empty_like(logs)
+    for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
+        allowed = pair_scores.scores[block].astype(np.float32) * np.float32(slope / pair_scores.metric.grid)
+        smoothed[block] = ((logs + allowed).min(axis=1) + (logs - allowed).max(axis=1)) / 2
+    return np.exp(smoothed)
 
 
-def in_steps(
+def round_base(
     q: NDArray[np.float32], outputs: NDArray[np.intp], symbols: int, largest: int
 ) -> NDArray[np.unsignedinteger]:
     """Rounds a base measure to what ships: 1 to ``largest`` for outputs and 0 elsewhere, shape ``(symbols,)``."""
@@ -134,19 +134,19 @@ TOLERANCE = 0.01
 _MAX_PASSES = 14
 #: Largest values of a base measure, the finest first: bytes where it is as flat as can be, since their rounding
 #: averages out over thousands of words; where it may be uneven, its small values need finer steps, if totals allow.
-_BYTES, _FINER = (255,), (4095, 1023, 255, 127)
+_BYTE_STEPS, _FINER_STEPS = (255,), (4095, 1023, 255, 127)
 #: An exponent may grow by this from the first guess on.
-_ROOM = 1.05
+_EXPONENT_MARGIN = 1.05
 #: Certified epsilon over exponent: the first guess.
 _FIRST_RATIO = 1.02
 _SAMPLED_WORDS = 256
 
 #: Level name and mechanism.
-Key = tuple[str, str]
+LevelKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class _Point:
+class _CertifiedPoint:
     """An exponent and what is certified there."""
 
     exponent: float
@@ -154,27 +154,27 @@ class _Point:
 
 
 @dataclass(kw_only=True)
-class _Searched:
+class _ExponentSearch:
     """A mechanism whose exponent is searched."""
 
     mechanism: str
     target: float
     guess: float
     base: NDArray[Any] | None = None
-    low: _Point = _Point(0.0, 0.0)
-    high: _Point | None = None
+    low: _CertifiedPoint = _CertifiedPoint(0.0, 0.0)
+    high: _CertifiedPoint | None = None
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         return self.target - self.low.certified > TOLERANCE
 
     @property
-    def setting(self) -> Setting:
-        return Setting(_decimal(self.guess), self.base)
+    def current_setting(self) -> LevelSetting:
+        return LevelSetting(_round_exponent(self.guess), self.base)
 
-    def learn(self, certified: float) -> None:
+    def narrow_search(self, certified: float) -> None:
         """Narrows the search by what is certified at the guess, and guesses anew by a secant."""
-        point = _Point(float(_decimal(self.guess)), certified)
+        point = _CertifiedPoint(float(_round_exponent(self.guess)), certified)
         if certified <= self.target:
             self.low = point if point.exponent > self.low.exponent else self.low
         elif self.high is None or point.exponent < self.high.exponent:
@@ -187,15 +187,15 @@ class _Searched:
             self.guess = self.low.exponent + min(max(share, 0.05), 0.95) * (self.high.exponent - self.low.exponent)
 
 
-def by_certified_epsilon(
+def calibrate_certified_epsilon(
     table: Table,
     metric: Metric,
     targets: dict[str, Decimal],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     *,
     mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
-) -> dict[Key, Setting]:
+) -> dict[LevelKey, LevelSetting]:
     """Finds settings whose certified epsilon is at most the target and within tolerance of it.
 
     ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All levels are guessed anew in each
@@ -208,70 +208,77 @@ def by_certified_epsilon(
         targets: Certified epsilon by level name.
         progress: Called with rows done, and passes.
         mechanisms: Which mechanisms to calibrate.
-        flatten_to: What flattening aims for (``flatten.flat_base``), or ``None``: base measures stay uniform.
+        flatten_to: What flattening aims for (``flatten.compute_flat_base``), or ``None``: base measures stay uniform.
 
     Raises:
         ExportError: A target cannot be met with this table.
     """
     ratio = _FIRST_RATIO * (flatten_to or 1)
-    searched = {
-        (name, mechanism): _Searched(mechanism=mechanism, target=float(target), guess=float(target) / ratio)
+    searches = {
+        (name, mechanism): _ExponentSearch(mechanism=mechanism, target=float(target), guess=float(target) / ratio)
         for name, target in targets.items()
         for mechanism in mechanisms
     }
-    every = AllScores.of(metric, progress)
+    pair_scores = PairScores.compute(metric, progress)
 
-    def certified(some: Sequence[_Searched]) -> list[float]:
+    def certified(some: Sequence[_ExponentSearch]) -> list[float]:
         """The certified epsilons, rounded up as certificates state them: a label is never below its proof."""
         laws = [
-            SanText.of(table, metric, one.mechanism, level_parameters(table, one.setting, every.largest))
-            for one in some
+            SanText.of(
+                table,
+                metric,
+                search.mechanism,
+                make_level_parameters(table, search.current_setting, pair_scores.largest),
+            )
+            for search in some
         ]
-        losses = [Losses(law.channel_on(every)) for law in laws]
-        return [round_up(worst.over_all.ratio) for worst in worst_ratios(every, table, losses, progress)]
+        losses = [LossBounds(law.channel_on(pair_scores)) for law in laws]
+        return [round_up(worst.overall.ratio) for worst in find_worst_ratios(pair_scores, table, losses, progress)]
 
     if flatten_to is not None:
-        _flatten(table, every, list(searched.values()), certified, flatten_to=flatten_to, progress=progress)
+        _flatten_bases(table, pair_scores, list(searches.values()), certified, flatten_to=flatten_to, progress=progress)
     for number in range(1, _MAX_PASSES + 1):
-        still_open = [one for one in searched.values() if one.open]
-        if not still_open:
+        unfinished = [one for one in searches.values() if one.is_open]
+        if not unfinished:
             break
         progress("turning the dial: passes", number, _MAX_PASSES)
-        for one, found in zip(still_open, certified(still_open), strict=True):
-            one.learn(found)
-    if any(one.open for one in searched.values()):
+        for one, epsilon in zip(unfinished, certified(unfinished), strict=True):
+            one.narrow_search(epsilon)
+    if any(one.is_open for one in searches.values()):
         raise ExportError("a certified epsilon cannot be met with this table: try other targets")
-    return {key: Setting(_decimal(one.low.exponent), one.base) for key, one in searched.items()}
+    return {key: LevelSetting(_round_exponent(one.low.exponent), one.base) for key, one in searches.items()}
 
 
-def _flatten(
+def _flatten_bases(
     table: Table,
-    every: AllScores,
-    searched: Sequence[_Searched],
-    certified: Callable[[Sequence[_Searched]], list[float]],
+    pair_scores: PairScores,
+    searches: Sequence[_ExponentSearch],
+    certified: Callable[[Sequence[_ExponentSearch]], list[float]],
     *,
     flatten_to: float,
     progress: Progress,
 ) -> None:
     """Gives levels a flattened base measure where the audit of both at the first guess prefers it."""
-    flattened: list[_Searched] = []
-    for number, one in enumerate(searched, 1):
-        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[one.mechanism])
-        q = flat_base(every, outputs, one.guess, progress, flatten_to=flatten_to)
-        coarsest, *finer = _BYTES if flatten_to == 1 else _FINER
-        base = in_steps(q, outputs, table.symbols, coarsest)
+    flattened: list[_ExponentSearch] = []
+    for number, search in enumerate(searches, 1):
+        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[search.mechanism])
+        q = compute_flat_base(pair_scores, outputs, search.guess, progress, flatten_to=flatten_to)
+        coarsest, *finer = _BYTE_STEPS if flatten_to == 1 else _FINER_STEPS
+        base = round_base(q, outputs, table.symbols, coarsest)
         for largest in finer:
-            if fits(table, Setting(_decimal(one.guess * _ROOM), base), every.largest):
+            if fits_integers(
+                table, LevelSetting(_round_exponent(search.guess * _EXPONENT_MARGIN), base), pair_scores.largest
+            ):
                 break
-            base = in_steps(q, outputs, table.symbols, largest)
-        flattened.append(replace(one, base=base))
-        progress("flattening base measures", number, len(searched))
-    for one, other, plain, flat in zip(searched, flattened, certified(searched), certified(flattened), strict=True):
+            base = round_base(q, outputs, table.symbols, largest)
+        flattened.append(replace(search, base=base))
+        progress("flattening base measures", number, len(searches))
+    for search, other, plain, flat in zip(searches, flattened, certified(searches), certified(flattened), strict=True):
         if flat < plain:
-            one.base = other.base
+            search.base = other.base
 
 
-def by_unchanged_share(table: Table, metric: Metric) -> dict[Key, Setting]:
+def calibrate_unchanged_share(table: Table, metric: Metric) -> dict[LevelKey, LevelSetting]:
     """Finds exponents of the default levels for this metric, rounded to quarters.
 
     For each of ``DEFAULT_SHARES`` the exponent at which it is the median over the outputs of SanText+ of
@@ -280,8 +287,8 @@ def by_unchanged_share(table: Table, metric: Metric) -> dict[Key, Setting]:
     Raises:
         ExportError: The metric is too flat for that many different levels.
     """
-    settings: dict[Key, Setting] = {}
-    median_unchanged = _median_unchanged(table, metric)
+    settings: dict[LevelKey, LevelSetting] = {}
+    median_unchanged = _make_unchanged_median(table, metric)
     for share in DEFAULT_SHARES:
         low, high = 0.0, 64.0
         while high - low > 1e-3:
@@ -289,14 +296,15 @@ def by_unchanged_share(table: Table, metric: Metric) -> dict[Key, Setting]:
             low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
         exponent = Decimal(max(1, round(4 * high))) / 4
         settings |= {
-            (f"{(2 * exponent).normalize():f}", mechanism): Setting(exponent) for mechanism in layout.TABLE_MECHANISMS
+            (f"{(2 * exponent).normalize():f}", mechanism): LevelSetting(exponent)
+            for mechanism in layout.TABLE_MECHANISMS
         }
     if len(settings) < len(DEFAULT_SHARES) * len(layout.TABLE_MECHANISMS):
         raise ExportError("the default levels coincide for this vocabulary: say exponents yourself")
     return settings
 
 
-def _median_unchanged(table: Table, metric: Metric) -> Callable[[float], float]:
+def _make_unchanged_median(table: Table, metric: Metric) -> Callable[[float], float]:
     """Returns the median unchanged share by exponent, in real arithmetic, over a sample of SanText+'s outputs."""
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
@@ -308,5 +316,5 @@ def _median_unchanged(table: Table, metric: Metric) -> Callable[[float], float]:
     return median_unchanged
 
 
-def _decimal(exponent: float) -> Decimal:
+def _round_exponent(exponent: float) -> Decimal:
     return Decimal(exponent).quantize(Decimal("0.0001"), rounding=ROUND_DOWN)

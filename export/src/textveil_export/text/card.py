@@ -5,16 +5,16 @@ from typing import Any
 
 from textveil.bundle import layout
 
-from textveil_export.text.contents import Contents
+from textveil_export.text.contents import TextContents
 
 
-def card(contents: Contents, table_bytes: dict[str, int]) -> str:
+def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str:
     """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its license."""
     manifest, numbers, law = contents.manifest, contents.statistics, contents.law
     provenance = manifest["provenance"]
     kind = "words" if law["tokens"] == "word" else "WordPieces"
     mechanisms = law["staircase"] is not None or law["santext"] is not None
-    source = bullets({key: value for key, value in provenance.items() if key != "lists"})
+    source = format_bullets({key: value for key, value in provenance.items() if key != "lists"})
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
     holds = f"{numbers['symbols']:,} {kind}; {tables}" if mechanisms else "the lists of the rung `names`"
@@ -24,11 +24,11 @@ def card(contents: Contents, table_bytes: dict[str, int]) -> str:
 A textveil bundle: {holds}. `textveil info` prints its identity."""
     ]
     if law["staircase"] is not None:
-        parts.append(_staircase(law, numbers))
+        parts.append(_format_staircase(law, numbers))
     if law["santext"] is not None:
-        parts.append(_santext(contents))
+        parts.append(_format_santext(contents))
     if "names" in law:
-        parts.append(_names(law["names"], contents.texts))
+        parts.append(_format_names(law["names"], contents.texts))
     if mechanisms:
         parts.append(f"""## What it does not protect
 
@@ -53,11 +53,11 @@ License: {manifest["licence"]}. {manifest["attribution"]}""")
     return "\n\n".join(parts) + "\n"
 
 
-def _names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
+def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(
-        f"| {kind} | {_lines(texts, layout.NAMES_KIND, kind)} | {_lines(texts, layout.NAMES_POOL, kind)} |"
+        f"| {kind} | {_count_lines(texts, layout.NAMES_KIND, kind)} | {_count_lines(texts, layout.NAMES_POOL, kind)} |"
         for kind in sorted({*entry["kinds"], *entry["pools"]})
     )
     return f"""## The rung `names`
@@ -71,12 +71,12 @@ what a text is about.
 {rows}"""
 
 
-def _lines(texts: dict[str, str], pattern: str, kind: str) -> str:
+def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 
 
-def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
+def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     levels = "\n".join(
         f"| {level['epsilon']} | {level['share']} | {level['own_share']} |" for level in law["staircase"]["levels"]
     )
@@ -100,7 +100,7 @@ its neighborhood, and how much a guess gains. Drawn words are other words: this 
 a text that a language model or a colleague acts on. They take the rung `names`, where the bundle has it."""
 
 
-def _santext(contents: Contents) -> str:
+def _format_santext(contents: TextContents) -> str:
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.law["santext"], contents.law["defaults"]["santext"]
     levels = "\n".join(
@@ -134,12 +134,12 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 - {numbers["never_output"]:,} words that nothing may draw"""
 
 
-def bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
+def format_bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
     """Returns what a bundle is made from as a list in Markdown, without what is not known."""
-    told = {key: value for key, value in provenance.items() if value not in (None, "")}
-    return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in told.items())
+    entries = {key: value for key, value in provenance.items() if value not in (None, "")}
+    return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in entries.items())
 
 
-def percent(share: float | None) -> str:
+def format_percent(share: float | None) -> str:
     """Returns a share as a cell of a table."""
     return "" if share is None else f"{100 * share:.2f} %"

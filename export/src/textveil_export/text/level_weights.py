@@ -17,7 +17,7 @@ _LARGEST_SHIFT = 60
 
 
 @dataclass(frozen=True)
-class Setting:
+class LevelSetting:
     """What is chosen for one level and mechanism.
 
     Attributes:
@@ -29,7 +29,7 @@ class Setting:
     base: NDArray[Any] | None = None
 
 
-def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int = GRID) -> Integers:
+def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int = GRID) -> Integers:
     """Returns ``round(2**shift * exp(-exponent * s / grid))`` for every score ``s``, correctly rounded.
 
     Args:
@@ -48,7 +48,7 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
     return np.array(weights, dtype=np.int64)
 
 
-def level_parameters(table: Table, setting: Setting, largest_score: int) -> LevelParameters:
+def make_level_parameters(table: Table, setting: LevelSetting, largest_score: int) -> LevelParameters:
     """Returns the integer weights of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:
@@ -59,19 +59,19 @@ def level_parameters(table: Table, setting: Setting, largest_score: int) -> Leve
     Raises:
         ExportError: ``alpha`` is so large that the rarest outcomes fall below what integers can hold.
     """
-    shift = _largest_shift(table, setting, largest_score)
+    shift = _find_largest_shift(table, setting, largest_score)
     if shift is None:
         raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
-    weights = score_weights(setting.exponent, largest_score, shift, table.grid)
+    weights = compute_score_weights(setting.exponent, largest_score, shift, table.grid)
     return LevelParameters(setting.exponent, weights, setting.base)
 
 
-def fits(table: Table, setting: Setting, largest_score: int) -> bool:
+def fits_integers(table: Table, setting: LevelSetting, largest_score: int) -> bool:
     """Tells whether ``level_parameters`` finds a scale."""
-    return _largest_shift(table, setting, largest_score) is not None
+    return _find_largest_shift(table, setting, largest_score) is not None
 
 
-def _largest_shift(table: Table, setting: Setting, largest_score: int) -> int | None:
+def _find_largest_shift(table: Table, setting: LevelSetting, largest_score: int) -> int | None:
     base = setting.base
     base_sum, largest_base = (table.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
     step = -float(setting.exponent) / table.grid

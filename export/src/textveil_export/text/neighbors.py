@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from textveil.mechanisms import squared_distances
 
 from textveil_export.errors import ExportError
-from textveil_export.parallel import Run, here, row_spans
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import BlockRunner, run_blocks, split_rows
+from textveil_export.progress import Progress, ignore_progress
 
 
-def nearest(
+def find_nearest_outputs(
     rows: NDArray[np.int8],
     candidates: NDArray[np.int64],
     k: int,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Finds the ``k`` candidates nearest to every row, the row itself included where it is a candidate.
 
@@ -41,16 +41,16 @@ def nearest(
     squares = np.empty((len(rows), k), dtype=np.int64)
     is_candidate = np.zeros(len(rows), dtype=bool)
     is_candidate[candidates] = True
-    pairs = MedianOfPairs.up_to(4 * int((rows.astype(np.int64) ** 2).sum(axis=1).max()))
+    pairs = PairMedian.make_empty(4 * int((rows.astype(np.int64) ** 2).sum(axis=1).max()))
     for start, block in squared_distances(rows, rows[candidates]):
         stop = start + len(block)
-        pairs.add(block[is_candidate[start:stop]])
-        neighbors[start:stop], squares[start:stop] = smallest(block, candidates, k)
+        pairs.add_block(block[is_candidate[start:stop]])
+        neighbors[start:stop], squares[start:stop] = find_smallest(block, candidates, k)
         progress("finding neighbors", stop, len(rows))
-    return neighbors, squares, pairs.median(len(candidates))
+    return neighbors, squares, pairs.find_median(len(candidates))
 
 
-def smallest(
+def find_smallest(
     squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Finds ids and values of the ``k`` smallest entries of each row, ascending by (value, id)."""
@@ -63,22 +63,22 @@ def smallest(
 
 
 @dataclass
-class MedianOfPairs:
+class PairMedian:
     """The exact median of integer squared distances over all ordered pairs, gathered block by block."""
 
     counts: NDArray[np.int64]
 
     @classmethod
-    def up_to(cls, largest: int) -> "MedianOfPairs":
+    def make_empty(cls, largest: int) -> "PairMedian":
         """Makes an empty count of squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
-    def add(self, squared: NDArray[np.int64]) -> None:
+    def add_block(self, squared: NDArray[np.int64]) -> None:
         """Counts a block."""
         counted = np.bincount(squared.ravel())
         self.counts[: len(counted)] += counted
 
-    def median(self, identical: int) -> int:
+    def find_median(self, identical: int) -> int:
         """Returns the lower median, leaving out ``identical`` pairs of a word with itself (squared distance 0)."""
         counts = self.counts.copy()
         counts[0] -= identical
@@ -87,12 +87,12 @@ class MedianOfPairs:
 
 #: Steps of a cosine of 1.
 COSINE_STEPS = 1 << 20
-_LAST = 1 << 60  # worse than any similarity
+_WORST_VALUE = 1 << 60  # worse than any similarity
 _TILE = 1024  # rows and columns of a product
 _PAIRS = 1 << 16  # exact cosines computed together
 
 
-class _Candidates(NamedTuple):
+class _NeighborCandidates(NamedTuple):
     """Words that may be among the nearest of a row: row in the tile, column among the words, and about how good."""
 
     rows: NDArray[np.intp]
@@ -100,13 +100,13 @@ class _Candidates(NamedTuple):
     values: NDArray[np.float32]
 
 
-def nearest_words(
+def find_nearest_words(
     rows: NDArray[np.int8],
     words: NDArray[np.intp],
     k: int,
     favor: NDArray[np.int64],
-    progress: Progress = no_progress,
-    run: Run = here,
+    progress: Progress = ignore_progress,
+    run: BlockRunner = run_blocks,
 ) -> NDArray[np.uint32]:
     """Finds the ids nearest to every row by cosine, some words favored; the row itself first, ties by id.
 
@@ -130,15 +130,15 @@ def nearest_words(
     near[:, 0] = np.arange(len(rows))
     if k == 1:
         return near
-    spans = row_spans(len(rows))
-    shared = (rows, words, favor, inverse_norms(rows), k - 1)
-    for (start, stop), found in zip(spans, run(nearest_of_block, shared, spans), strict=True):
-        near[start:stop, 1:] = found
+    spans = split_rows(len(rows))
+    shared = (rows, words, favor, compute_inverse_norms(rows), k - 1)
+    for (start, stop), nearest in zip(spans, run(find_nearest_in_block, shared, spans), strict=True):
+        near[start:stop, 1:] = nearest
         progress("finding neighbors", stop, len(rows))
     return near
 
 
-def nearest_of_block(
+def find_nearest_in_block(
     rows: NDArray[np.int8],
     words: NDArray[np.intp],
     favor: NDArray[np.int64],
@@ -164,25 +164,27 @@ def nearest_of_block(
     near = np.empty((stop - start, count), dtype=np.uint32)
     for top in range(start, stop, _TILE):
         bottom = min(top + _TILE, stop)
-        found, crowded = _candidates(rows, words, favor, inverse_norms, count, top, bottom)
-        far = np.empty(len(found.rows), dtype=np.int64)
+        candidates, crowded = _collect_candidates(rows, words, favor, inverse_norms, count, top, bottom)
+        far = np.empty(len(candidates.rows), dtype=np.int64)
         for at in range(0, len(far), _PAIRS):
             part = slice(at, at + _PAIRS)
-            x, y = found.rows[part] + top, words[found.columns[part]]
-            cosines = np.einsum("ij,ij->i", rows[x].astype(_exact(rows)), rows[y].astype(_exact(rows)))
-            steps = _in_steps(cosines.astype(np.float64), inverse_norms[x], inverse_norms[y])
-            far[part] = -favor[found.columns[part]] - steps
-        order = np.lexsort((found.columns, far, found.rows))
-        begins = np.searchsorted(found.rows[order], np.arange(bottom - top))
+            x, y = candidates.rows[part] + top, words[candidates.columns[part]]
+            cosines = np.einsum(
+                "ij,ij->i", rows[x].astype(_choose_exact_type(rows)), rows[y].astype(_choose_exact_type(rows))
+            )
+            steps = _round_cosines(cosines.astype(np.float64), inverse_norms[x], inverse_norms[y])
+            far[part] = -favor[candidates.columns[part]] - steps
+        order = np.lexsort((candidates.columns, far, candidates.rows))
+        begins = np.searchsorted(candidates.rows[order], np.arange(bottom - top))
         clear = np.flatnonzero(~crowded)
         best = order[begins[clear][:, None] + np.arange(count)]
-        near[top - start + clear] = words[found.columns[best]]
+        near[top - start + clear] = words[candidates.columns[best]]
         for row in (np.flatnonzero(crowded) + top).tolist():
-            near[row - start] = _nearest_of_row(rows, words, favor, count, row)
+            near[row - start] = _find_nearest_in_row(rows, words, favor, count, row)
     return near
 
 
-def _candidates(
+def _collect_candidates(
     rows: NDArray[np.int8],
     words: NDArray[np.intp],
     favor: NDArray[np.int64],
@@ -190,7 +192,7 @@ def _candidates(
     count: int,
     top: int,
     bottom: int,
-) -> tuple[_Candidates, NDArray[np.bool_]]:
+) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
     """Words that may be among the nearest of some rows, all of these among them; and rows with too many such words.
 
     A value is ``cos(x, y)`` in steps and the favor, and at most ``margin`` away from the exact integer. With ``count``
@@ -205,8 +207,8 @@ def _candidates(
     threshold = np.full(bottom - top, -np.inf, dtype=np.float32)
     most = 8 * count + _TILE
     crowded = np.zeros(bottom - top, dtype=bool)
-    found = _Candidates(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.float32))
-    sifted = 0
+    candidates = _NeighborCandidates(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.float32))
+    last_size = 0
     for begin in range(0, len(words), _TILE):
         ids = words[begin : begin + _TILE]
         right = rows[ids] * (inverse_norms[ids, None] * COSINE_STEPS).astype(np.float32)
@@ -218,28 +220,28 @@ def _candidates(
         if not begin and len(ids) > count:
             threshold[:] = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
         row, column = np.divmod(np.flatnonzero(values >= threshold[:, None]), len(ids))
-        found = _Candidates(
-            np.append(found.rows, row),
-            np.append(found.columns, column + begin),
-            np.append(found.values, values[row, column]),
+        candidates = _NeighborCandidates(
+            np.append(candidates.rows, row),
+            np.append(candidates.columns, column + begin),
+            np.append(candidates.values, values[row, column]),
         )
-        if len(found.rows) > 2 * sifted + 4 * count * len(left) or begin + _TILE >= len(words):
-            found = _sifted(found, threshold, crowded, count, most, 2 * margin)
-            sifted = len(found.rows)
-    return found, crowded
+        if len(candidates.rows) > 2 * last_size + 4 * count * len(left) or begin + _TILE >= len(words):
+            candidates = _discard_distant(candidates, threshold, crowded, count, most, 2 * margin)
+            last_size = len(candidates.rows)
+    return candidates, crowded
 
 
-def _sifted(
-    found: _Candidates,
+def _discard_distant(
+    candidates: _NeighborCandidates,
     threshold: NDArray[np.float32],
     crowded: NDArray[np.bool_],
     count: int,
     most: int,
     slack: float,
-) -> _Candidates:
+) -> _NeighborCandidates:
     """Leaves out what is not among the best any more; raises thresholds, and marks rows that keep too many."""
-    order = np.lexsort((-found.values, found.rows))
-    row, column, value = found.rows[order], found.columns[order], found.values[order]
+    order = np.lexsort((-candidates.values, candidates.rows))
+    row, column, value = candidates.rows[order], candidates.columns[order], candidates.values[order]
     begins = np.searchsorted(row, np.arange(len(threshold) + 1))
     full = np.flatnonzero(np.diff(begins) >= count)
     threshold[full] = np.maximum(threshold[full], value[begins[full] + count - 1] - np.float32(slack))
@@ -247,20 +249,24 @@ def _sifted(
     crowded |= np.bincount(row[kept], minlength=len(threshold)) > most
     threshold[crowded] = np.inf  # exactly, later: nothing more is gathered for them
     kept &= ~crowded[row]
-    return _Candidates(row[kept], column[kept], value[kept])
+    return _NeighborCandidates(row[kept], column[kept], value[kept])
 
 
-def _nearest_of_row(
+def _find_nearest_in_row(
     rows: NDArray[np.int8], words: NDArray[np.intp], favor: NDArray[np.int64], count: int, row: int
 ) -> NDArray[np.intp]:
     """The nearest words of one row by the definition: of a row of zeros, to which all words are equally near."""
-    products = (rows[words].astype(_exact(rows)) @ rows[row].astype(_exact(rows))).astype(np.float64)
-    far = -favor - _in_steps(products, inverse_norms(rows[row : row + 1]), inverse_norms(rows[words]))
-    far[words == row] = _LAST // len(words)
-    return smallest(far[None], words, count)[0][0]
+    products = (rows[words].astype(_choose_exact_type(rows)) @ rows[row].astype(_choose_exact_type(rows))).astype(
+        np.float64
+    )
+    far = -favor - _round_cosines(
+        products, compute_inverse_norms(rows[row : row + 1]), compute_inverse_norms(rows[words])
+    )
+    far[words == row] = _WORST_VALUE // len(words)
+    return find_smallest(far[None], words, count)[0][0]
 
 
-def _in_steps(
+def _round_cosines(
     products: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Cosines in steps of 2^-20, from inner products and inverse norms.
@@ -274,12 +280,12 @@ def _in_steps(
     return np.rint(products).astype(np.int64)
 
 
-def _exact(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
+def _choose_exact_type(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
     """The floating type that holds every partial sum of an inner product of two rows."""
     return np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
 
 
-def inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
+def compute_inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
     """Returns ``1 / |row|`` of int8 rows, shape ``(rows,)``; 0 for a row of zeros, which is near to nothing."""
     squares = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 1 + len(rows) // _TILE)]
     norms = np.concatenate(squares)

@@ -9,7 +9,7 @@ _MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid stay insid
 _ROWS_AT_ONCE = 1 << 14  # what is between the floats and the int8 rows is in memory for so many
 
 
-def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+def quantize_vectors(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     """Rounds vectors to int8 with one step for all, so that the largest component becomes 127.
 
     One step keeps distances: those between the int8 rows are the metric of a text bundle.
@@ -33,7 +33,7 @@ def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return rows
 
 
-def quantize_by_row(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Rounds rows to int8 with a step for each, so that the largest component of every row becomes 127.
 
     Finer than one step for all where rows differ in length, as the embeddings of an encoder do.
@@ -54,7 +54,7 @@ def quantize_by_row(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArra
     return rounded, steps
 
 
-def unknown_row(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
+def place_unknown(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
     """Places ``<unk>`` above the mean of all words, so high that its median distance to them is one unit.
 
     At the mean itself ``<unk>`` would be close to everything and raise the epsilon of the whole table. A coordinate

@@ -14,12 +14,17 @@ from textveil.mechanisms.staircase import StaircaseLevel, output_role
 from textveil.text import SkeletonRule
 
 from textveil_export.errors import ExportError
-from textveil_export.parallel import Run, here
-from textveil_export.progress import Progress, no_progress
-from textveil_export.text.contents import Contents, characters_json, manifest_head, vocabulary_statistics
-from textveil_export.text.staircase_tables import Misleading, StaircaseSettings, staircase_arrays
-from textveil_export.text.template_lists import FUNCTION_WORDS, SkeletonLists
-from textveil_export.text.word_vectors import Source
+from textveil_export.parallel import BlockRunner, run_blocks
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.contents import (
+    TextContents,
+    format_character_classes,
+    make_manifest_head,
+    summarize_vocabulary,
+)
+from textveil_export.text.staircase_tables import MisleadingWords, StaircaseSettings, make_staircase_arrays
+from textveil_export.text.template_lists import FUNCTION_WORDS, TemplateLists
+from textveil_export.text.word_vectors import WordVectors
 
 #: Levels of a staircase: called by their ``L`` in nats, and ``h`` (docs/levels.md says how they were chosen).
 LEVELS = (
@@ -47,18 +52,18 @@ class StaircaseRecipe:
         misleading: Words that must not stand in the place of others.
     """
 
-    lists: SkeletonLists
-    vectors: Source | None = None
+    lists: TemplateLists
+    vectors: WordVectors | None = None
     per_billion: Mapping[str, int] | None = None
     settings: StaircaseSettings = field(default_factory=StaircaseSettings)
     levels: tuple[StaircaseLevel, ...] = LEVELS
     default_level: str = DEFAULT_LEVEL
     never_output: frozenset[str] = frozenset()
-    misleading: Misleading | None = None
+    misleading: MisleadingWords | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class StaircasePart:
+class StaircaseContents:
     """What a bundle has of its staircase.
 
     Attributes:
@@ -74,12 +79,12 @@ class StaircasePart:
 
 
 def build_staircase(
-    source: Source,
+    source: WordVectors,
     recipe: StaircaseRecipe,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     *,
-    run: Run = here,
-) -> StaircasePart:
+    run: BlockRunner = run_blocks,
+) -> StaircaseContents:
     """Builds the staircase of a bundle.
 
     Args:
@@ -92,14 +97,14 @@ def build_staircase(
         ExportError: The recipe does not fit the source.
     """
     if recipe.vectors is not None:
-        source = _with_vectors(source, recipe.vectors)
-    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run, recipe.misleading)
+        source = _replace_vectors(source, recipe.vectors)
+    arrays = make_staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run, recipe.misleading)
     roles = np.zeros(len(source.words), dtype=np.uint8)
     for visible in (True, False):
-        rule = recipe.lists.rule(visible=visible)
+        rule = recipe.lists.make_rule(visible=visible)
         for lower in (False, True):
             role = np.uint8(output_role(visible=visible, lower=lower))
-            roles |= role * _allowed(source, rule, recipe, lower=lower)
+            roles |= role * _find_allowed_outputs(source, rule, recipe, lower=lower)
         progress("choosing outputs", 2 - visible, 2)
     files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
     kinds_law = [
@@ -114,7 +119,7 @@ def build_staircase(
         }
         for level in recipe.levels
     ]
-    return StaircasePart(
+    return StaircaseContents(
         tensors={**arrays, "roles": roles},
         texts={
             FUNCTION_WORDS: recipe.lists.files.function_words,
@@ -128,7 +133,7 @@ def build_staircase(
     )
 
 
-def _with_vectors(source: Source, vectors: Source) -> Source:
+def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
     """The same words with other vectors.
 
     Raises:
@@ -141,12 +146,14 @@ def _with_vectors(source: Source, vectors: Source) -> Source:
     return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
 
 
-def _allowed(source: Source, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool) -> NDArray[np.uint8]:
+def _find_allowed_outputs(
+    source: WordVectors, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool
+) -> NDArray[np.uint8]:
     allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
     return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))
 
 
-def staircase_alone(
+def build_staircase_bundle(
     bundle: TextBundle,
     recipe: StaircaseRecipe,
     *,
@@ -154,8 +161,8 @@ def staircase_alone(
     license: str,
     attribution: str,
     lists: dict[str, Any],
-    progress: Progress = no_progress,
-) -> Contents:
+    progress: Progress = ignore_progress,
+) -> TextContents:
     """Builds a bundle with a staircase over the vocabulary of a finished bundle, which is copied byte for byte.
 
     Args:
@@ -176,18 +183,18 @@ def staircase_alone(
         raise ExportError("the staircase needs vectors of its own")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
-    source = Source(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
+    source = WordVectors(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
     part = build_staircase(source, recipe, progress)
     provenance = {
         "words": f"those of {bundle.manifest.get('name')}",
         "exporter": f"textveil-export {__version__}",
         "lists": lists,
     }
-    return Contents(
+    return TextContents(
         tensors={layout.STAIRCASE: part.tensors},
         texts={
             layout.VOCABULARY: vocabulary.decode("utf-8"),
-            layout.CHARACTERS: characters_json(),
+            layout.CHARACTERS: format_character_classes(),
             **part.texts,
         },
         law={
@@ -197,7 +204,7 @@ def staircase_alone(
             **part.law,
             "defaults": {"mechanism": "staircase", "staircase": part.defaults},
         },
-        manifest=manifest_head(name, license, attribution) | {"provenance": provenance},
-        statistics=vocabulary_statistics(vocabulary.decode("utf-8"))
+        manifest=make_manifest_head(name, license, attribution) | {"provenance": provenance},
+        statistics=summarize_vocabulary(vocabulary.decode("utf-8"))
         | {"staircase_k": part.tensors["neighbours"].shape[1]},
     )

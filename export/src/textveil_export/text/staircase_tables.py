@@ -18,60 +18,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_export.errors import ExportError, SourceError
-from textveil_export.parallel import Run, here
-from textveil_export.progress import Progress, no_progress
-from textveil_export.text.neighbors import COSINE_STEPS, nearest_words
-from textveil_export.text.quantize import quantize_by_row
-from textveil_export.text.word_vectors import Source, read_lines
+from textveil_export.parallel import BlockRunner, run_blocks
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.neighbors import COSINE_STEPS, find_nearest_words
+from textveil_export.text.quantize import quantize_rows
+from textveil_export.text.word_vectors import WordVectors, read_list
 
 #: What the base of an alarming word is divided by.
 ALARMING_DIVISOR = 10
 #: What the base of a word with many opposites is multiplied by, and more than how many that is. By the list
 #: english-3-opposites.txt these are VADER's good words and bad ones: they have 960 or more, all others fewer than 140.
-OPPOSED_SHARE, MANY = Fraction(17, 20), 500
+OPPOSED_SHARE, MANY_OPPOSITES = Fraction(17, 20), 500
 
 
 @dataclass(frozen=True)
-class Misleading:
+class MisleadingWords:
     """Public lists: pairs of opposites, in both orders, and words that no other word becomes."""
 
     opposites: frozenset[tuple[str, str]] = frozenset()
     alarming: frozenset[str] = frozenset()
 
     @classmethod
-    def read(cls, opposites: Path | None, alarming: Path | None) -> "Misleading":
+    def read_lists(cls, opposites: Path | None, alarming: Path | None) -> "MisleadingWords":
         """Reads both lists: words, a tab and the opposites of each of them per line; an alarming word per line.
 
         Raises:
             SourceError: A list cannot be read, or a line has another form.
         """
-        sides = [[side.split() for side in line.split("\t")] for line in (read_lines(opposites) if opposites else ())]
+        sides = [[side.split() for side in line.split("\t")] for line in (read_list(opposites) if opposites else ())]
         if not all(len(pair) == 2 and all(pair) for pair in sides):
             raise SourceError("opposites: a line is not words, a tab and their opposites")
         pairs = {pair for one, other in sides for pair in (*product(one, other), *product(other, one))}
-        return cls(frozenset(pairs), frozenset(read_lines(alarming) if alarming else ()))
+        return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
-    def bars(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
+    def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
         """Tells which ids may not stand in the list of their row; the row itself always may. Shape of ``near``."""
         at = {word: index for index, word in enumerate(words)}
         pairs = [at[one] * len(words) + at[other] for one, other in self.opposites if one in at and other in at]
-        rows, alarming = np.arange(len(near))[:, None], self.alarms(words)
+        rows, alarming = np.arange(len(near))[:, None], self.find_alarming(words)
         barred = np.isin(rows * len(words) + near, pairs) | (alarming[near] & ~alarming[:, None])
         return barred & (near != rows)
 
-    def alarms(self, words: list[str]) -> NDArray[np.bool_]:
+    def find_alarming(self, words: list[str]) -> NDArray[np.bool_]:
         """Tells which words are alarming, shape ``(words,)``."""
         return np.array([word in self.alarming for word in words], dtype=bool)
 
-    def opposed(self, words: list[str]) -> NDArray[np.bool_]:
+    def find_opposed(self, words: list[str]) -> NDArray[np.bool_]:
         """Tells which words have many opposites, shape ``(words,)``."""
         count = Counter(one for one, _ in self.opposites)
-        return np.array([count[word] > MANY for word in words], dtype=bool)
+        return np.array([count[word] > MANY_OPPOSITES for word in words], dtype=bool)
 
 
 #: What the base weights of a vocabulary add up to, nearly.
 BASE_TOTAL = 1 << 26
-_MOST_UINT16 = 1 << 16  # symbols whose ids fit 16 bits
+_UINT16_SYMBOLS = 1 << 16  # symbols whose ids fit 16 bits
 _MAX_SYMBOLS = 1 << 22  # more than any vocabulary, and totals stay far below what can be drawn with
 
 
@@ -96,13 +96,13 @@ class StaircaseSettings:
             raise ExportError("k must be at least 1, and what twice the base is worth at least 0")
 
 
-def staircase_arrays(
-    source: Source,
+def make_staircase_arrays(
+    source: WordVectors,
     per_billion: Mapping[str, int] | None = None,
     settings: StaircaseSettings | None = None,
-    progress: Progress = no_progress,
-    run: Run = here,
-    misleading: Misleading | None = None,
+    progress: Progress = ignore_progress,
+    run: BlockRunner = run_blocks,
+    misleading: MisleadingWords | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Builds the arrays of ``staircase.safetensors``.
 
@@ -112,7 +112,7 @@ def staircase_arrays(
     Args:
         source: Vocabulary in rank order with its vectors.
         per_billion: Public frequency of each word (``read_frequencies``). A word without one counts 0. ``None``
-            takes frequencies from the ranks alone (``rank_frequencies``).
+            takes frequencies from the ranks alone (``estimate_frequencies``).
         settings: ``k``, ``mu`` and what frequency is worth; the defaults if ``None``.
         progress: Called with rows done.
         run: Does the work of blocks of rows.
@@ -128,29 +128,29 @@ def staircase_arrays(
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
         raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols")
-    frequencies = rank_frequencies(source.words) if per_billion is None else per_billion
-    base = base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
-    rows, _ = quantize_by_row(source.vectors)
+    frequencies = estimate_frequencies(source.words) if per_billion is None else per_billion
+    base = compute_base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
+    rows, _ = quantize_rows(source.vectors)
     words = np.flatnonzero([is_wordlike(word) for word in source.words])
-    favor = favors(base[words], settings.favor)
-    wide, misleading = (4 * settings.k, misleading) if misleading else (settings.k, Misleading())
-    alarming = misleading.alarms(source.words)
+    favor = compute_favors(base[words], settings.favor)
+    wide, misleading = (4 * settings.k, misleading) if misleading else (settings.k, MisleadingWords())
+    alarming = misleading.find_alarming(source.words)
     base[alarming] = np.maximum(1, base[alarming] // ALARMING_DIVISOR)
-    opposed = misleading.opposed(source.words)
+    opposed = misleading.find_opposed(source.words)
     less = base[opposed].astype(np.int64) * OPPOSED_SHARE.numerator // OPPOSED_SHARE.denominator
     base[opposed] = np.maximum(1, less)
     while True:
-        near = nearest_words(rows, words, wide := max(1, min(wide, len(words))), favor, progress, run)
-        barred = misleading.bars(source.words, near)
+        near = find_nearest_words(rows, words, wide := max(1, min(wide, len(words))), favor, progress, run)
+        barred = misleading.find_barred_neighbors(source.words, near)
         k = min(settings.k, int((~barred).sum(axis=1).min()))
         if k == settings.k or wide == len(words):
             break
         wide *= 4
     near = np.take_along_axis(near, np.argsort(barred, axis=1, kind="stable")[:, :k], axis=1)
-    return {"neighbours": near.astype(np.uint16 if len(near) <= _MOST_UINT16 else np.uint32), "base": base}
+    return {"neighbours": near.astype(np.uint16 if len(near) <= _UINT16_SYMBOLS else np.uint32), "base": base}
 
 
-def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
+def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
     """Computes ``b(y) = 1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` in exact arithmetic.
 
     Args:
@@ -168,7 +168,7 @@ def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]
     return np.array(weights, dtype=np.uint32)
 
 
-def favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
+def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
     """Computes ``worth log2(b(y))`` in steps of the cosine, rounded the same on every machine."""
     with localcontext(prec=30):
         step = COSINE_STEPS * Decimal(worth.numerator) / worth.denominator / Decimal(2).ln()
@@ -180,7 +180,7 @@ def is_wordlike(entry: str) -> bool:
     return any(character.isalpha() for character in entry)
 
 
-def rank_frequencies(words: Sequence[str]) -> dict[str, int]:
+def estimate_frequencies(words: Sequence[str]) -> dict[str, int]:
     """Returns frequencies that fall with the rank as words do (Zipf, Mandelbrot): ``10^9 / (rank + 3)``."""
     return {word: 10**9 // (rank + 3) for rank, word in enumerate(words)}
 
@@ -192,7 +192,7 @@ def read_frequencies(path: Path) -> dict[str, int]:
         SourceError: The file cannot be read, a line has another form, or a word stands there twice.
     """
     frequencies: dict[str, int] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_list(path), 1):
         word, _, count = line.partition("\t")
         if not (word and count.isascii() and count.isdigit() and len(count) <= 18):
             raise SourceError(f"{path.name}: entry {number} is not a word, a tab and a count")

@@ -12,7 +12,7 @@ from textveil_export.errors import SourceError
 from textveil_export.text.word_roles import LISTS
 from textveil_export.text.word_vectors import read_text
 
-FOLDER = LISTS / "skeleton"
+TEMPLATE_FOLDER = LISTS / "skeleton"
 FUNCTION_WORDS = "function-words.txt"
 #: Lists of words, in the public order that settles a string on two of them; shapes come before them all.
 ENGLISH_KINDS = (
@@ -35,7 +35,7 @@ ENGLISH_KINDS = (
 
 
 @dataclass(frozen=True)
-class SkeletonLists:
+class TemplateLists:
     """The lists of a skeleton, checked.
 
     Attributes:
@@ -48,17 +48,19 @@ class SkeletonLists:
     words: Mapping[str, bool]
     kinds: Kinds
 
-    def rule(self, *, visible: bool) -> SkeletonRule:
+    def make_rule(self, *, visible: bool) -> SkeletonRule:
         """Returns the rule with or without visible function words."""
         return SkeletonRule(function_words=self.words, kinds=self.kinds, visible=visible)
 
 
-def english_skeleton() -> SkeletonLists:
+def read_english_template() -> TemplateLists:
     """Reads the built-in English lists (artifacts/lists)."""
-    return read_skeleton_lists(FOLDER / FUNCTION_WORDS, [(name, _built_in(name)) for name in ENGLISH_KINDS])
+    return read_template_lists(
+        TEMPLATE_FOLDER / FUNCTION_WORDS, [(name, _find_built_in(name)) for name in ENGLISH_KINDS]
+    )
 
 
-def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> SkeletonLists:
+def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> TemplateLists:
     """Reads the lists of a skeleton. Kinds by shape are the built-in ones, whatever the language.
 
     Args:
@@ -68,11 +70,11 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
     Raises:
         SourceError: A file cannot be read or is malformed; the message names it, and the line.
     """
-    files = [KindFile(shape, shape, read_text(_built_in(shape)).encode()) for shape in SHAPES]
+    files = [KindFile(shape, shape, read_text(_find_built_in(shape)).encode()) for shape in SHAPES]
     files += [KindFile(name, None, read_text(path).encode()) for name, path in kinds]
     content = read_text(words)
     try:
-        found = function_words(content)
+        parsed_words = function_words(content)
     except BundleDamaged as error:
         raise SourceError(f"{words.name}: {error}") from error
     parsed = []
@@ -82,10 +84,10 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
         except BundleDamaged as error:
             raise SourceError(f"kind {file.name}: {error}") from error
     try:
-        return SkeletonLists(SkeletonFiles(content, tuple(files)), found, Kinds(parsed))
+        return TemplateLists(SkeletonFiles(content, tuple(files)), parsed_words, Kinds(parsed))
     except BundleDamaged as error:
         raise SourceError(str(error)) from error
 
 
-def _built_in(name: str) -> Path:
-    return FOLDER / f"kind.{name}.txt"
+def _find_built_in(name: str) -> Path:
+    return TEMPLATE_FOLDER / f"kind.{name}.txt"

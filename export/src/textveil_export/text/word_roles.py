@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.errors import ExportError
-from textveil_export.text.word_vectors import lookup_key, read_lines
+from textveil_export.text.word_vectors import make_lookup_key, read_list
 
 LISTS = Path(__file__).parents[1] / "lists"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class WordPolicy:
     """Public choices about words; nothing here may be derived from the text to be protected.
 
     Attributes:
@@ -33,20 +33,20 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name in ("sensitive", "allow", "never_output"):  # lists are matched as text is looked up
-            object.__setattr__(self, name, frozenset(lookup_key(word) for word in getattr(self, name)))
+            object.__setattr__(self, name, frozenset(make_lookup_key(word) for word in getattr(self, name)))
         if not 0 < self.share <= 1:
             raise ExportError("the sensitive share must be above 0 and at most 1")
         if self.allow & (self.sensitive | self.never_output):
             raise ExportError("a word is on the allow list and on another list")
 
 
-def english_lists() -> tuple[frozenset[str], frozenset[str]]:
+def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
     """Reads the built-in public lists: always sensitive, never output."""
-    sensitive = {word for path in sorted((LISTS / "sensitive").glob("*.txt")) for word in read_lines(path)}
-    return frozenset(sensitive), frozenset(read_lines(LISTS / "never_output.txt"))
+    sensitive = {word for path in sorted((LISTS / "sensitive").glob("*.txt")) for word in read_list(path)}
+    return frozenset(sensitive), frozenset(read_list(LISTS / "never_output.txt"))
 
 
-def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Policy) -> NDArray[np.uint8]:
+def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: WordPolicy) -> NDArray[np.uint8]:
     """Assigns role bits to every symbol.
 
     Args:
@@ -68,15 +68,15 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Poli
         never = any({name, name.removeprefix("##")} & policy.never_output for name in names)
         # Of WordPieces, single characters and other scripts are not common by their rank: a vocabulary lists them first
         # whatever their frequency, and a name spelled in them would pass character by character.
-        plain = tokens == "word" or all(name.isascii() and len(name) > 1 for name in names)
-        kept = (index < common and plain) or not policy.allow.isdisjoint(names)
+        is_plain = tokens == "word" or all(name.isascii() and len(name) > 1 for name in names)
+        is_kept = (index < common and is_plain) or not policy.allow.isdisjoint(names)
         if never or not policy.sensitive.isdisjoint(names):
-            kept = False
+            is_kept = False
         if tokens == "wordpiece" and any(name.startswith("##") or not name.isalpha() for name in names):
-            kept = False
+            is_kept = False
         if not never:
             roles[index] |= SANTEXT_OUTPUT
-        if kept:
+        if is_kept:
             roles[index] |= KEPT
         elif not never:
             roles[index] |= SANTEXT_PLUS_OUTPUT

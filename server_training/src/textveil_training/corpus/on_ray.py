@@ -17,7 +17,7 @@ from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.files import Counts, Record, Selection, find_sources, record_path, settings_of, version_of
 from textveil_cli.parts import PART_BYTES, require_parts
-from textveil_export.ray_cluster import ray_cluster
+from textveil_export.ray_cluster import open_ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.run import available_cores
@@ -129,7 +129,7 @@ def _sanitize(job: PartJob, address: str | None, workers: int | None, report: Re
     records: list[dict[str, Any]] = []
     done, total = 0, sum(source.size for source in job.sources)
     report("sanitizing", 0, total)
-    with ray_cluster(address, workers or available_cores()) as ray:
+    with open_ray_cluster(address, workers or available_cores()) as ray:
         most = max(1, int(ray.cluster_resources().get("CPU", 1)))
         for told in _told(ray, job, min(workers or most, most)):
             if "error" in told:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_export.index import static_parts
+from textveil_export.index import quantize_static_parts
 
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.extractors import (
@@ -75,7 +75,7 @@ def static_codebook(
     else:
         rows = rare_rows(ids, public, settings.min_texts)
     book = learn_codebook(rows.vectors(ids), codes, settings.seed, report)
-    parts = static_parts(
+    parts = quantize_static_parts(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
@@ -101,7 +101,7 @@ def minilm_codebook(
         MissingExtra: The packages for it are not installed.
         ClassError: The texts are too much alike.
         CheckpointError: The encoder cannot be loaded.
-        ExportError: See ``textveil_export.encoder.onnx_parts``.
+        ExportError: See ``textveil_export.encoder.export_onnx_parts``.
         ResumeError, OutputError: See ``KeptParts``.
     """
     with minilm_packages():

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from textveil.bundle import HeldOut
 from textveil.errors import OptionError
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
+from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.data.grouped_split import SHARED_WORDS
@@ -171,14 +171,17 @@ def fit_channels(
         report: Told how many levels are done.
     """
     classes = len(calibration)
-    counts = [integer_channel("counts", counts_channel(classes, drawn_epsilon(level)), level) for level in levels]
+    counts = [
+        make_integer_randomizer("counts", counts_channel(classes, compute_realized_epsilon(level)), level)
+        for level in levels
+    ]
     if classes > MAX_PROGRAM_CLASSES:
         return {"counts": tuple(counts)}
     accuracy = []
     for done, level in enumerate(levels, 1):
         # One right decision of each class is added: a class without any among few texts is not worthless.
-        best = accuracy_channel(calibration + np.eye(classes), drawn_epsilon(level))
-        accuracy.append(integer_channel("accuracy", best, level))
+        best = accuracy_channel(calibration + np.eye(classes), compute_realized_epsilon(level))
+        accuracy.append(make_integer_randomizer("accuracy", best, level))
         report("channels", done, len(levels))
     return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
 

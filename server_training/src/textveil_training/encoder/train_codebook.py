@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut, layout
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
+from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.channels import counts_channel, label_probabilities
 from textveil_training.encoder.codebook import texts_once
@@ -72,7 +72,10 @@ def train_codebook(
         """Counts by class (row) and code (column) of one part."""
         return confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
-    levels = tuple(integer_channel("counts", counts_channel(count, drawn_epsilon(e)), e) for e in settings.levels)
+    levels = tuple(
+        make_integer_randomizer("counts", counts_channel(count, compute_realized_epsilon(e)), e)
+        for e in settings.levels
+    )
     calibration = found("calibration")
     shares = np.diag(calibration.sum(axis=0))
     labels = tuple(str(code) for code in range(count))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from textveil_export.leakage import one_release
+from textveil_export.leakage import guess_from_one_release
 
 from textveil_training.attacks.rates import rates_of, rounded, wilson_interval
 from textveil_training.attacks.text import priors
@@ -50,12 +50,12 @@ def bayes(
     tokens, whole = released.inputs, released.whole
     public, of_text = priors.both(tokens, inputs).values()
     in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
-    guessed = one_release(channel.distribution(), {priors.ZIPF: public, priors.TEXT: in_one}, step)
+    guessed = guess_from_one_release(channel.distribution(), {priors.ZIPF: public, priors.TEXT: in_one}, step)
     in_parts = guessed
     text_sum = guessed[priors.TEXT].rate
     if not whole.all():
         others = {priors.ZIPF: public, priors.TEXT: of_text - in_one}
-        in_parts = one_release(channel.distribution(whole=False), others, step)
+        in_parts = guess_from_one_release(channel.distribution(whole=False), others, step)
         text_sum += in_parts[priors.TEXT].rate
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
     outputs = channel.draw_ids(drawn, np.ones(draws, bool))

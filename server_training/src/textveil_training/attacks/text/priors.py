@@ -4,7 +4,7 @@ The public prior is the Zipf-Mandelbrot one that the statistics of a bundle use 
 """
 
 import numpy as np
-from textveil_export.leakage import zipf
+from textveil_export.leakage import make_zipf_prior
 
 from textveil_training.text_channel import Doubles, Ids
 
@@ -23,4 +23,4 @@ def of_text(tokens: Ids, inputs: int) -> Doubles:
 
 def both(tokens: Ids, inputs: int) -> dict[str, Doubles]:
     """Returns both priors by name, the public one first."""
-    return {ZIPF: zipf(inputs), TEXT: of_text(tokens, inputs)}
+    return {ZIPF: make_zipf_prior(inputs), TEXT: of_text(tokens, inputs)}

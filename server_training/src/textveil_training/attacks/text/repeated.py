@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_export.leakage import guess
+from textveil_export.leakage import guess_inputs
 
 from textveil_training.attacks.rates import clustered_interval, rates_of
 from textveil_training.attacks.text.priors import TEXT, ZIPF
@@ -79,7 +79,9 @@ def _rates(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) ->
 
 def _guesses(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
     """Returns the likeliest input of every token and its posterior, from log likelihoods ``(tokens, inputs)``."""
-    parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
+    parts = [
+        guess_inputs(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)
+    ]
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     return guesses, largest
 
