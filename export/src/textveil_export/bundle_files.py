@@ -1,4 +1,8 @@
-"""The files and folders this wheel writes, by the runtime's atomic writer and with this wheel's errors."""
+"""Write files and folders of bundles so that a crash never leaves half of one.
+
+The atomic writer is the runtime's (``textveil.bundle.atomic_output`` and ``atomic_folder``). This module turns its
+errors into ``WriteError``.
+"""
 
 import hashlib
 import json
@@ -15,14 +19,14 @@ from textveil_export.errors import WriteError
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Writes a text file by way of a temporary one beside it; an existing file is replaced.
+    """Replace a text file atomically: write a temporary file beside it, sync, rename.
 
     Args:
-        path: Where the file goes. Its folder must exist.
-        text: Its content, written as UTF-8.
+        path: Target file. Its folder must exist.
+        text: Content, written as UTF-8.
 
     Raises:
-        WriteError: The disk is full or not writable. What was there stays.
+        WriteError: The disk is full or not writable. The old file is unchanged.
     """
     try:
         with atomic_output(path) as write:
@@ -33,14 +37,14 @@ def replace_file(path: Path, text: str) -> None:
 
 @contextmanager
 def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
-    """Gives a hidden folder beside the target, to be filled, checked, and at the end renamed into place.
+    """Create a hidden folder, and rename it to the target when the ``with`` block succeeds.
 
     Args:
-        folder: Where it goes. Its parent must exist.
-        force: Replace a bundle that is already there.
+        folder: The target. Its parent must exist.
+        force: Whether an existing bundle is replaced.
 
     Yields:
-        The hidden folder; after any error it is gone, and the target is as it was.
+        The hidden folder, beside the target. It is removed after any error, and the target is then unchanged.
 
     Raises:
         WriteError: The target exists, or the disk is full or not writable.
@@ -48,7 +52,9 @@ def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     folder = Path(os.path.abspath(folder))
     if folder.exists() and not (force and (folder / layout.MANIFEST).is_file()):
         raise WriteError(
-            "the output folder exists and is not a bundle" if force else "the output folder exists (use --force)"
+            "the output folder exists and is not a bundle: choose another -o"
+            if force
+            else "the output folder exists: choose another -o, or use --force"
         )
     try:
         with atomic_folder(folder, replace=force) as partial:
@@ -58,12 +64,21 @@ def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def add_bundle_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Writes a new file of ``stage_bundle_folder``; returns its entry in the manifest: ``sha256`` and ``bytes``."""
+    """Write a new file into a staged folder and return its manifest entry.
+
+    Args:
+        folder: Folder from ``stage_bundle_folder``.
+        name: Name of the file. It must not exist.
+        data: Content.
+
+    Returns:
+        ``sha256`` (hexadecimal) and ``bytes`` (size).
+    """
     with (folder / name).open("xb") as file:
         file.write(data)
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
 def format_json(content: dict[str, Any]) -> str:
-    """Returns JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
+    """Format a JSON object as bundles store it: indented, UTF-8, newline at the end."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,8 +1,8 @@
-"""A Ray cluster for the work of the other two wheels: started for one run and removed with it, or one that is there.
+"""Run work on a Ray cluster, either an existing one or one started for the command.
 
-A cluster that is started here listens on the loopback address alone and answers nobody without its token. It has no
-dashboard and reports no usage. Its files, what it spills among them, are in a folder that only its owner can read and
-that goes when the run ends. Nothing else of this package opens a socket but ``textveil serve`` and ``gateway``.
+A cluster started here listens on the loopback address only and requires a random token. It has no dashboard and reports
+no usage. Its files are in a folder that only its owner can read, and the folder is removed at the end. Nothing else in
+this package opens a socket.
 """
 
 import json
@@ -22,32 +22,32 @@ from textveil_cli.processes import guarded, one_thread_each
 
 from textveil_export.parallel import BlockRunner, Result
 
-#: What shared memory a cluster is given at least.
+#: Least shared memory of a cluster.
 _STORE_BYTES = 1 << 27
-#: What Ray finds in its environment: it reports no usage, and keeps what its own code has to say to its files.
+#: Environment of Ray: no usage reports, and its own messages go to its files only.
 _RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_USAGE_STATS_PROMPT_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
 _ADDRESS = re.compile(r"(?P<host>[^:/\s]+):(?P<port>\d{1,5})")
-#: Ray makes sockets below its folder, and the system cuts their paths at 107 bytes.
+#: Ray creates sockets below its folder, and operating systems limit their paths to 107 bytes.
 _MAX_PATH = 38
 _CONNECT_S = 10
 
 
 @contextmanager
 def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iterator[Any]:
-    """Opens a Ray cluster, one that it starts on this machine or one that is there, and gives the module ``ray``.
+    """Connect to a Ray cluster, or start one on this machine, and yield the module ``ray``.
 
     Args:
-        address: ``HOST:PORT`` of a cluster, or ``auto`` for that of this machine; ``None`` starts one for this run.
-        workers: Processes of a cluster that is started.
-        store_bytes: Shared memory that its arrays need.
+        address: ``HOST:PORT`` of a cluster, ``auto`` for the one on this machine, or ``None`` to start one.
+        workers: Number of processes of a cluster that is started.
+        store_bytes: Shared memory for the arrays of the work.
 
     Raises:
         ExtraMissing: Ray is not installed.
-        ClusterError: There is no cluster to connect to, one was not started, or it reports usage or has a dashboard.
+        ClusterError: No cluster is reachable or can be started, or it reports usage, or it has a dashboard.
     """
     environment = dict(_RAY_ENVIRONMENT)
     if address is None:
@@ -56,13 +56,13 @@ def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) ->
         _check_reachable(address)
     with _set_environment(environment):
         try:
-            import ray  # pyright: ignore[reportMissingImports] - brings what our pins do not agree with
+            import ray  # pyright: ignore[reportMissingImports] - not installed for development: it conflicts with pins
         except ImportError:
             ray = None
         if ray is None:
-            raise ExtraMissing("--ray needs Ray: pip install with the extra [ray] of this command's package")
+            raise ExtraMissing("--ray needs Ray: install this command's package with the extra [ray]")
         if ray.is_initialized():
-            raise ClusterError("Ray is in use in this process already")
+            raise ClusterError("this process already uses Ray: run the command in a process of its own")
         quiet = {"configure_logging": False, "log_to_driver": False, "logging_level": "ERROR"}
         if address is not None:
             with _open_connection(ray, lambda: ray.init(address=address, **quiet)) as context:
@@ -92,20 +92,20 @@ def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) ->
 def run_ray_tasks(
     ray: Any, work: Callable[..., Result], shared: Sequence[Any], items: Iterable[Sequence[Any]]
 ) -> Generator[Result, None, None]:
-    """Yields ``work(*shared, *item)`` of every item, in order, each done by a task of a cluster.
+    """Yield ``work(*shared, *item)`` for each item, in order, computed by tasks of a cluster.
 
-    Only as many results exist at a time as twice the cluster's processors. Arrays in ``shared`` are in shared memory,
-    once for each machine.
+    At most twice as many results exist at a time as the cluster has processors. Ray stores arrays in ``shared`` once on
+    each machine.
 
     Args:
-        ray: What ``open_ray_cluster`` gave.
-        work: A function of a module. It is done again where its process is ended from outside, three times at most.
-        shared: What it needs for every item.
-        items: The rest of its arguments.
+        ray: The module from ``open_ray_cluster``.
+        work: A function at module level. Ray repeats it at most three times if its process is killed.
+        shared: Arguments that are the same for all items.
+        items: The remaining arguments of each call.
 
     Raises:
-        TextveilError: The first error met.
-        WorkerFailed: A process was ended again and again, or met an error that is not one of ours.
+        TextveilError: The first error of ``work``.
+        WorkerFailed: A process was killed repeatedly, or failed with an error of another type.
     """
     task = ray.remote(num_cpus=1, max_retries=3)(guarded)
     references = [ray.put(part) for part in shared]
@@ -120,11 +120,12 @@ def run_ray_tasks(
 
 
 def _get_result(ray: Any, reference: Any) -> Any:
+    """Return the result of a task, or raise its error."""
     answer = None
     try:
         answer = ray.get(reference)
-    except ray.exceptions.RayError:  # its message has the worker's path and address
-        answer = WorkerFailed("a process of the cluster was ended from outside, again and again (not enough memory?)")
+    except ray.exceptions.RayError:  # its message contains the worker's path and address
+        answer = WorkerFailed("a cluster process was killed repeatedly: use fewer --workers or more memory")
     if isinstance(answer, BaseException):
         raise answer
     return answer
@@ -132,14 +133,15 @@ def _get_result(ray: Any, reference: Any) -> Any:
 
 @contextmanager
 def _open_connection(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
+    """Connect to a cluster for the ``with`` block, and disconnect after it."""
     context = None
     try:
         with _discard_stderr():
             context = connect()
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError):
         pass
-    if context is None:  # said without Ray's message, which names addresses and paths
-        raise ClusterError("no Ray cluster answers, or none could be started")
+    if context is None:  # Ray's own message contains addresses and paths
+        raise ClusterError("Ray did not start or did not answer: check --ray-address and free memory")
     try:
         yield context
     finally:
@@ -147,41 +149,41 @@ def _open_connection(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Refuses an address where nobody listens: Ray would ask there for minutes."""
+    """Refuse an address that accepts no connection: Ray would retry for minutes."""
     if address == "auto":
         return
     import socket
 
     match = _ADDRESS.fullmatch(address)
     if match is None:
-        raise ClusterError("--ray-address is HOST:PORT, or auto for the cluster of this machine")
+        raise ClusterError("--ray-address must be HOST:PORT, or auto for the cluster on this machine")
     try:
         socket.create_connection((match["host"], int(match["port"])), timeout=_CONNECT_S).close()
     except (OSError, OverflowError):
-        raise ClusterError("no Ray cluster answers at --ray-address") from None
+        raise ClusterError("no Ray cluster answers at --ray-address: start one, or correct the address") from None
 
 
 def _check_reports_nothing(context: Any) -> None:
-    """Refuses a cluster that reports usage or has a dashboard."""
+    """Refuse a cluster that reports usage or has a dashboard."""
     from ray.experimental.internal_kv import _internal_kv_get  # pyright: ignore[reportMissingImports]
 
     if context.dashboard_url:
         raise ClusterError("the cluster has a dashboard: start it with --include-dashboard=false")
     about = json.loads(_internal_kv_get("CLUSTER_METADATA", namespace="cluster") or "{}")
-    if "session_start_timestamp_ms" in about:  # is there if, and only if, it reports
+    if "session_start_timestamp_ms" in about:  # Ray writes this key if and only if it reports usage
         raise ClusterError("the cluster reports usage: start it with --disable-usage-stats")
 
 
 @contextmanager
 def _create_private_folder() -> Iterator[Path]:
-    """A folder for its owner alone, with a folder ``spill``, removed at the end.
+    """Create a temporary folder that only its owner can read, with a subfolder ``spill``.
 
-    What Ray makes in it, it opens to everybody: nobody comes that far.
+    Ray makes its own files in it readable by everybody, but nobody else can enter the folder.
     """
     folder = Path(tempfile.mkdtemp(prefix="textveil-ray-"))
     try:
         if len(str(folder)) > _MAX_PATH:
-            raise ClusterError("the folder of temporary files has too long a path for Ray (TMPDIR): /tmp is not")
+            raise ClusterError("the path of the folder for temporary files is too long for Ray: set TMPDIR=/tmp")
         (folder / "spill").mkdir(mode=0o700)
         yield folder
     finally:
@@ -190,7 +192,7 @@ def _create_private_folder() -> Iterator[Path]:
 
 @contextmanager
 def _bind_to_loopback() -> Iterator[None]:
-    """Makes Ray listen on the loopback address alone, as it does by itself where there are no clusters, on macOS."""
+    """Restrict Ray to the loopback address, as on platforms where it cannot form clusters."""
     from ray._private import ray_constants  # pyright: ignore[reportMissingImports]
 
     before = ray_constants.ENABLE_RAY_CLUSTER
@@ -203,7 +205,10 @@ def _bind_to_loopback() -> Iterator[None]:
 
 @contextmanager
 def _discard_stderr() -> Iterator[None]:
-    """Keeps what Ray's own code writes there, past Python, from whoever reads our one line for each error."""
+    """Discard what native code of Ray writes to standard error, during the ``with`` block.
+
+    Standard error is for the command's one line per error.
+    """
     saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
@@ -216,6 +221,7 @@ def _discard_stderr() -> Iterator[None]:
 
 @contextmanager
 def _set_environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables for the ``with`` block, and restore them after it."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -230,16 +236,18 @@ def _set_environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def open_ray_runner(address: str | None, workers: int | None, store_bytes: int) -> Iterator[BlockRunner]:
-    """Gives a ``Run`` that does each block in a task; the same blocks give the same results as in one process.
+    """Open a cluster and yield a ``BlockRunner`` that runs each block as a task.
+
+    The results do not depend on where blocks run.
 
     Args:
-        address: Address of a cluster; ``None`` starts one on this machine for as long as it is needed.
-        workers: Processes of a cluster that is started; one for each core if left out.
-        store_bytes: Shared memory that the arrays need.
+        address: Address of a cluster; ``None`` starts one for the ``with`` block.
+        workers: Number of processes of a cluster that is started; one for each core by default.
+        store_bytes: Shared memory for the arrays.
 
     Raises:
         ExtraMissing: Ray is not installed.
-        ClusterError: There is no cluster, or it would tell others what it does.
+        ClusterError: No cluster is reachable, or it reports usage.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with open_ray_cluster(address, workers or cores, store_bytes) as ray:
@@ -247,6 +255,7 @@ def open_ray_runner(address: str | None, workers: int | None, store_bytes: int) 
         def run(
             work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
         ) -> Iterator[Result]:
+            """Run blocks as tasks of the cluster; see ``BlockRunner``."""
             return run_ray_tasks(ray, work, shared, blocks)
 
         yield run

@@ -1,12 +1,12 @@
-"""Draws from the sampler that is installed, and compares what comes out with what is promised and with the law.
+"""Audit the installed sampler: compare its draws with the probabilities of a bundle.
 
-Three questions, each with a stated power:
+Three tests, each with a stated power:
 
-* Can an output favor one word over another by more than ``exp(L)``? Two inputs and an output are chosen for which the
-  law comes close to that, and Clopper and Pearson's interval bounds the realized epsilon from below.
-* Is the law the one that the integers say? Counts of likely outputs, of the neighborhood and of all the rest are
-  compared with exact probabilities, and the uniform integers with uniform ones, down to their last bits.
-* Do two processes share randomness? A fork draws; the two must differ.
+* Privacy: for two inputs and an output at which the privacy loss is nearly the largest, a Clopper-Pearson interval
+  gives a lower bound on the realized epsilon, which must not exceed the stated one.
+* Distribution: counts of likely outputs, of the neighborhood and of all other outputs against exact probabilities, and
+  uniform integers against the uniform distribution, down to their last bits.
+* Independence: a forked process must draw other random numbers than its parent.
 """
 
 import math
@@ -21,25 +21,25 @@ from textveil.mechanisms.staircase import Staircase
 
 DRAWS = 1_000_000
 _BATCH = 1 << 18
-#: Groups of outputs that are compared: the likeliest ones alone, and as many parts of the rest.
+#: Number of compared groups: half of them hold one of the likeliest outputs each, the others divide the rest.
 _GROUPS = 32
-#: Chance that a sound sampler is called faulty, for each comparison of an audit.
+#: Probability that a correct sampler fails a comparison of an audit.
 ALPHA = 1e-6
-#: Confidence of the bounds of epsilon that are printed: an error of 2.5 % on either side.
+#: Error probability on either side of the printed bounds on epsilon (95 % intervals).
 _TAIL = 0.025
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """What the draws of one level say.
+    """Result of the audit of one level.
 
     Attributes:
         level: Name of the level.
         promised: Its epsilon.
-        exact: The loss of the chosen pair at the chosen output, by the integers.
-        realized: Lower bound of it from the draws, at 95 %.
-        faults: What is wrong, each in a line; empty for a sound sampler.
-        smallest: Smallest relative error of the rare probability that these draws show with a chance of 99 %.
+        exact: Privacy loss of the chosen pair at the chosen output, computed from the integers.
+        realized: 95 % lower bound on that loss, estimated from the draws.
+        faults: One line for each failed comparison; empty for a correct sampler.
+        detectable_error: Smallest relative error of the rarer probability that the draws reveal with probability 99 %.
     """
 
     level: str
@@ -50,6 +50,7 @@ class AuditResult:
     detectable_error: float
 
     def __str__(self) -> str:
+        """Return the result as one line for a terminal."""
         return (
             f"level {self.level}: promised {self.promised:g}, chosen pair {self.exact:.3f}, realized at least "
             f"{self.realized:.3f} (95 %); "
@@ -58,11 +59,14 @@ class AuditResult:
 
 
 def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
-    """Checks the sampler of one level of a staircase, also of an index, with the operating system's entropy.
+    """Audit the sampler of one level of a staircase with the operating system's entropy.
 
     Args:
-        staircase: The mechanism as it is loaded.
-        draws: How many draws of each of the two inputs.
+        staircase: The loaded mechanism, of words or of class labels.
+        draws: Number of draws from each of the two inputs.
+
+    Returns:
+        The bounds on epsilon, and a line for each fault.
     """
     likely, rare, output = find_tight_pair(staircase)
     first, second = (_count_outputs(staircase, one, draws) for one in (likely, rare))
@@ -70,12 +74,12 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
     faults = [*_find_count_faults(staircase, likely, first, draws), *_find_count_faults(staircase, rare, second, draws)]
     faults += find_uniformity_faults(staircase.total, draws)
     if detect_fork_repeats():
-        faults.append("two processes draw the same")
+        faults.append("a process and its fork draw the same numbers")
     counts = int(first[output]), int(second[output])
     promised = float(staircase.level.epsilon)
     if _bound_realized_epsilon(*counts, draws, ALPHA) > promised:
-        faults.append("an output favors one input by more than is promised")
-    # A deviate of ALPHA shared by all comparisons (its Chernoff bound), and 2.4 for 99 %.
+        faults.append("the realized epsilon exceeds the promised one")
+    # Normal deviate of ALPHA divided among all comparisons (Chernoff bound), plus 2.4 for a power of 99 %.
     deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
     smallest = deviates / math.sqrt(max(1.0, draws * q))
     return AuditResult(
@@ -89,10 +93,13 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
 
 
 def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
-    """Returns two inputs and an output at which the loss is (next to) the largest, and the output as likely as can be.
+    """Return two inputs and an output whose privacy loss is nearly the largest possible.
 
-    The output has all of its base from the budget of the first input, and nothing of that of the second. Its base
-    weight is just below ``H`` then, and it is nearly all that comes out.
+    The first input gives the output its whole base weight from its budget, and the second gives it nothing. The
+    returned output is the likeliest one with this property, so that few draws suffice.
+
+    Returns:
+        The likely input, the unlikely input, and the output.
     """
     inputs = np.arange(staircase.table.symbols)
     stored, budgets = staircase.budgets(inputs)
@@ -102,20 +109,23 @@ def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     likely, place = np.unravel_index(int(whole.argmax()), whole.shape)
     output = int(stored[likely, place])
     of_output = np.where(stored == output, budgets, 0).sum(axis=1)
-    left = staircase.budget - budgets.sum(axis=1)  # spread over all outputs, this one too
+    left = staircase.budget - budgets.sum(axis=1)  # spread over all outputs, so a part goes to this one
     rare = int(np.lexsort((left, of_output))[0])
     return int(likely), rare, output
 
 
 def find_uniformity_faults(total: int, draws: int) -> list[str]:
-    """Returns what is wrong with uniform integers below a number: too few, uneven low or high bits."""
+    """Test uniform integers below ``total``, and return one line for each fault.
+
+    The tests are: range, repeated values, distribution of the lowest and of the highest bits.
+    """
     numbers = uniform_below(np.full(min(draws, _BATCH), total, np.int64), random_uint64)
     faults = []
     if numbers.min() < 0 or numbers.max() >= total:
         faults.append("uniform integers are out of range")
     repeated, expected = len(numbers) - len(np.unique(numbers)), len(numbers) ** 2 / 2 / total
     if expected < 1 and repeated > 20:
-        faults.append("uniform integers repeat themselves: they have too few bits")
+        faults.append("uniform integers repeat: they have too few random bits")
     cells = 64
     for name, cell in {
         "low": numbers % cells,
@@ -126,13 +136,13 @@ def find_uniformity_faults(total: int, draws: int) -> list[str]:
         high = [-(-(place + 1) * total // cells) - -(-place * total // cells) for place in range(cells)]
         for place, exact in enumerate(low if name == "low" else high):
             if not _is_plausible(int(observed[place]), len(numbers), exact / total, ALPHA / cells):
-                faults.append(f"uniform integers: their {name} bits are not uniform")
+                faults.append(f"uniform integers: the {name} bits are not uniform")
                 break
     return faults
 
 
 def detect_fork_repeats() -> bool:
-    """Tells whether a process and its copy draw the same random words."""
+    """Return whether a process and its fork draw the same random words."""
     if not hasattr(os, "fork"):
         return False
     reading, writing = os.pipe()
@@ -151,6 +161,7 @@ def detect_fork_repeats() -> bool:
 
 
 def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
+    """Draw from one input and count each output."""
     counts = np.zeros(len(staircase.base), dtype=np.int64)
     for start in range(0, draws, _BATCH):
         inputs = np.full(min(_BATCH, draws - start), input_id)
@@ -159,31 +170,39 @@ def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
 
 
 def _compute_probability(staircase: Staircase, input_id: int, output: int) -> float:
+    """Return the exact probability of an output."""
     row = staircase.exact_row(input_id)
     return row[output] / sum(row)
 
 
 def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, draws: int) -> Sequence[str]:
-    """Groups of outputs whose counts are not those of the law: the likeliest ones alone, and the rest in 16 parts."""
+    """Compare the counts of groups of outputs with exact probabilities; return the first fault.
+
+    Groups are the likeliest outputs, one each, and 16 parts of the rest in order of their ids.
+    """
     row = staircase.exact_row(input_id)
     total = sum(row)
     order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
     alone = order[: _GROUPS // 2]
     groups = [[output] for output in alone]
-    rest = sorted(order[_GROUPS // 2 :])  # by id: a tail that is drawn otherwise moves mass between them
+    rest = sorted(order[_GROUPS // 2 :])  # by id: a wrong tail moves probability between the parts
     groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), _GROUPS // 2) if len(part)]
     for group in groups:
         share = sum(row[output] for output in group) / total
         observed = int(counts[group].sum())
         if not _is_plausible(observed, draws, share, ALPHA / (2 * len(groups))):
-            return [f"input {input_id}: outputs come out {observed:,} times that should {share * draws:,.0f} times"]
+            return [f"input {input_id}: some outputs occur {observed:,} times, expected {share * draws:,.0f}"]
     return []
 
 
 def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> float:
-    """A lower bound of the log-ratio of two probabilities, each wrong with a chance of ``side`` (Clopper, Pearson)."""
+    """Return a lower bound on the log-ratio of two probabilities (Clopper and Pearson 1934).
+
+    Each of the two intervals is wrong with probability ``side``.
+    """
 
     def interval(count: int) -> tuple[float, float]:
+        """Return the Clopper-Pearson interval of a probability."""
         bounds = binomtest(count, draws).proportion_ci(1 - 2 * side, method="exact")
         return float(bounds.low), float(bounds.high)
 
@@ -192,5 +211,6 @@ def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> 
 
 
 def _is_plausible(count: int, draws: int, share: float, alpha: float) -> bool:
+    """Return whether a count is within the two-sided binomial limits of level ``alpha``."""
     at_least, at_most = binom.sf(count - 1, draws, share), binom.cdf(count, draws, share)
     return bool(min(at_least, at_most) >= alpha / 2)

@@ -84,7 +84,7 @@ class TestCertificateInABundle:
         for level, mechanism in labels:
             _lie(bundle.path, level.name, mechanism)
             said = find_false_labels(open_bundle(bundle.path, TextBundle), certificates)
-            assert [line.split(" says")[0] for line in said] == [f"false label: level {level.name}, {mechanism}"]
+            assert [line.split(": labeled")[0] for line in said] == [f"false label: level {level.name}, {mechanism}"]
             for path, content in original.items():
                 path.write_bytes(content)
         for level, mechanism in labels:
@@ -92,7 +92,7 @@ class TestCertificateInABundle:
         assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 1
         told = capsys.readouterr()
         assert told.out.count("false label: ") == len(labels)
-        assert f"{len(labels)} labels of this bundle are less than what was proven" in told.err
+        assert f"{len(labels)} labels are below the proven epsilon" in told.err
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
         assert find_false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
 

@@ -39,9 +39,9 @@ def set_at(name, place, value):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (set_at("neighbours", (7, 2), 7), "row 7: its ids"),
-        (set_at("neighbours", (7, 0), 9), "row 7: its ids"),
-        (set_at("neighbours", (79, 7), 80), "row 79: its ids"),
+        (set_at("neighbours", (7, 2), 7), "row 7: the ids"),
+        (set_at("neighbours", (7, 0), 9), "row 7: the ids"),
+        (set_at("neighbours", (79, 7), 80), "row 79: the ids"),
     ],
 )
 def test_a_faulty_row_is_named(tensors, fault, message):
@@ -72,5 +72,5 @@ def test_a_budget_beyond_the_bound_is_named(tensors, monkeypatch, fault):
         return stored, dealt
 
     monkeypatch.setattr(Staircase, "budgets", faulty)
-    with pytest.raises(CertificationError, match="row 5, level 4: its budget"):
+    with pytest.raises(CertificationError, match="row 5, level 4: the budget"):
         certify_staircase(tensors, LEVELS)

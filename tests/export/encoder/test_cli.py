@@ -132,8 +132,8 @@ def test_weights_scrambled_by_quantization_do_not_ship(
         (["--default-level", "3"], "export: the default level is not one of the levels"),
         (["--delta", "1e-6"], "option: l2 needs a delta"),
         (["--grid", "100000"], "option: the grid"),
-        (["--keep-pieces", "5"], "pieces can be kept"),
-        (["--measured", "nowhere.json"], "source: nowhere.json: is not a file of measured figures"),
+        (["--keep-pieces", "5"], "--keep-pieces must be between"),
+        (["--measured", "nowhere.json"], "source: nowhere.json: must be JSON"),
         (["--vocabulary-from", "nowhere.txt"], "source: nowhere.txt: cannot be read"),
     ],
 )
@@ -146,7 +146,7 @@ def test_a_folder_that_is_there_stays(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert export(checkpoint_folder, tmp_path, encoder_data) == 1
-    assert "the output folder exists (use --force)" in capsys.readouterr().err
+    assert "the output folder exists: choose another -o, or use --force" in capsys.readouterr().err
     (tmp_path / "mine").write_text("x", "utf-8")
     assert export(checkpoint_folder, tmp_path, encoder_data, "--force") == 1
     assert "exists and is not a bundle" in capsys.readouterr().err
@@ -158,7 +158,7 @@ def test_a_damaged_checkpoint_is_named(checkpoint_folder: Path, tmp_path: Path, 
     (copy / "head.safetensors").unlink()
     assert "checkpoint: head.safetensors: cannot be read" in refused(checkpoint=copy)
     sign(copy, {})
-    assert "checkpoint: checkpoint.json: not a textveil-checkpoint" in refused(checkpoint=copy)
+    assert "checkpoint: checkpoint.json: must be a textveil-checkpoint" in refused(checkpoint=copy)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_damaged_checkpoint_is_named(checkpoint_folder: Path, tmp_path: Path, 
     [
         (b"sport\tteam\nquokkasecret\n", "line 2"),
         (b"sport\tteam\nquokkasecret\tquokkasecret\n", "line 2"),
-        (b"\n", "holds no labeled text"),
+        (b"\n", "contains no labeled text"),
         (b"sport\tquokka\xff", "cannot be read as UTF-8"),
     ],
 )
@@ -193,5 +193,5 @@ def test_texts_are_read_strictly_and_never_repeated(content: bytes, place: str, 
 def test_measured_figures_are_read_strictly(content: str, tmp_path: Path) -> None:
     path = tmp_path / "measured.json"
     path.write_text(content, "utf-8")
-    with pytest.raises(SourceError, match=r"measured\.json: is not a file of measured figures"):
+    with pytest.raises(SourceError, match=r"measured\.json: must be JSON"):
         encoder_build.read_external_figures(path)

@@ -122,7 +122,7 @@ def test_a_clip_that_is_left_out_is_seen(mode: str, monkeypatch: pytest.MonkeyPa
 def test_numbers_that_are_not_finite_are_refused() -> None:
     broken = SOUND.copy()
     broken[7, 1], broken[9, 0] = np.nan, np.inf
-    with pytest.raises(BoundError, match="2 of 1000 texts give numbers that are not finite"):
+    with pytest.raises(BoundError, match="2 of 1000 texts have vectors that are not finite"):
         check_gates(SOUND, broken, LABELS, CLASSIFIER, LEVELS)
 
 

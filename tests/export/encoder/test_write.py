@@ -51,7 +51,7 @@ def test_a_bundle_that_is_too_large_does_not_ship(
     monkeypatch.setattr(encoder_build if room == 5_000 else encoder_writer, "MAX_BYTES", room)
     error = refused()
     assert "gate-size: " in error
-    assert "fewer pieces" in error
+    assert "lower --keep-pieces" in error
 
 
 def test_a_full_disk_is_named(contents: EncoderContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

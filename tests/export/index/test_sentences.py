@@ -54,10 +54,10 @@ def test_the_command_changes_nothing_that_is_drawn(plain: IndexContents, tmp_pat
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (OF_LABELS + f"{SECRET}\tThey lost.\n", "sentence 4 is not"),
-        (OF_LABELS + "They lost.\n", "sentence 4 is not"),
-        (OF_LABELS + "sport\tThey lost.\n", "as many sentences of one label"),
-        ("sport\tThey won.\n", "as many sentences of one label"),
+        (OF_LABELS + f"{SECRET}\tThey lost.\n", "sentence 4 must be"),
+        (OF_LABELS + "They lost.\n", "sentence 4 must be"),
+        (OF_LABELS + "sport\tThey lost.\n", "different numbers of sentences"),
+        ("sport\tThey won.\n", "different numbers of sentences"),
     ],
 )
 def test_a_file_for_labels_that_is_wrong(plain: IndexContents, tmp_path: Path, content: str, message: str) -> None:
@@ -88,7 +88,7 @@ def test_a_code_gets_the_sentence_that_is_nearest_to_its_center(plain: IndexCont
     best = max(permutations(range(4), 3), key=lambda chosen: cosines[chosen, range(3)].sum())
     given = add_sentences(codes, written(tmp_path, "\n".join(few))).sentences
     assert given == tuple((few[at],) for at in best)
-    with pytest.raises(SourceError, match="3 codes need as many sentences: there are 2"):
+    with pytest.raises(SourceError, match="the bundle has 3 clusters and the file 2 sentences"):
         add_sentences(codes, written(tmp_path, "goal\nmarket\ngoal\n"))
 
 

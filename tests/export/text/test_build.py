@@ -65,7 +65,7 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
     source = WordVectors(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
-    with pytest.raises(ExportError, match="say exponents yourself"):
+    with pytest.raises(ExportError, match="set them with --exponent"):
         build_text_bundle(source, TextBundleRecipe(name="tiny", policy=POLICY, k=2))
 
 
@@ -186,9 +186,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--exponent", "x"], "a number above 0"),
-            (["--exponent", "-1"], "a number above 0"),
-            (["--exponent", "3", "--exponent", "2"], "ascending"),
+            (["--exponent", "x"], "must be above 0"),
+            (["--exponent", "-1"], "must be above 0"),
+            (["--exponent", "3", "--exponent", "2"], "must ascend"),
             (["--exponent", "3", "--default-epsilon", "5"], "default level"),
             (["--vocabulary", "wordpiece"], "--vectors replaces"),
             (["--lists", "french"], "--lists"),

@@ -184,7 +184,7 @@ class TestCommand:
     def test_exponents_and_targets_exclude_each_other(self, tmp_path, capsys):
         options = ["--certified-epsilon", "9", "--exponent", "3"]
         assert run(cli.app, "textveil-export", ["table", "-o", str(tmp_path / "b"), *PLAIN, *options]) == 1
-        assert "exclude each other" in capsys.readouterr().err
+        assert "pass either --exponent or --certified-epsilon, not both" in capsys.readouterr().err
 
 
 # Flattening to a slope.

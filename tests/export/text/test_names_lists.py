@@ -107,7 +107,7 @@ def test_with_a_new_staircase(lists: Path, tmp_path: Path) -> None:
         ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 is there twice, or out of order"),
         ({"pool.city.txt": ""}, "names.pool.city.txt: is empty"),
         ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, which is never shown"),
-        ({"README.md": "Free.\n"}, "README.md: there is no section Sources"),
+        ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],
 )
 def test_lists_that_are_none(
@@ -129,8 +129,8 @@ def test_what_does_not_fit(lists: Path, tmp_path: Path, capfd: pytest.CaptureFix
     for name in [name for name in names_lists() if name.startswith("pool.")]:
         (tmp_path / name).unlink()
     assert export("names", tmp_path, "-o", tmp_path / "new") == 1
-    assert "there is no pool.KIND.txt" in capfd.readouterr().err
+    assert "a surrogate pool is missing" in capfd.readouterr().err
     assert export("names", lists, "-o", tmp_path / "new") == 1
-    assert "--license is needed" in capfd.readouterr().err
+    assert "pass --license" in capfd.readouterr().err
     assert export("names", lists, "--beside", GOLDEN / "words", "-o", tmp_path / "new") == 1
-    assert "beside a staircase alone" in capfd.readouterr().err
+    assert "--beside needs a bundle that has a staircase" in capfd.readouterr().err

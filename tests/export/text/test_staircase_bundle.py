@@ -94,21 +94,21 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--mechanisms", "krr"], "--mechanisms takes staircase, santext or both, each once"),
-        (["--mechanisms", "staircase,staircase"], "--mechanisms takes staircase, santext or both, each once"),
-        (["--mechanisms", ""], "--mechanisms takes staircase, santext or both, each once"),
-        (["--kind", "a=b"], "--kind goes with --function-words"),
-        (["--function-words", "{function}", "--kind", "a"], "--kind takes NAME=FILE"),
-        (["--function-words", "{function}", "--kind", "=b"], "--kind takes NAME=FILE"),
-        (["--function-words", "{function}", "--kind", "../up={name}"], "--kind: a name is of lower-case letters"),
-        (["--function-words", "{function}", "--kind", "A b={name}"], "--kind: a name is of lower-case letters"),
+        (["--mechanisms", "krr"], "--mechanisms must be staircase, santext or both, each once"),
+        (["--mechanisms", "staircase,staircase"], "--mechanisms must be staircase, santext or both, each once"),
+        (["--mechanisms", ""], "--mechanisms must be staircase, santext or both, each once"),
+        (["--kind", "a=b"], "--kind requires --function-words"),
+        (["--function-words", "{function}", "--kind", "a"], "--kind must be NAME=FILE"),
+        (["--function-words", "{function}", "--kind", "=b"], "--kind must be NAME=FILE"),
+        (["--function-words", "{function}", "--kind", "../up={name}"], "--kind: a name must be lower-case letters"),
+        (["--function-words", "{function}", "--kind", "A b={name}"], "--kind: a name must be lower-case letters"),
         (["--function-words", "{function}", "--kind", "email={name}"], "a kind is there twice"),
         (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
         (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown mark"),
         (["--function-words", "{function}", "--kind", "name={frequencies}"], "line 1 of a kind has an unknown mark"),
-        (["--word-frequencies", "{function}"], "is not a word, a tab and a count"),
-        (["--mechanisms", "santext", "--function-words", "{function}"], "belong to the staircase"),
-        (["--mechanisms", "santext", "--word-frequencies", "{frequencies}"], "belong to the staircase"),
+        (["--word-frequencies", "{function}"], "must be a word, a tab and a count"),
+        (["--mechanisms", "santext", "--function-words", "{function}"], "need --mechanisms staircase"),
+        (["--mechanisms", "santext", "--word-frequencies", "{frequencies}"], "need --mechanisms staircase"),
     ],
 )
 def test_wrong_options_are_refused(
@@ -137,7 +137,7 @@ def test_the_english_lists_are_those_of_the_format() -> None:
 
 def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> None:
     files["name"].write_text("john\njohn\n")
-    with pytest.raises(SourceError, match=r"^kind name: line 2 of a kind is there twice"):
+    with pytest.raises(SourceError, match=r"^entity type name: line 2 of a kind is there twice"):
         read_template_lists(files["function"], [("name", files["name"])])
     files["function"].write_bytes(b"\xff")
     with pytest.raises(SourceError, match=r"^function: cannot be read as UTF-8 text$"):
@@ -152,7 +152,7 @@ def words_of(words: list[str], seed: int) -> WordVectors:
 def test_every_word_needs_a_vector_of_its_own() -> None:
     source = words_of(["doctor", "nurse", "flu"], 1)
     vectors = words_of(["nurse", "doctor"], 2)
-    with pytest.raises(ExportError, match=r"^1 of 3 words have no vector of their own for the staircase$"):
+    with pytest.raises(ExportError, match=r"^1 of 3 words have no vector for the staircase: add them to --vectors$"):
         build_staircase(source, StaircaseRecipe(lists=read_english_template(), vectors=vectors))
     both = build_staircase(
         source.select_entries([0, 1]), StaircaseRecipe(lists=read_english_template(), vectors=vectors)
@@ -208,8 +208,8 @@ def test_what_does_not_fit_is_refused(
     few = tmp_path / "few"
     few.write_text("".join(vectors.read_text("utf-8").splitlines(keepends=True)[:5]), "utf-8")
     for arguments, message in (
-        ((GOLDEN / "wordpieces", "--vectors", vectors), "the staircase is for words"),
-        ((finished, "--vectors", few), "12 of 17 words have no vector of their own for the staircase"),
+        ((GOLDEN / "wordpieces", "--vectors", vectors), "a staircase needs a bundle of words"),
+        ((finished, "--vectors", few), "12 of 17 words have no vector for the staircase"),
         ((finished, "--lists", "german"), "--lists must be english or none"),
     ):
         assert export("staircase", *arguments, "-o", tmp_path / "new") == 1

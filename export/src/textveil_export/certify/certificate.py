@@ -1,9 +1,10 @@
-"""Certified epsilons: the textbook's worst case replaced by a computation over all pairs of the shipped table.
+"""Certify epsilons: compute the worst case over all pairs of the shipped table.
 
-    eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x'),
+    eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
-on finished integers, distances rounded down and log-ratios up. Losses are bounded from above so closely that the value
-attained, printed beside it, is next to nothing less (docs/proofs/santext.md).
+replaces the textbook bound ``2 alpha``. The computation uses the finished integers, rounds distances down and
+log-ratios up. It bounds losses from above so tightly that the attained value, printed beside the bound, is nearly equal
+(docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass
@@ -28,7 +29,15 @@ Certificates = dict[str, dict[str, "LevelCertificate"]]
 
 @dataclass(frozen=True, kw_only=True)
 class AttainedPair:
-    """A pair and an output at which a bound is attained, in words; ``epsilon`` is the log-ratio there over ``d``."""
+    """A pair of words and an output that nearly attain a certified bound.
+
+    Attributes:
+        input: The word ``x``.
+        other_input: The word ``x'``.
+        output: The output at which the log-ratio is largest.
+        distance: ``d(x, x')``.
+        epsilon: Log-ratio at the output, divided by ``d``, rounded down.
+    """
 
     input: str
     other_input: str
@@ -39,18 +48,18 @@ class AttainedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCertificate:
-    """What was proven about one level and mechanism.
+    """Proven bounds of one level and mechanism.
 
     Attributes:
         exponent: ``alpha``.
         epsilon_textbook: ``2 alpha``.
         epsilon_certified: ``eps*`` over all ordered pairs of inputs, rounded up.
-        attained: A pair and output that come (next to) nothing short of it; their own value is rounded down.
-        epsilon_certified_sensitive: The same over sensitive inputs and ``<unk>`` only.
-        epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever the distance, rounded up.
+        attained: A pair and an output whose loss is nearly ``eps*``.
+        epsilon_certified_sensitive: The same bound over sensitive inputs and ``<unk>`` only.
+        epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever their distance, rounded up.
         pure_ldp_output: The output that attains it.
-        infinite_ratios: Outputs possible under one input and impossible under another; must be 0.
-        pairs: Ordered pairs covered.
+        infinite_ratios: Number of outputs that are possible for one input and impossible for another; must be 0.
+        pairs: Number of ordered pairs.
     """
 
     exponent: str
@@ -64,22 +73,27 @@ class LevelCertificate:
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return the fields as values for JSON."""
         return asdict(self)
 
 
 def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> Certificates:
-    """Certifies every mechanism of every level of a bundle.
+    """Certify each mechanism of each level of a bundle.
 
     Args:
         bundle: A bundle with SanText.
-        progress: Called with rows done.
+        progress: Called with the number of rows processed.
+
+    Returns:
+        A certificate by level name and mechanism.
 
     Raises:
-        CertificationError: The bundle has no SanText, or would draw from rows that lack a near output.
+        CertificationError: The bundle has no SanText, or its table omits a nearest output of a word.
     """
     if not bundle.levels:
-        raise CertificationError("this bundle has no SanText: its staircase is certified whenever it is opened")
+        raise CertificationError(
+            "this bundle has no SanText to certify; its staircase is checked whenever it is opened"
+        )
     pair_scores = PairScores.compute(bundle.metric, progress)
     _check_stored_neighbors(bundle.table, pair_scores, progress)
     laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
@@ -102,28 +116,29 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 
 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Returns what the bundle calls certified and is not: labels below what was proven now, one line for each."""
+    """Return one line for each level whose label is below the proven epsilon."""
     false = []
     for level in bundle.levels:
         for mechanism in level.parameters:
             label, proven = bundle.certified_epsilon(level, mechanism), certificates[level.name][mechanism]
             if label is not None and label < proven.epsilon_certified:
                 false.append(
-                    f"false label: level {level.name}, {mechanism} says {label:g}; proven is "
+                    f"false label: level {level.name}, {mechanism}: labeled {label:g}, proven "
                     f"{proven.epsilon_certified:g}"
                 )
     return false
 
 
 def _check_stored_neighbors(table: Table, pair_scores: PairScores, progress: Progress) -> None:
-    """Refuses a table that does not store the nearest outputs of every input at their right scores.
+    """Refuse a table that does not store the nearest outputs of each input with their scores.
 
-    A draw proposes from the table and thins by the metric: only then is its output
-    distribution the one of the metric, which is certified.
+    Sampling proposes outputs from the table and accepts them by the metric. Only if the table is complete is the output
+    distribution the one that is certified.
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
 
     def wrong(block: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the inputs of a block whose stored neighbors are incomplete or have wrong scores."""
         scores = pair_scores.scores[block]
         stored = np.take_along_axis(scores, table.neighbors[block].astype(np.intp), axis=1)
         nearer = (scores[:, candidates] < stored[:, -1:]).sum(axis=1)
@@ -132,10 +147,13 @@ def _check_stored_neighbors(table: Table, pair_scores: PairScores, progress: Pro
 
     rows = np.concatenate(pair_scores.map_blocks("checking neighbors", wrong, progress))
     if len(rows):
-        raise CertificationError(f"row {rows[0]} does not store the nearest outputs at their distances")
+        raise CertificationError(
+            f"row {rows[0]} does not store the nearest outputs with their scores: build the table again"
+        )
 
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
+    """Describe the worst pair in words."""
     names = [*bundle.vocabulary, UNKNOWN]
     return AttainedPair(
         input=names[worst.first],
@@ -149,6 +167,7 @@ def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, o
 def _make_level_certificate(
     bundle: TextBundle, parameters: LevelParameters, worst: WorstPairs, attained: AttainedPair, pure: tuple[float, int]
 ) -> LevelCertificate:
+    """Assemble the certificate of one level and mechanism."""
     inputs = bundle.symbols + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),

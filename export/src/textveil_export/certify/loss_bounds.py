@@ -1,13 +1,13 @@
-"""Bounds of the losses of all pairs that need no look at every output, on the integers that ship.
+"""Bound the privacy losses of all pairs of words without looking at each output.
 
-With ``u(x, y) = floor(grid d(x, y))`` and the triangle inequality, ``u(x', y) - u(x, y) <= u(x, x') + 1`` for every
-output, so that
+Let ``u(x, y) = floor(grid d(x, y))`` be the integer score of a pair, ``W`` the integer weights by score and ``Z(x)``
+the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u(x, x') + 1`` for each output, so that
 
     loss(x, x') = max over y of ln W[u(x, y)] - ln W[u(x', y)]  + ln Z(x') - ln Z(x)
                <= E[u(x, x') + 1] + ln Z(x') - ln Z(x),        E[n] = max over a of ln W[a] - ln W[a + n].
 
-Where ``x`` is an output, ``y = x`` attains ``ln W[0] - ln W[u(x, x')]``, which is next to nothing less. Where it is
-not, ``n`` is better found by a scan: the largest ``u(x', y) - u(x, y)`` over the outputs (docs/proofs/santext.md).
+If ``x`` is an output, ``y = x`` attains ``ln W[0] - ln W[u(x, x')]``, nearly the bound. Otherwise a scan over the
+outputs gives a smaller ``n``, the largest ``u(x', y) - u(x, y)`` (docs/proofs/santext.md).
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Floats, ScoreChannel
 
-#: Added to every log-ratio: far more than double precision can lose in it, far less than anybody can see.
+#: Added to each log-ratio: far above the rounding error of double precision, far below a displayed digit.
 LOG_MARGIN = 1e-11
 _OUTPUTS_AT_ONCE = 256
 
 
 class LossEnvelope:
-    """``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``: the most that ``n`` steps change a log-weight.
+    """Evaluate ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
 
-    Scores past the end share a weight, so that from there on ``n`` no longer matters. Each ``E[n]`` is found when it is
-    first asked for: all of them take the square of the number of scores, and a small vocabulary has few distances.
+    ``E[n]`` is the most by which ``n`` score steps change a log-weight. Scores beyond the last have the weight of the
+    last, so ``E`` is constant from there on. Each value is computed at its first use: all values take time quadratic in
+    the number of scores, and small vocabularies need few of them.
 
     Args:
         log_weights: ``ln W``, shape ``(scores,)``.
@@ -42,12 +43,13 @@ class LossEnvelope:
             self._values = np.maximum.accumulate(self._values)
 
     def __call__(self, steps: NDArray[Any]) -> Floats:
-        """Returns ``E[n]`` of steps of score, any shape; below 0 they count as 0."""
+        """Return ``E[n]`` for an array of score steps of any shape; negative steps count as 0."""
         steps = np.clip(steps, 0, len(self._values) - 1)
         self._compute_values(np.unique(steps[np.isnan(self._values[steps])]))
         return self._values[steps]
 
     def _compute_values(self, steps: NDArray[Any]) -> None:
+        """Compute ``E[n]`` for the given steps."""
         count = len(self._log_weights)
         for n in steps:
             self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()
@@ -55,7 +57,7 @@ class LossEnvelope:
 
 @dataclass(frozen=True)
 class LossBounds:
-    """Bounds of the losses of one mechanism.
+    """Upper bounds on the losses of one mechanism.
 
     Attributes:
         channel: Its output distribution, on the scores of all pairs.
@@ -70,21 +72,21 @@ class LossBounds:
 
     @cached_property
     def envelope(self) -> LossEnvelope:
-        """``E[n]`` of these weights."""
+        """``E[n]`` of the weights of this mechanism."""
         return LossEnvelope(np.log(self.channel.score_weights.astype(np.float64)))
 
     def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
-        """Returns upper bounds of losses, for the largest difference of scores of each pair. Broadcasts.
+        """Return upper bounds on losses from the largest score differences of pairs; broadcasts.
 
         Args:
             first: Inputs ``x``.
             second: Inputs ``x'``.
-            differences: ``n``, at least ``u(x', y) - u(x, y)`` for every output ``y``.
+            differences: ``n``, at least ``u(x', y) - u(x, y)`` for each output ``y``.
         """
         return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
 
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
-        """Returns the loss of one pair of inputs, over every output, and the output that attains it."""
+        """Return the loss of one pair over all outputs, and the output that attains it."""
         weights = self.channel.log_weights[self.channel.scores.from_inputs(np.array([first, second]))]
         ratios = np.where(self.channel.base > 0, weights[0] - weights[1], -np.inf)
         output = int(ratios.argmax())
@@ -92,11 +94,11 @@ class LossBounds:
 
 
 def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
-    """Returns the largest ``u(x', y) - u(x, y)`` over the outputs, for one ``x`` and several ``x'``.
+    """Return the largest ``u(x', y) - u(x, y)`` over outputs for one ``x`` and several ``x'``.
 
     Args:
-        scores: ``u(x, y)`` for all symbols, shape ``(symbols,)`` or more.
-        others: ``u(x', y)``, shape ``(n, symbols)`` or more.
+        scores: ``u(x, y)`` of all symbols, shape ``(symbols,)`` or longer.
+        others: ``u(x', y)``, shape ``(n, symbols)`` or wider.
         outputs: Ids of the outputs.
 
     Returns:
@@ -106,13 +108,16 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
 
 
 def compute_pure_ldp_epsilons(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]:
-    """Returns the pure LDP level of mechanisms that share their scores, and the output that attains each.
+    """Compute the pure local DP epsilon of mechanisms, and the output that attains each.
 
-    The level is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of what is drawn,
-    rounded up by ``LOG_MARGIN``. Every input counts, whether it stores the output or not.
+    It is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized words, plus
+    ``LOG_MARGIN``. All inputs count, also those that do not store the output.
 
     Args:
-        channels: The mechanisms, all on the same ``scores``.
+        channels: Output distributions that share their ``scores``.
+
+    Returns:
+        Epsilon and output id of each mechanism.
     """
     scores = channels[0].scores
     gaps: Floats = np.full((len(channels), scores.symbols), -np.inf)

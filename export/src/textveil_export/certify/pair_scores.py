@@ -1,4 +1,4 @@
-"""The scores of all pairs of words in one temporary file: every stage that needs them is then a look-up."""
+"""Store the scores of all pairs of words in a temporary file, for look-ups by later stages."""
 
 import tempfile
 from collections.abc import Callable, Iterable
@@ -18,13 +18,16 @@ _BLOCK = 64
 
 @dataclass(kw_only=True)
 class PairScores:
-    """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``Scores`` of a ``Channel``, only looked up.
+    """The scores ``floor(grid d(x, y))`` of all pairs of inputs.
+
+    It has the interface ``Scores`` that a ``ScoreChannel`` needs, and reads scores from a file instead of computing
+    them.
 
     Attributes:
-        metric: The distances.
+        metric: Distances between words.
         scores: Scores of all pairs of inputs, symmetric, shape ``(inputs, inputs)``, in a temporary file.
-        largest: The largest of them.
-        symbols: Number of symbols; the last input is ``<unk>``.
+        largest: The largest score.
+        symbols: Number of symbols. The last input is ``<unk>``, which is not a symbol.
     """
 
     metric: Metric
@@ -38,10 +41,10 @@ class PairScores:
 
     @classmethod
     def compute(cls, metric: Metric, progress: Progress = ignore_progress) -> "PairScores":
-        """Computes the scores. The file takes two bytes a pair in the folder for temporary files, and has no name.
+        """Compute the scores into an unnamed temporary file of two bytes per pair.
 
         Raises:
-            ExportError: A distance is too large, or the disk is full.
+            ExportError: A distance is too large for 16 bits, or the disk is full.
         """
         inputs = len(metric.rows)
         largest = 0
@@ -53,26 +56,28 @@ class PairScores:
                     block = metric.scores(squared)
                     largest = max(largest, int(block.max()))
                     if largest > np.iinfo(np.uint16).max:
-                        raise ExportError("two words are more than ten times the median distance apart")
+                        raise ExportError(
+                            "two words are more than ten times the median distance apart: remove outliers"
+                        )
                     scores[part] = block
                     progress("measuring all pairs", int(part[-1]) + 1, inputs)
         except OSError as error:
-            raise ExportError("no space for the scores of all pairs in the folder for temporary files") from error
+            raise ExportError("no space for the scores of all pairs: set TMPDIR to a larger disk") from error
         return cls(metric=metric, scores=scores, largest=largest)
 
     def from_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
-        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         return self.scores[inputs, :-1]
 
     def to_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
-        """Returns the scores of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return the scores of all inputs to some outputs, shape ``(n, inputs)``."""
         return self.scores[outputs]
 
     def totals(self, weights: Integers, base: Integers) -> Integers:
-        """Returns ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input, exact, shape ``(inputs,)``.
+        """Compute ``Z(x) = sum over y of q(y) W[u(x, y)]`` exactly, shape ``(inputs,)``.
 
         Args:
-            weights: ``W``, for every score up to ``largest``.
+            weights: ``W``, for each score up to ``largest``.
             base: ``q``, shape ``(symbols,)``.
         """
         return np.concatenate(
@@ -80,15 +85,18 @@ class PairScores:
         )
 
     def get_or_make(self, key: bytes, make: Callable[[], Any]) -> Any:
-        """Returns what was made under a key before, or makes it: what is about distances alone serves every level."""
+        """Return the cached value of a key, or make and cache it.
+
+        Values that depend on distances alone are shared by all levels.
+        """
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
 
     def split_inputs(self, size: int = _BLOCK) -> Iterable[Ids]:
-        """Yields all inputs, in blocks of consecutive ones."""
+        """Yield all inputs in consecutive blocks."""
         return split_ids(np.arange(len(self.scores)), size)
 
     def map_blocks(self, stage: str, work: Callable[[Ids], Any], progress: Progress) -> list[Any]:
-        """Does some work for every block of inputs, on all cores, and returns the results in order."""
+        """Apply a function to blocks of all inputs on all cores, and return the results in order."""
         return map_blocks(stage, np.arange(len(self.scores)), work, progress, _BLOCK)

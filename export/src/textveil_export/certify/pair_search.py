@@ -1,4 +1,9 @@
-"""The worst pair of inputs found so far, by loss per unit of distance, and which pairs are looked at first."""
+"""Search the largest loss per unit of distance of SanText over all pairs of words.
+
+For an input that is itself an output, ``loss_bounds`` bounds the loss without looking at other outputs. For other
+inputs, cheap bounds exclude most pairs. The remaining pairs are scanned over all outputs, once for all levels, since
+the scan depends on distances alone. Proof: docs/proofs/santext.md.
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +28,11 @@ _SEED_NEIGHBORS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class WorstPair:
-    """The largest loss per unit of distance found so far, and where.
+    """The pair with the largest loss per unit of distance so far.
 
     Attributes:
         ratio: ``loss / d``.
-        first, second: The inputs ``x`` and ``x'``; -1 before any pair was looked at.
+        first, second: The inputs ``x`` and ``x'``; -1 before the first pair.
         distance: ``d``.
     """
 
@@ -39,7 +44,7 @@ class WorstPair:
     def include_pairs(
         self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats
     ) -> "WorstPair":
-        """Returns the worst of this and of some pairs."""
+        """Return the worst of this pair and of further pairs; arrays have shape ``(n,)``."""
         if not len(losses):
             return self
         ratios = losses / distances
@@ -55,10 +60,10 @@ class WorstPair:
 
 
 class WorstPairs:
-    """The worst pair over all inputs and over sensitive inputs. Several threads may add to it.
+    """The worst pair over all inputs and the worst pair over sensitive inputs, safe for threads.
 
     Args:
-        sensitive: Which inputs are sensitive, shape ``(inputs,)``.
+        sensitive: Whether each input is sensitive, shape ``(inputs,)``.
     """
 
     def __init__(self, sensitive: NDArray[np.bool_]) -> None:
@@ -69,11 +74,14 @@ class WorstPairs:
 
     @property
     def threshold(self) -> float:
-        """A pair with a smaller ratio changes nothing: the worst over sensitive inputs is never above the other."""
+        """Ratio below which a pair cannot change the result.
+
+        The worst ratio over sensitive inputs is never above the one over all inputs, so it is the threshold of both.
+        """
         return max(self.among_sensitive.ratio, 1e-9)
 
     def add_pairs(self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats) -> None:
-        """Takes the losses of some pairs into account; shapes ``(n,)``."""
+        """Include the losses of pairs; all arrays have shape ``(n,)``."""
         both = self.sensitive[first] & self.sensitive[second]
         with self._lock:
             self.overall = self.overall.include_pairs(losses, first, second, distances)
@@ -83,12 +91,15 @@ class WorstPairs:
 
 
 def find_sensitive_inputs(table: Table) -> NDArray[np.bool_]:
-    """Tells which inputs are sensitive under SanText+: never kept, ``<unk>`` too; shape ``(inputs,)``."""
+    """Return which inputs SanText+ always randomizes, ``<unk>`` included; shape ``(inputs,)``."""
     return np.append((table.roles & KEPT) == 0, True)
 
 
 def list_near_pairs(neighbors: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Returns pairs of near inputs in both orders: a good first guess makes the bound skip nearly all others."""
+    """Return pairs of near inputs in both orders.
+
+    Their losses are a good first threshold, which lets the search skip nearly all other pairs.
+    """
     near = neighbors[:, :_SEED_NEIGHBORS].astype(np.intp)
     first = np.repeat(np.arange(len(near)), near.shape[1])
     second = near.ravel()
@@ -104,13 +115,16 @@ _SCANNED_AT_ONCE = 512
 def find_worst_ratios(
     pair_scores: PairScores, table: Table, losses: Sequence[LossBounds], progress: Progress = ignore_progress
 ) -> list[WorstPairs]:
-    """Returns ``eps*`` of several mechanisms, over all ordered pairs: it can only overstate.
+    """Find ``eps*`` of several mechanisms over all ordered pairs; each result is an upper bound.
 
     Args:
         pair_scores: Scores of all pairs.
-        table: Their table: which inputs are near to one another, and which are sensitive.
-        losses: The mechanisms, on these scores.
-        progress: Called with inputs done.
+        table: Table of the mechanisms: neighbors and roles of inputs.
+        losses: Loss bounds of the mechanisms on these scores.
+        progress: Called with the number of inputs processed.
+
+    Returns:
+        The worst pairs of each mechanism.
     """
     sensitive = find_sensitive_inputs(table)
     searches = [_PairSearch(pair_scores, of_one, WorstPairs(sensitive)) for of_one in losses]
@@ -119,6 +133,7 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
+        """Search the pairs of a block for all mechanisms."""
         for search in searches:
             search.scan_outputs(block)
 
@@ -136,39 +151,43 @@ def find_worst_ratios(
 
 
 class _PairSearch:
-    """The search for the worst pair of one mechanism."""
+    """Search for the worst pair of one mechanism."""
 
     def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
         self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
         self.is_output = np.append(losses.channel.base > 0, False)
 
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
-        """Takes the bound of pairs whose first is an output as their loss."""
+        """Record upper bounds as the losses of pairs whose first input is an output."""
         apart = self.is_output[first] & (first != second)
         first, second = first[apart], second[apart]
         self.record_losses(first, second, self.pair_scores.scores[first, second].astype(np.int64) + 1)
 
     def record_losses(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
-        """Takes the bounds of pairs, given their differences of scores, as their losses; distances exact."""
+        """Record upper bounds of pairs with the given score differences; distances are exact."""
         distances = self.pair_scores.metric.scaled(self.pair_scores.metric.squared(first, second))
-        apart = distances > 0  # inputs at distance 0 have the same distances to all, so the same row
+        apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal rows
         losses = self.losses.bound_losses(first, second, differences)
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
-        """Covers all pairs ``(x, x')`` with ``x`` in the block and an output."""
+        """Search all pairs ``(x, x')`` whose ``x`` is in the block and is an output."""
         block = block[self.is_output[block]]
         row, second = np.nonzero(self.find_open_pairs(block))
         self.record_bounds(block[row], second)
 
     def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tells which pairs ``(x, x')`` of the ``x`` in a block with all ``x'`` may be worse than the worst so far.
+        """Return which pairs of ``x`` in a block and any ``x'`` may exceed the worst ratio so far.
 
-        ``d >= u / grid``, so a pair is not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``: one look-up.
+        Since ``d >= u / grid``, a pair does not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left
+        side is a table by score.
+
+        Returns:
+            Shape ``(block, inputs)``.
         """
         of_pairs = self.pair_scores.scores[block]
         scores = np.arange(self.pair_scores.largest + 1)
-        if of_pairs.size < len(scores):  # as in a small vocabulary: no look at scores that no pair has
+        if of_pairs.size < len(scores):  # small vocabulary: evaluate only scores that occur
             scores = np.unique(of_pairs)
         gain = np.zeros(self.pair_scores.largest + 1)
         gain[scores] = (
@@ -179,7 +198,7 @@ class _PairSearch:
 
 
 def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch], position: int) -> None:
-    """Covers all pairs ``(x, x')`` of one ``x`` that is not an output, for mechanisms with the same outputs."""
+    """Search all pairs of one input that is not an output, for mechanisms with equal outputs."""
     x = int(differences.inputs[position])
     pair_scores, upper = differences.pair_scores, differences.bound_row(position)
     all_inputs = np.arange(len(upper))
@@ -195,10 +214,12 @@ def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch]
 
 
 class ScoreDifferences:
-    """``n(x, x')``, the largest ``u(x', y) - u(x, y)`` over the outputs, for the inputs ``x`` that are not outputs.
+    """Largest score differences ``n(x, x')`` over outputs, for inputs that are not outputs.
 
-    It is about distances alone: what was found for one mechanism serves all that have the same outputs. A cheap upper
-    bound is made for all pairs of an ``x`` when they are first asked for, and the truth for single pairs on demand.
+    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``.
+
+    It depends on distances alone, so mechanisms with equal outputs share it. The first use of an ``x`` computes a
+    cheap upper bound for all its pairs; exact values are computed for single pairs on demand.
     """
 
     def __init__(self, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> None:
@@ -213,20 +234,25 @@ class ScoreDifferences:
 
     @classmethod
     def get_or_make(cls, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> "ScoreDifferences":
-        """Returns the differences for a set of outputs, shape ``(inputs,)``; an earlier search may have made them."""
+        """Return the differences for a set of outputs, cached by an earlier search if there was one.
+
+        Args:
+            pair_scores: Scores of all pairs; it holds the cache.
+            is_output: Whether each input is an output, shape ``(inputs,)``.
+        """
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))
 
     def bound_row(self, position: int) -> NDArray[np.int32]:
-        """Returns upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
+        """Return upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
         x = self.inputs[position]
-        if not self._exact[position, x]:  # also marks that the row is there
+        if not self._exact[position, x]:  # this entry also marks that the row is computed
             self._upper[position] = self._bound_differences(self.pair_scores.scores[x].astype(np.int32))
             self._upper[position, x] = 0
             self._exact[position, x] = True
         return self._upper[position]
 
     def compute_exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Returns the truth for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
+        """Return exact values for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
         scores = self.pair_scores.scores[self.inputs[position]].astype(np.int32)
         unknown = seconds[~self._exact[position, seconds]]
         for start in range(0, len(unknown), _SCANNED_AT_ONCE):
@@ -237,12 +263,15 @@ class ScoreDifferences:
         return self._upper[position, seconds]
 
     def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Bounds by one step more than the distance, or less: looks at the nearest outputs; the rest are farther."""
+        """Bound the differences of one input by at most its scores plus one.
+
+        The nearest outputs are compared exactly. All others are farther than those, which bounds them together.
+        """
         order = self._outputs[np.argsort(scores[self._outputs])]
         near, rest = order[:_NEAREST_OUTPUTS], order[_NEAREST_OUTPUTS:]
         upper = np.full(len(scores), np.iinfo(np.int32).min, dtype=np.int32)
         for start in range(0, len(near), 64):
-            part = near[start : start + 64]  # distances are symmetric: rows of the outputs, read along the file
+            part = near[start : start + 64]  # distances are symmetric: rows of outputs are contiguous in the file
             np.maximum(upper, (self.pair_scores.scores[part] - scores[part, None]).max(axis=0), out=upper)
         if len(rest):
             np.maximum(upper, self._farthest - scores[rest[0]], out=upper)

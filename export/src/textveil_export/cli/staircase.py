@@ -1,4 +1,4 @@
-"""The command that makes a staircase over the words of a finished bundle: ``textveil-export staircase``."""
+"""Define ``textveil-export staircase``, which builds a staircase over the words of a bundle."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,28 +22,28 @@ def staircase(
     output: NewBundle,
     vectors: Annotated[
         Path | None,
-        typer.Option(help="A vector for each word as text: GloVe, word2vec, fastText. Else the English ones."),
+        typer.Option(help="File with a vector for each word (GloVe, word2vec, fastText). Default: English ones."),
     ] = None,
     lists: Annotated[
-        str, typer.Option(help="english: the built-in list of words that never come out. none: no list.")
+        str, typer.Option(help="english: the built-in list of words that are never outputs. none: no list.")
     ] = "english",
-    name: Annotated[str | None, typer.Option(help="Name of the new bundle; by default that of its folder.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new bundle. Default: that of its folder.")] = None,
     license: Annotated[
-        str | None, typer.Option(help="SPDX license expression of the new bundle; that of BUNDLE if left out.")
+        str | None, typer.Option(help="SPDX license expression of the new bundle. Default: that of BUNDLE.")
     ] = None,
     attribution: Annotated[
         str | None,
-        typer.Option(help="Whose work the new bundle is; BUNDLE's and that of built-in lists if left out."),
+        typer.Option(help="Attribution of the new bundle. Default: that of BUNDLE and of built-in lists."),
     ] = None,
     names: Annotated[
-        Path | None, typer.Option(help="A folder of lists for the rung names, which the new bundle has too.")
+        Path | None, typer.Option(help="Folder of lists for the mode names, which are added to the new bundle.")
     ] = None,
     force: Force = False,
     *,
     options: StaircaseOptions,
     must_be: PinOptions,
 ) -> None:
-    """Build a bundle with a staircase alone, over the words of a finished one."""
+    """Build a bundle with only a staircase, over the words of a finished bundle."""
     check_lists_option(lists)
     names_lists = None if names is None else read_names_lists(names)
     opened = open_bundle(bundle, TextBundle, **must_be.pins)

@@ -1,4 +1,4 @@
-"""Groups of options of ``textveil-export table``: words and vectors, SanText, lists of words, and the card."""
+"""Define ``textveil-export table``, which builds a text bundle from words and vectors."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -41,27 +41,27 @@ LevelNumbers = dict[str, Decimal]
 
 @dataclass(frozen=True, kw_only=True)
 class WordSourceOptions:
-    """The words, and a vector for each."""
+    """Options of the words and their vectors."""
 
     heading: ClassVar[str] = "Words and vectors"
     encoder: Annotated[
-        str, typer.Option(help="minilm (the installed package), a model folder, or a model id on a hub.")
+        str, typer.Option(help="minilm (an installed package), a model folder, or a model id on a hub.")
     ] = word_vectors.DEFAULT_ENCODER
     vocabulary: Annotated[
         str,
         typer.Option(
-            help="english: the built-in word list. wordpiece: the encoder's own pieces with its input embeddings. "
-            "Or a file of words, one per line, most frequent first, run through the encoder one by one."
+            help="english: the built-in word list. wordpiece: the encoder's pieces and input embeddings. Or a file "
+            "with one word per line, most frequent first, which the encoder embeds one by one."
         ),
     ] = "english"
     vectors: Annotated[
         Path | None,
         typer.Option(help="A GloVe, word2vec or fastText text file; replaces encoder and vocabulary."),
     ] = None
-    max_words: Annotated[int, typer.Option(min=2, help="Most entries read from --vectors.")] = 30_000
+    max_words: Annotated[int, typer.Option(min=2, help="Largest number of entries read from --vectors.")] = 30_000
     corpus: Annotated[
         list[Path] | None,
-        typer.Option(help="Public text for frequency ranks (repeatable); else the order of the source counts."),
+        typer.Option(help="Public text for frequency ranks; repeatable. Default: the order of the source."),
     ] = None
 
     @property
@@ -75,11 +75,11 @@ class WordSourceOptions:
         return self.vectors is None and self.encoder == word_vectors.DEFAULT_ENCODER
 
     def read_words(self, santext: bool, progress: Progress) -> word_vectors.WordVectors:
-        """Reads the words and their vectors, in the order of their frequency.
+        """Read the words and their vectors in order of frequency.
 
         Args:
-            santext: Whether SanText is made: without it the built-in words need no encoder.
-            progress: Told how far it is.
+            santext: Whether SanText is built; otherwise the built-in words need no encoder.
+            progress: Called as stages advance.
         """
         if self.uses_english_words and not santext:
             source = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16, progress)
@@ -98,19 +98,19 @@ class WordSourceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SanTextOptions:
-    """What SanText's tables and levels are."""
+    """Options of the tables and levels of SanText."""
 
     heading: ClassVar[str] = "SanText"
     neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K
     exponent: Annotated[
         list[str] | None,
-        typer.Option(help="An exponent, strictest first (repeatable). Default: six levels fitted to the metric."),
+        typer.Option(help="Exponent of a level; repeatable, strictest first. Default: six levels fitted to the words."),
     ] = None
     certified_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated targets, strictest first: exponents are searched whose "
-            "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
+            help="Comma-separated targets, strictest first. Exponents are searched whose epsilon, certified over all "
+            "pairs, is at most the target; the certificate is written too. Takes minutes."
         ),
     ] = None
     flatten_to: Annotated[
@@ -118,25 +118,27 @@ class SanTextOptions:
         typer.Option(
             min=1,
             max=2,
-            help="With --certified-epsilon: certified epsilon over exponent that base measures aim for. 1: as flat as "
-            "can be. Where some words are crowded (WordPieces: 1.25) more starves fewer of them.",
+            help="With --certified-epsilon: target ratio of certified epsilon to exponent. 1 makes normalizers as even "
+            "as possible; a larger ratio (WordPieces: 1.25) leaves more probability to words in crowded places.",
         ),
     ] = 1.0
     default_epsilon: Annotated[
-        str | None, typer.Option(help="Epsilon of the level used when a user names none; the middle one if left out.")
+        str | None, typer.Option(help="Epsilon of the level for users who choose none. Default: the middle one.")
     ] = None
     statistics: Annotated[
-        bool, typer.Option(help="Measure what the levels do to words, for textveil levels; minutes.")
+        bool, typer.Option(help="Measure what the levels do to words, for textveil levels. Takes minutes.")
     ] = True
 
     def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:
-        """Returns exponents or targets by the epsilon that levels are called by, and that of the default level.
+        """Return exponents by level name, targets by level name, and the name of the default level.
+
+        Exponents or targets are ``None`` if the option is not given. A level is named by its epsilon.
 
         Raises:
-            ExportError: They do not go together.
+            ExportError: The options conflict.
         """
         if self.exponent and self.certified_epsilon is not None:
-            raise ExportError("--exponent and --certified-epsilon exclude each other")
+            raise ExportError("pass either --exponent or --certified-epsilon, not both")
         exponents = (
             {_format_epsilon(2 * one): one for one in _parse_ascending(self.exponent)} if self.exponent else None
         )
@@ -151,19 +153,19 @@ class SanTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WordPolicyOptions:
-    """Which words are sensitive, and which never come out."""
+    """Options of sensitive words and of words that are never outputs."""
 
     heading: ClassVar[str] = "Lists of words"
-    share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9
+    share: Annotated[float, typer.Option(help="Share of the words, the rarest ones, that is sensitive (w).")] = 0.9
     lists: Annotated[
         str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
     ] = "english"
     deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None
     allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None
-    never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None
+    never_output: Annotated[list[Path] | None, typer.Option(help="More words that are never outputs.")] = None
 
     def make_policy(self) -> WordPolicy:
-        """Returns the sets of words.
+        """Return the word sets.
 
         Raises:
             ExportError: A list cannot be used.
@@ -179,7 +181,10 @@ class WordPolicyOptions:
         )
 
     def report_matches(self, bundle: TextBundle) -> None:
-        """Says how many words of a list the vocabulary has: a list that names none of it must not pass in silence."""
+        """Print how many words of each given list are in the vocabulary.
+
+        The user must notice a list without effect.
+        """
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
             if words := _read_entries(paths):
                 matches = sum(word_vectors.make_lookup_key(word) in bundle.ids for word in words)
@@ -188,35 +193,37 @@ class WordPolicyOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextCardOptions:
-    """What the bundle says of itself."""
+    """Options of the card."""
 
     heading: ClassVar[str] = "Name and license"
-    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
+    name: Annotated[str | None, typer.Option(help="Name of the bundle. Default: that of the output folder.")] = None
     license: Annotated[
-        str | None, typer.Option(help="SPDX license expression of the bundle; Apache-2.0 for the default encoder only.")
+        str | None,
+        typer.Option(help="SPDX license expression of the bundle. Default: known for the default encoder only."),
     ] = None
-    attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = ""
+    attribution: Annotated[str, typer.Option(help="Authors and sources of the vectors and words.")] = ""
 
 
 def _read_entries(paths: list[Path] | None) -> frozenset[str]:
+    """Read the entries of several lists."""
     return frozenset(word for path in paths or [] for word in word_vectors.read_list(path))
 
 
 def _format_epsilon(epsilon: Decimal) -> str:
-    """Returns what a level is called by."""
+    """Return the name of a level."""
     return f"{epsilon.normalize():f}"
 
 
 def _parse_ascending(options: list[str]) -> list[Decimal]:
-    """Returns numbers above 0, each larger than the one before."""
+    """Parse positive numbers, each larger than the one before."""
     try:
         numbers = [Decimal(option.strip()) for option in options]
     except InvalidOperation:
         numbers = [Decimal("NaN")]
     if not all(number.is_finite() and number > 0 for number in numbers):
-        raise ExportError("a level takes a number above 0")
+        raise ExportError("the number of a level must be above 0")
     if sorted(set(numbers)) != numbers:
-        raise ExportError("levels must come strictest first: numbers ascending")
+        raise ExportError("list levels strictest first: numbers must ascend")
     return numbers
 
 
@@ -225,11 +232,11 @@ DEFAULT_MECHANISMS = "staircase,santext"
 
 @dataclass(frozen=True, kw_only=True)
 class TableArguments:
-    """Everything that the command line says."""
+    """All arguments of the command."""
 
     output: NewBundle
     mechanisms: Annotated[
-        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
+        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). A staircase needs words.")
     ] = DEFAULT_MECHANISMS
     force: Force = False
     source: WordSourceOptions
@@ -240,35 +247,37 @@ class TableArguments:
     ray: RayOptions
     workers: Annotated[
         int | None,
-        typer.Option(min=1, rich_help_panel=RayOptions.heading, help="With --ray: processes; all cores if left out."),
+        typer.Option(
+            min=1, rich_help_panel=RayOptions.heading, help="With --ray: number of processes. Default: one per core."
+        ),
     ] = None
 
     @property
     def chosen_mechanisms(self) -> tuple[str, ...]:
-        """The mechanisms that are made."""
+        """The mechanisms to build."""
         return _parse_mechanisms(self.mechanisms, self.source.vocabulary)
 
     def check_options(self) -> None:
-        """Raises ``ExportError`` for options that do not go together."""
+        """Raise ``ExportError`` for options that conflict."""
         source, mechanisms = self.source, self.chosen_mechanisms
         if "staircase" not in mechanisms and self.staircase.has_lists:
-            raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
+            raise ExportError("--function-words, --kind and --word-frequencies need --mechanisms staircase")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):
-            raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
+            raise ExportError("--vectors replaces --encoder and --vocabulary: pass one or the other")
         if self.output.exists() and not self.force:
-            raise ExportError("the output folder exists (use --force)")
+            raise ExportError("the output folder exists: choose another -o, or use --force")
         if not self.ray.ray and (self.ray.ray_address is not None or self.workers is not None):
-            raise ExportError("--ray-address and --workers go with --ray")
+            raise ExportError("--ray-address and --workers require --ray")
         if self.ray.ray and mechanisms != ("staircase",):
-            raise ExportError("--ray makes staircases: --mechanisms staircase")
+            raise ExportError("--ray builds only staircases: pass --mechanisms staircase")
 
     def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
-        """Returns everything that decides the bundle besides its source.
+        """Return the recipe of the bundle.
 
         Raises:
-            ExportError: Options do not go together, or a list cannot be used.
+            ExportError: Options conflict, or a list cannot be used.
         """
         levels, targets, default_level = self.santext.parse_levels()
         staircase = self._make_staircase_recipe(policy)
@@ -295,6 +304,7 @@ class TableArguments:
         )
 
     def _make_staircase_recipe(self, policy: WordPolicy) -> StaircaseRecipe | None:
+        """Return the recipe of the staircase, if there is one."""
         if "staircase" not in self.chosen_mechanisms:
             return None
         english = self.source.uses_english_words
@@ -302,7 +312,7 @@ class TableArguments:
         return self.staircase.make_recipe(vectors, english=english, never_output=policy.never_output)
 
     def _collect_credits(self, staircase: bool) -> tuple[list[str], str]:
-        """Whose work the bundle derives from, and its license."""
+        """Return the credits of the attribution, and the license."""
         english_lists_used = staircase and self.staircase.function_words is None
         credits = {
             MINILM_CREDIT: self.source.uses_default_encoder and "santext" in self.chosen_mechanisms,
@@ -317,7 +327,7 @@ class TableArguments:
 
 
 def table(options: TableArguments) -> None:
-    """Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets."""
+    """Build a text bundle from words and vectors: a staircase, SanText, or both."""
     options.check_options()
     recipe = options.make_recipe(options.policy.make_policy())
     with progress_bars() as progress, ExitStack() as stack:
@@ -342,11 +352,12 @@ def table(options: TableArguments) -> None:
 
 
 def _parse_mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
+    """Parse ``--mechanisms``."""
     mechanisms = tuple(name.strip() for name in names.split(","))
     if set(mechanisms) - {"staircase", "santext"} or len(set(mechanisms)) != len(mechanisms):
-        raise ExportError("--mechanisms takes staircase, santext or both, each once")
+        raise ExportError("--mechanisms must be staircase, santext or both, each once")
     if vocabulary == "wordpiece":
         if names != DEFAULT_MECHANISMS and "staircase" in mechanisms:
-            raise ExportError("the staircase is for words: leave it out with --vocabulary wordpiece")
+            raise ExportError("a staircase needs words: with --vocabulary wordpiece pass --mechanisms santext")
         return ("santext",)
     return mechanisms

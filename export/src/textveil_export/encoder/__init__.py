@@ -1,4 +1,4 @@
-"""From a trained checkpoint to a bundle that ``textveil.Encoder`` loads."""
+"""Build encoder bundles, which ``textveil.Encoder`` loads, from trained checkpoints."""
 
 from textveil_export.encoder.pooled_model import PooledModel, export_onnx_parts
 

@@ -1,4 +1,4 @@
-"""From a checkpoint to the contents of an encoder bundle: export, int8, gates; what ships is measured here."""
+"""Build an encoder bundle from a checkpoint: export, quantize, check and measure it."""
 
 import importlib.metadata
 import json
@@ -29,35 +29,35 @@ from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference, ex
 from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
 from textveil_export.progress import Progress, ignore_progress
 
-#: Most bytes of a bundle, all files together.
+#: Largest size of a bundle in bytes, all files together.
 MAX_BYTES = 25_000_000
-#: The column of figures measured elsewhere that no accuracy may exceed.
+#: Column of external figures that no accuracy may exceed.
 CEILING_COLUMN = "ceiling"
-#: Every int8 recipe that was tried, with its figures.
+#: File with the figures of all int8 recipes.
 RECIPES_FILE = "int8_recipes.json"
-#: Kept free for the manifest and the card.
+#: Bytes reserved for the manifest and the card.
 RESERVED_BYTES = 40_000
 _PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderBuildSettings:
-    """Everything that decides an encoder bundle besides its checkpoint.
+    """Settings of an encoder bundle, besides its checkpoint.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        data: Labeled text for recipes, gates and the card; public.
-        levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
-        default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
-        delta: Delta of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
-        grid: Integer steps per unit; ``choose_grid`` if ``None``.
-        keep_pieces: How many pieces stay, or ``None``.
-        vocabulary_from: Public text to choose pieces by, or ``None``.
-        sample: How many texts int8 recipes are measured on, where there are so many.
-        measured: A file of figures measured elsewhere, for the card, or ``None``.
+        data: Public labeled texts for recipes, gates and the card.
+        levels: Epsilons of the whole text, decimal strings; ``None`` for those of the checkpoint.
+        default_level: Level for users who choose none; ``None`` for ``"4"``, or the middle one.
+        delta: Delta of the mode ``l2``, a decimal string; ``None`` for that of the checkpoint.
+        grid: Integer steps per unit; ``None`` for ``choose_grid``.
+        keep_pieces: Number of WordPieces to keep, or ``None``.
+        vocabulary_from: Public text that selects WordPieces, or ``None``.
+        sample: Number of texts on which int8 recipes are measured.
+        measured: File of external figures for the card, or ``None``.
         license: SPDX expression of the bundle.
-        attribution: Whose work it is derived from.
-        recipes: Ways to quantize that are tried.
+        attribution: Authors and sources of the model.
+        recipes: int8 recipes to try, in order of preference.
     """
 
     name: str
@@ -77,12 +77,12 @@ class EncoderBuildSettings:
 
 @dataclass(frozen=True)
 class EncoderContents:
-    """An encoder bundle in memory.
+    """Content of an encoder bundle.
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
-        release: The manifest's ``release``: what decides what a device releases, besides model and vocabulary.
-        manifest: ``manifest.json`` without that and ``files``.
+        release: Manifest entry ``release``: all settings of the release, besides model and vocabulary.
+        manifest: ``manifest.json`` without ``release`` and ``files``.
     """
 
     files: dict[str, bytes]
@@ -93,18 +93,18 @@ class EncoderContents:
 def build_encoder(
     folder: Path, settings: EncoderBuildSettings, scratch: Path, progress: Progress = ignore_progress
 ) -> EncoderContents:
-    """Exports a checkpoint, quantizes it in every way there is, and keeps the first in order that passes the gates.
+    """Export a checkpoint, quantize it by each recipe, and select the first that passes.
 
     Args:
         folder: The checkpoint.
-        settings: What the bundle is to be.
-        scratch: An empty folder for graphs; the caller removes it.
+        settings: Settings of the bundle.
+        scratch: An empty folder for graphs, which the caller removes.
         progress: Called as stages advance.
 
     Raises:
-        CheckpointError, SourceError: An input cannot be used.
+        EncoderCheckpointError, SourceError: An input cannot be used.
         OptionError, ExportError: The settings do not fit the checkpoint.
-        GateError: What would ship is not good, not small or not bounded enough.
+        GateError: No quantized model is accurate, small and bounded enough.
     """
     original = load_checkpoint(folder)
     levels = make_release_levels(original, settings)
@@ -136,10 +136,10 @@ def build_encoder(
     )
     order = select_candidates(candidates, room)
     if not order:
-        smallest = min(found.model_bytes for found in candidates.values())
+        smallest = min(candidate.model_bytes for candidate in candidates.values())
         raise SizeError(
-            f"the smallest graph has {smallest / 1e6:.1f} MB, and {room / 1e6:.1f} MB are left for it: "
-            "use a smaller encoder or keep fewer pieces"
+            f"the smallest graph has {smallest / 1e6:.1f} MB (at most {room / 1e6:.1f} MB): "
+            "use a smaller encoder or lower --keep-pieces"
         )
     refusals: list[str] = []
     for candidate in order:
@@ -152,7 +152,7 @@ def build_encoder(
             continue
         break
     else:
-        raise AccuracyError(f"{refusals[0]} ({len(refusals)} int8 recipes tried)")
+        raise AccuracyError(f"{refusals[0]} ({len(refusals)} int8 recipes tried): train longer or use another encoder")
     if external is not None:
         check_ceiling(report, external["columns"].get(CEILING_COLUMN, {}))
     manifest = {
@@ -186,7 +186,7 @@ def build_encoder(
         "data": settings.data.name,
         "texts": len(sample.ids),
         "processor": describe_processor(),
-        "candidates": [found.as_json() for found in candidates.values()],
+        "candidates": [candidate.as_json() for candidate in candidates.values()],
         "refused": refusals,
     }
     files = {
@@ -199,11 +199,13 @@ def build_encoder(
 
 
 def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) -> tuple[ReleaseParameters, ...]:
-    """Returns release parameters of every level, epsilon ascending; the noise of each has been built once.
+    """Return the release parameters of each level, epsilon ascending.
+
+    The noise of each level is constructed once, which validates it.
 
     Raises:
         OptionError: A level, delta or the grid is out of range.
-        ExportError: A level occurs twice, or delta is given to a mode without one.
+        ExportError: A level occurs twice, or delta is given to a mode without delta.
     """
     grid = settings.grid or choose_grid(checkpoint)
     delta = settings.delta or checkpoint.delta
@@ -214,16 +216,16 @@ def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) 
     ]
     levels.sort(key=lambda level: level.exact_epsilon)
     if len({level.exact_epsilon for level in levels}) != len(levels):
-        raise ExportError("a level occurs twice")
+        raise ExportError("a level occurs twice: remove it from --levels")
     for level in levels:
         Releaser(level)
     return tuple(levels)
 
 
 def choose_grid(checkpoint: Checkpoint) -> int:
-    """Returns 1024 steps per unit; for ``box`` fewer: 64, or 16 beyond 64 coordinates.
+    """Return the default number of steps per unit: 1024, and 64 or 16 for the mode ``box``.
 
-    The noise of ``box`` spans many more units.
+    The noise of ``box`` spans many more units, so a coarser grid suffices.
     """
     if checkpoint.mode != BOX:
         return 1024
@@ -231,13 +233,13 @@ def choose_grid(checkpoint: Checkpoint) -> int:
 
 
 def read_external_figures(path: Path) -> dict[str, Any]:
-    """Reads figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
+    """Read figures that were measured elsewhere, such as a ceiling by epsilon.
 
-    A JSON object with ``columns``, an object from a column's title to an object from epsilon (a decimal string) to a
+    The file is a JSON object with ``columns``, an object from title to an object from epsilon (a decimal string) to a
     number, and optionally ``notes``, a list of strings.
 
     Raises:
-        SourceError: The file is something else.
+        SourceError: The file has another format.
     """
     try:
         content = json.loads(path.read_bytes().decode("utf-8"))
@@ -246,21 +248,23 @@ def read_external_figures(path: Path) -> dict[str, Any]:
         for title, figures in columns.items():
             sound = sound and bool(title) and all(type(figure) in (int, float) for figure in figures.values())
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise SourceError(f"{path.name}: is not a file of measured figures") from error
+        raise SourceError(f"{path.name}: must be JSON {{columns: {{TITLE: {{EPSILON: SHARE}}}}}}") from error
     if not sound:
-        raise SourceError(f"{path.name}: is not a file of measured figures")
+        raise SourceError(f"{path.name}: must be JSON {{columns: {{TITLE: {{EPSILON: SHARE}}}}, notes: [TEXT]}}")
     return {"columns": columns, "notes": notes}
 
 
 def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
+    """Return the requested level, or "4", or the middle one."""
     if requested is None:
         return "4" if "4" in levels else levels[len(levels) // 2]
     if requested not in levels:
-        raise ExportError("the default level is not one of the levels")
+        raise ExportError("the default level is not one of the levels: correct --default-level")
     return requested
 
 
 def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
+    """Return the manifest entry about the origin of the model."""
     trimmed = len(shipped.vocabulary) < len(original.vocabulary)
     recipe = original.record.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}

@@ -1,4 +1,7 @@
-"""The cost of a bundle on a device: memory of a process that encodes, and time as a ratio to torch in one run."""
+"""Measure the cost of a bundle on a device: memory, and speed relative to PyTorch.
+
+Times depend on the processor, so they are ratios within one run, published with ``describe_processor``.
+"""
 
 import json
 import platform
@@ -20,7 +23,7 @@ from textveil_export.errors import ExportError
 TIMED_LENGTHS = (16, 32, 64, 128)
 _CALLS = 11
 
-# Peak memory is read from the kernel: the rusage of a child begins at what its parent had.
+# Peak memory is read from the kernel, since the rusage of a child starts at the peak of its parent.
 _MEMORY_SCRIPT = """
 import json, pathlib, resource, sys
 from textveil import Encoder
@@ -43,7 +46,7 @@ print(json.dumps({"resident_mb": round(resident / 1e6, 1), "peak_mb": round(peak
 
 @contextmanager
 def use_one_thread() -> Iterator[None]:
-    """Lets torch compute on one thread, as a device's session does."""
+    """Let PyTorch compute on one thread, as a device's session does."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -54,12 +57,14 @@ def use_one_thread() -> Iterator[None]:
 
 @use_one_thread()
 def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: Checkpoint) -> dict[str, float]:
-    """Measures how many times as fast as torch in float32 a graph is, by number of tokens; both take turns.
+    """Measure how many times as fast as PyTorch in float32 a graph is, by number of tokens.
+
+    Both run alternately, and the best of several calls counts.
 
     Args:
         graph: The graph as a device runs it.
-        reference: The same function by torch.
-        checkpoint: Says how long texts may be.
+        reference: The same function in PyTorch.
+        checkpoint: The encoder, for its longest input.
     """
     ratios = {}
     for tokens in TIMED_LENGTHS:
@@ -76,14 +81,14 @@ def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: 
 
 
 def measure_memory(bundle: Path, identity: str) -> dict[str, Any]:
-    """Measures a bundle that lies on the disk.
+    """Measure the memory of a process that loads a bundle and encodes texts.
 
     Args:
-        bundle: Its folder.
-        identity: The bundle's.
+        bundle: Folder of the bundle.
+        identity: Identity of the bundle.
 
     Returns:
-        ``resident_mb`` and ``peak_mb``: memory of that process in megabytes (10^6 bytes), Python included.
+        ``resident_mb`` and ``peak_mb`` in megabytes (10^6 bytes), Python included.
 
     Raises:
         ExportError: The process failed.
@@ -91,17 +96,17 @@ def measure_memory(bundle: Path, identity: str) -> dict[str, Any]:
     command = [sys.executable, "-c", _MEMORY_SCRIPT, str(bundle), json.dumps(TIMED_LENGTHS), identity]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ExportError("the encoder could not be run in a process of its own")
+        raise ExportError("the encoder failed in a separate process: check free memory")
     return json.loads(done.stdout)
 
 
-#: Features that decide how fast int8 products are.
+#: Processor features that determine the speed of int8 products.
 PROCESSOR_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
 _CPUINFO = Path("/proc/cpuinfo")
 
 
 def describe_processor() -> str:
-    """Returns the architecture and those of ``PROCESSOR_FEATURES`` that the processor has."""
+    """Return the architecture, and on Linux which of ``PROCESSOR_FEATURES`` the processor has."""
     features: set[str] = set()
     try:
         for line in _CPUINFO.read_text("utf-8").splitlines():

@@ -1,8 +1,9 @@
-"""Ways to make an encoder's graph int8.
+"""Quantize an encoder's graph to int8 by several recipes, and measure each on real texts.
 
-Weights become 8-bit integers, activations are quantized while the model runs. The head stays float32: it is a
-hundredth of the file, and everything the vector can lose is lost there. Products of two activations inside attention
-stay float32 too, except in the candidates that show what they cost.
+Weights become 8-bit integers; activations are quantized at run time. The head remains float32: it is a hundredth of the
+file and the most sensitive part. Products of two activations inside attention also remain float32, except in the
+candidates that show their effect. Measurements are recorded only: a fixed order and the gates decide which recipe
+ships.
 """
 
 import logging
@@ -31,14 +32,14 @@ _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
 @dataclass(frozen=True, kw_only=True)
 class Int8Recipe:
-    """One way to quantize.
+    """One way to quantize a graph.
 
     Attributes:
-        weights: ``s8`` or ``u8``.
-        per_channel: One scale for every output of a matrix, instead of one for the whole of it.
+        weights: Type of the weights, ``s8`` or ``u8``.
+        per_channel: One scale per output of a matrix, instead of one per matrix.
         reduce_range: Use 7 bits, for processors whose 8-bit products saturate.
-        embeddings: ``row``: int8 with one scale for every piece; ``tensor``: one scale for all; ``float32``: as is.
-        attention: Whether products of two activations are quantized as well.
+        embeddings: ``row``: int8 with one scale per piece; ``tensor``: one scale for all; ``float32``: unchanged.
+        attention: Whether products of two activations are quantized too.
         tool: ``onnxruntime`` or ``optimum``.
     """
 
@@ -51,17 +52,17 @@ class Int8Recipe:
 
     @property
     def name(self) -> str:
-        """A short name for tables."""
+        """Short name for tables."""
         parts = [self.weights, "channel" if self.per_channel else "tensor", "7 bit" if self.reduce_range else ""]
         parts += [f"embeddings {self.embeddings}", "attention" if self.attention else ""]
         return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
 
 
-#: All candidates, the preferred one first. One scale for every output of a matrix comes before one for the whole of it,
-#: which deviates two to four times as much; s8 before u8, whose kernels are slow; 7 bits before 8, since 7 bits cannot
-#: saturate on any processor and run at full speed on all. Then one thing at a time against the 8-bit s8 recipe; those
-#: with quantized attention products are measured for comparison only. The order rests on the measurements in
-#: docs/decisions/0009-encoder-export.md. It is fixed: what ships must not depend on the clock of the exporting machine.
+#: All candidates, the preferred one first. One scale per output comes before one per matrix, which deviates two to four
+#: times as much; s8 before u8, whose kernels are slow; 7 bits before 8, since 7 bits never saturate and are as fast.
+#: The remaining candidates change one property of the 8-bit s8 recipe each; those with quantized attention are measured
+#: for comparison only. The order follows measurements in docs/decisions/0009-encoder-export.md. It is fixed, so that
+#: the result does not depend on the clock of the exporting machine.
 RECIPES: tuple[Int8Recipe, ...] = (
     *(
         Int8Recipe(weights=w, per_channel=c, reduce_range=r)
@@ -78,15 +79,15 @@ RECIPES: tuple[Int8Recipe, ...] = (
 
 
 def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
-    """Writes the int8 graph of a recipe.
+    """Write the int8 graph of a recipe.
 
     Args:
         source: The float32 graph.
-        recipe: How to quantize.
-        target: The file to write.
+        recipe: The recipe.
+        target: File to write.
 
     Raises:
-        ExportError: The packages of the ``encoder`` extra are missing.
+        ExportError: The packages of the extra ``encoder`` are missing.
     """
     with _silence_quantizers():
         (_quantize_with_optimum if recipe.tool == "optimum" else _quantize_with_onnxruntime)(source, recipe, target)
@@ -98,11 +99,12 @@ def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
 
 
 def make_graph_name(recipe: Int8Recipe) -> str:
-    """Returns file name of a candidate."""
+    """Return the file name of a candidate."""
     return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
 
 
 def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    """Quantize a graph with onnxruntime."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
@@ -118,12 +120,13 @@ def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -
 
 
 def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    """Quantize a graph with Optimum."""
     try:
         from optimum.onnxruntime import ORTQuantizer
         from optimum.onnxruntime.configuration import AutoQuantizationConfig
     except ImportError as error:
         raise ExportError(
-            "optimum is missing: "
+            "the package optimum-onnx is missing: "
             "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
         ) from error
     configuration = AutoQuantizationConfig.avx512_vnni(
@@ -138,14 +141,15 @@ def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> No
 
 
 def _list_operators(recipe: Int8Recipe) -> list[str]:
+    """Return the operators to quantize."""
     return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
 
 
 def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
-    """Nodes that stay float32: the head, and products of two activations."""
+    """Return the nodes that remain float32: the head, and products of two activations."""
     graph = onnx.load(source).graph
     stored = {tensor.name for tensor in graph.initializer}
-    # Quantizers turn a Gemm into a MatMul of this name before they look at the list.
+    # Quantizers replace a Gemm by a MatMul of this name before they apply the list.
     excluded = [f"{node.name}_MatMul" for node in graph.node if node.op_type == "Gemm"]
     excluded += [node.name for node in graph.node if node.name.startswith(_HEAD)]
     if not recipe.attention:
@@ -154,9 +158,9 @@ def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
 
 
 def _quantize_embeddings(model: onnx.ModelProto) -> None:
-    """Replaces the float32 embeddings by int8 rows with one float32 scale each: row = scale * integers.
+    """Replace the float32 embeddings by int8 rows with one float32 scale each.
 
-    A gathered row is cast and multiplied by its gathered scale; the largest element of a row becomes 127.
+    The graph gathers a row, casts it and multiplies it by its scale. The largest element of a row becomes 127.
     """
     graph = model.graph
     (matrix,) = [tensor for tensor in graph.initializer if tensor.name == _EMBEDDINGS]
@@ -183,7 +187,7 @@ def _quantize_embeddings(model: onnx.ModelProto) -> None:
 
 @contextmanager
 def _silence_quantizers() -> Iterator[None]:
-    """Quantizers advise on the root logger; what they advise has been measured."""
+    """Suppress advice that quantizers log on the root logger."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -194,26 +198,26 @@ def _silence_quantizers() -> Iterator[None]:
 
 _TIMED_TEXTS, _ROUNDS = 11, 4
 
-#: Texts that recipes are measured on, at least, where there are so many.
+#: Number of texts on which recipes should be measured at least.
 MIN_SAMPLE = 1000
 
-#: A candidate: how it is made, and whether the session key ``session.x64quantprecision`` is on.
+#: A candidate: a recipe, and whether the session key ``session.x64quantprecision`` is on.
 RecipeKey = tuple[Int8Recipe, bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeMeasurement:
-    """A candidate and what it does on real texts, without noise, against the float32 graph.
+    """Measurements of a candidate on real texts, without noise, against the float32 graph.
 
     Attributes:
-        recipe: How it was made.
+        recipe: The recipe.
         precise: Whether the session key ``session.x64quantprecision`` was on.
         model_bytes: Size of the graph.
         deviation_mean: Mean over texts of |f_int8(x) - f(x)|_1, where |f(x)|_1 is at most the radius (``l1``).
-        deviation_p99: 99th percentile of it.
+        deviation_p99: 99th percentile of this distance.
         accuracy: Share of texts classified correctly without noise.
-        agreement: Share of texts that get the same label as in float32.
-        speed: How many times as fast as torch in float32 it is on a text of median length, in turns on one core.
+        agreement: Share of texts with the same label as in float32.
+        speed: Speed relative to PyTorch in float32 on a text of median length, run alternately on one core.
     """
 
     recipe: Int8Recipe
@@ -226,7 +230,7 @@ class RecipeMeasurement:
     speed: float
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the figures with a name, for the manifest."""
+        """Return the figures by name, for the manifest."""
         return {
             "recipe": self.recipe.name,
             "x64quantprecision": self.precise,
@@ -250,20 +254,20 @@ def measure_recipes(
     recipes: Sequence[Int8Recipe] = RECIPES,
     progress: Progress = ignore_progress,
 ) -> dict[RecipeKey, RecipeMeasurement]:
-    """Makes and measures candidates.
+    """Quantize a graph by each recipe and measure the candidates.
 
     Args:
         source: The float32 graph.
-        texts: Real texts; ``MIN_SAMPLE`` of them are meant.
+        texts: Real texts, ``MIN_SAMPLE`` or more.
         classifier: The server's classifier.
-        epsilon: The whole-text epsilon that the classifier is told: the largest level, since no noise is added.
-        folder: Where the graphs go, by ``make_graph_name``.
-        reference: The same function by torch: times are ratios to it.
+        epsilon: Epsilon that the classifier receives as input; pass the largest level, since no noise is added.
+        folder: Folder of the graphs, named by ``make_graph_name``.
+        reference: The same function in PyTorch, for relative times.
         recipes: The candidates.
-        progress: Called after every candidate.
+        progress: Called after each candidate.
 
     Returns:
-        By recipe and by the session key; the key is switched off for candidates with s8 weights of 8 bits only.
+        Measurements by recipe and session key. Candidates with 8-bit s8 weights are measured with the key on and off.
     """
     expected = compute_vectors(DeviceSession(source), texts)
     expected_labels = classify_vectors(classifier, expected, epsilon)
@@ -296,15 +300,15 @@ def measure_recipes(
 
 
 def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
-    """Returns the candidates that fit, in the order in which the gates try them: the one of the recipes (``RECIPES``).
+    """Return the candidates that fit, in the order of ``RECIPES``.
 
-    Figures decide nothing here. The first candidate that the accuracy gate lets pass ships. The choice depends neither
-    on time nor on chance, and on the processor only where the accuracy of one recipe does. Candidates with quantized
-    attention products are there for comparison only.
+    Measurements do not affect the order. The first candidate that passes the accuracy gate ships, so the choice depends
+    neither on time nor on chance, and on the processor only if the accuracy of a recipe does. Candidates with quantized
+    attention products are excluded.
 
     Args:
-        measured: What ``measure`` returned, the preferred recipe first; the session key is as devices set it.
-        room: Bytes that the graph may take.
+        measured: Result of ``measure_recipes``, with the session key on as on devices.
+        room: Largest size of the graph in bytes.
     """
     return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]
 
@@ -313,9 +317,11 @@ def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -
 def _measure_speeds(
     sessions: dict[RecipeKey, DeviceSession], reference: VectorFunction, texts: LabeledTexts
 ) -> dict[RecipeKey, float]:
-    """Returns how many times as fast as torch each candidate is: median over texts of the best of some rounds.
+    """Return the speed of each candidate relative to PyTorch, the median over texts.
 
-    Candidates and torch take turns, so that whatever else the machine does hits them alike.
+    The best of several rounds counts for each text.
+
+    Candidates and PyTorch run alternately, so that other load affects all alike.
     """
     runs: dict[RecipeKey | None, VectorFunction] = {None: reference, **sessions}
     best = {key: np.full(len(texts.ids), np.inf) for key in runs}

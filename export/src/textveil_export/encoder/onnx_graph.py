@@ -1,4 +1,9 @@
-"""An ONNX graph run as a device runs it: one text at a time, unpadded, one thread."""
+"""Export a trained encoder as an ONNX graph, check it, and run it as a device does.
+
+The graph contains BERT, mean pooling, head and bound, up to the vector before the noise. Optimum exports it from a
+wrapped model with a configuration of its own (docs/decisions/0009-encoder-export.md). Batch 1, unpadded, as on a
+device.
+"""
 
 import logging
 import warnings
@@ -14,18 +19,18 @@ from transformers import BertModel, BertPreTrainedModel
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.errors import ExportError, GateError, ParityError
 
-#: Session key under which s8 weights do not saturate on x86 processors without VNNI instructions (AVX2 alone, say).
-#: Without the key such a processor adds pairs of 8-bit products in 16 bits and cuts off what is too large: vectors from
-#: 8-bit s8 weights differ from those of other processors and are less accurate. With it, as on devices, they agree.
+#: Session key that prevents saturation of s8 weights on x86 processors without VNNI instructions.
+#: Without the key such a processor adds pairs of 8-bit products in 16 bits and clips large sums, so vectors from
+#: 8-bit s8 weights are less accurate and differ from those of other processors. Devices set the key.
 PRECISION = "session.x64quantprecision"
 
 
 class DeviceSession:
-    """An onnxruntime session with the settings of a device.
+    """An onnxruntime session with the settings of a device: one thread, one text at a time.
 
     Args:
         model: An ONNX file, or its bytes.
-        precise: The value of ``session.x64quantprecision``; devices set it.
+        precise: Value of the session key ``session.x64quantprecision``; devices set it.
 
     Raises:
         ExportError: onnxruntime is missing or refuses the graph.
@@ -36,7 +41,7 @@ class DeviceSession:
             import onnxruntime
         except ImportError as error:
             raise ExportError(
-                "onnxruntime is missing: "
+                "the package onnxruntime is missing: "
                 "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
             ) from error
         options = onnxruntime.SessionOptions()
@@ -48,36 +53,36 @@ class DeviceSession:
         source = str(model) if isinstance(model, Path) else model
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's own errors have no common base but this one
-            raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__})") from error
+        except Exception as error:  # onnxruntime's errors have no other common base
+            raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__}): check its version") from error
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Returns the representation of one text: ids of shape (tokens,), [CLS] and [SEP] included, to shape (k,)."""
+        """Return the vector of one text, shape (k,), from its ids, shape (tokens,)."""
         batch = np.asarray(ids, dtype=np.int64)[None]
         (vectors,) = self._session.run(["representation"], {"input_ids": batch, "attention_mask": np.ones_like(batch)})
         return np.asarray(vectors, dtype=np.float32)[0]
 
 
 INPUTS, OUTPUT, OPSET = ("input_ids", "attention_mask"), "representation", 18
-#: Largest difference of any coordinate between the graph and torch, both in float32.
+#: Largest allowed difference of a coordinate between the graph and PyTorch, both in float32.
 TOLERANCE = 2e-5
-#: Lengths at which it is measured.
+#: Text lengths in pieces at which this difference is measured.
 PARITY_LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
 _TINY = 1e-30
 
 
-#: Most multiplications that a device is asked for, for one text.
+#: Largest number of multiplications for one text.
 MAX_MULTIPLICATIONS = 1 << 35
-#: The mode of a vector without a bound.
+#: Mode of a vector without a bound.
 NO_BOUND = "none"
 
 
 class GraphModel(Protocol):
-    """What a graph is made of: a ``Checkpoint``, or a ``PooledModel``, which has neither head nor bound."""
+    """Interface of models that can be exported: ``Checkpoint`` and ``PooledModel``."""
 
     @property
     def mode(self) -> str:
-        """``l1``, ``l2`` or ``box``: the set that the vector is brought into; ``none`` for no bound."""
+        """The set to which the vector is bounded, ``l1``, ``l2`` or ``box``; ``none`` for no bound."""
         ...
 
     @property
@@ -97,22 +102,23 @@ class GraphModel(Protocol):
 
     @property
     def head(self) -> Arrays:
-        """Layers between the pooled vector and the bound, none of them if empty."""
+        """Arrays of the layers between the pooled vector and the bound; empty for none."""
         ...
 
 
 class Representation(BertPreTrainedModel):
-    """From token ids to the bounded vector f(x): BERT, mean pooling, head, bound (Lyu, He, Li 2020, Algorithm 2).
+    """Network from token ids to the bounded vector f(x): BERT, mean pooling, head, bound.
 
-    With h the head's output, ``l1`` gives h / max(1, |h|_1), ``l2`` gives h / max(1, |h|_2), and ``box`` gives
-    (h - min h) / (max h - min h), where a constant h gives zeros. ``none`` gives h.
+    It follows Lyu, He, Li 2020, Algorithm 2. With h the output of the head, ``l1`` gives h / max(1, |h|_1), ``l2``
+    gives h / max(1, |h|_2), and ``box`` gives (h - min h) / (max h - min h), or zeros for a constant h. ``none`` gives
+    h.
 
-    Positions beyond ``max_tokens`` are left out and the one token type there is is added to the others: the file is
-    smaller, the function the same. A token with mask 0 has no path to the output: attention and pooling leave it out.
+    To make the file smaller, positions beyond ``max_tokens`` are removed, and the only token type is added to the
+    position embeddings; the function is the same. A token with mask 0 does not influence the output.
     """
 
     def __init__(self, model: GraphModel) -> None:
-        """Shares the layers of a model, which stays as it is."""
+        """Share the layers of a model, which is not changed."""
         super().__init__(model.extractor.config)
         embeddings = model.extractor.embeddings
         self.mode = model.mode
@@ -124,7 +130,7 @@ class Representation(BertPreTrainedModel):
         self.head = build_head(model)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Runs the model.
+        """Run the network.
 
         Args:
             input_ids: Shape (batch, tokens), int64.
@@ -141,18 +147,26 @@ class Representation(BertPreTrainedModel):
 
 
 def build_head(model: GraphModel) -> torch.nn.Sequential:
-    """Returns the head of a model: out(tanh(hidden(x))), out(x) without a hidden layer, or x if there is no head."""
+    """Build the head: out(tanh(hidden(x))), out(x) without a hidden layer, or x without a head."""
     hidden = [_build_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
     return torch.nn.Sequential(*hidden, *([_build_linear(model.head, "out")] if model.head else []))
 
 
 def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """Returns the mean of states (batch, tokens, width) over tokens that count: weights (batch, tokens) of 0 and 1."""
+    """Return the mean of states (batch, tokens, width) over tokens whose weight is 1.
+
+    Args:
+        states: Last hidden states, shape (batch, tokens, width).
+        weights: 0 or 1, shape (batch, tokens).
+
+    Returns:
+        Shape (batch, width).
+    """
     return (states * weights[..., None]).sum(1) / weights.sum(1, keepdim=True)
 
 
 def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
-    """Applies the bound of a mode, row by row; ``vector`` has shape (batch, k)."""
+    """Apply the bound of a mode to each row of ``vector``, shape (batch, k)."""
     if mode == NO_BOUND:
         return vector
     if mode == "l1":
@@ -164,11 +178,13 @@ def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
 
 
 def count_multiplications(model: GraphModel) -> int:
-    """Bounds the multiplications that the longest text takes: ``tokens (parameters + 2 layers tokens width)``.
+    """Return a bound on the number of multiplications for the longest text.
 
-    Each parameter of the layers and of the head is multiplied once for every token at most, and attention multiplies
-    the ``width`` numbers of every token with those of every other, twice in each layer. The bound is the exporter's: a
-    device runs a model that its user pinned, and bounds nothing.
+    The bound is ``tokens (parameters + 2 layers tokens width)``.
+
+    Each parameter of the layers and of the head is used at most once per token. Attention multiplies the ``width``
+    numbers of each token with those of each other token, twice in each layer. Only the exporter has this bound: a
+    device runs the model that its user chose.
     """
     config = model.extractor.config
     parameters = sum(weights.numel() for weights in model.extractor.encoder.parameters())
@@ -177,19 +193,19 @@ def count_multiplications(model: GraphModel) -> int:
 
 
 def export_graph(model: GraphModel, path: Path) -> float:
-    """Writes the float32 graph of a model and checks it.
+    """Write the float32 graph of a model and check it.
 
     Args:
         model: The trained encoder.
-        path: The ONNX file to write.
+        path: ONNX file to write.
 
     Returns:
-        The largest difference of any coordinate between the graph and torch.
+        Largest difference of a coordinate between the graph and PyTorch.
 
     Raises:
-        GateError: The longest text would take more than ``MAX_MULTIPLICATIONS``.
-        ExportError: The packages of the ``encoder`` extra are missing, or the exporter refuses the model.
-        ParityError: The graph and torch disagree by more than ``TOLERANCE``.
+        GateError: The longest text would need more than ``MAX_MULTIPLICATIONS``.
+        ExportError: The packages of the extra ``encoder`` are missing, or the exporter refuses the model.
+        ParityError: The graph and PyTorch differ by more than ``TOLERANCE``.
     """
     if count_multiplications(model) > MAX_MULTIPLICATIONS:
         raise GateError(
@@ -204,18 +220,18 @@ def export_graph(model: GraphModel, path: Path) -> float:
 
 
 def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) -> float:
-    """Compares a float32 graph with torch on random ids of many lengths, batch 1.
+    """Compare a float32 graph with PyTorch on random ids of many lengths.
 
     Args:
         model: The trained encoder.
         path: Its graph.
-        tolerance: Largest difference of a coordinate that is allowed.
+        tolerance: Largest allowed difference of a coordinate.
 
     Returns:
-        The largest difference of any coordinate.
+        Largest difference of a coordinate.
 
     Raises:
-        ParityError: It is above the tolerance, with the figure and the length.
+        ParityError: The difference exceeds the tolerance; the message has the value and the length.
     """
     session, reference = DeviceSession(path), TorchReference(model)
     generator = np.random.default_rng(0)
@@ -223,16 +239,16 @@ def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) ->
     for tokens in sorted({*PARITY_LENGTHS, model.max_tokens} & set(range(1, model.max_tokens + 1))):
         ids = generator.integers(0, len(model.vocabulary), tokens)
         difference = float(np.abs(session(ids) - reference(ids)).max())
-        if not difference <= tolerance:  # NaN is above every tolerance
+        if not difference <= tolerance:  # true for NaN too
             raise ParityError(
-                f"the graph differs from torch by {difference:.2g} at {tokens} tokens (at most {tolerance:g})"
+                f"the graph differs from PyTorch by {difference:.2g} at {tokens} tokens (at most {tolerance:g})"
             )
         worst = max(worst, difference)
     return worst
 
 
 def strip_metadata(graph: onnx.ModelProto) -> None:
-    """Takes out what says nothing about the computation: exporter, documentation, paths of source lines."""
+    """Remove metadata without effect on the computation: exporter, documentation, source paths."""
     graph.producer_name, graph.producer_version, graph.doc_string = "textveil-export", "", ""
     graph.graph.name, graph.graph.doc_string = OUTPUT, ""
     del graph.metadata_props[:]
@@ -242,14 +258,14 @@ def strip_metadata(graph: onnx.ModelProto) -> None:
 
 
 class TorchReference:
-    """The same function by torch and by the model class of transformers, as training saved it: what must be met."""
+    """The same function in PyTorch, by the model class of transformers, as training saved it."""
 
     def __init__(self, model: GraphModel) -> None:
-        """Takes the layers of a model."""
+        """Share the layers of a model."""
         self._extractor, self._head, self._mode = model.extractor.eval(), build_head(model).eval(), model.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Returns the representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
+        """Return the vector of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
         with torch.inference_mode():
             inputs = torch.from_numpy(np.asarray(ids, dtype=np.int64))[None]
             states = self._extractor(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state
@@ -257,6 +273,7 @@ class TorchReference:
 
 
 def _build_linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
+    """Build a linear layer from arrays ``name.weight`` and ``name.bias``."""
     weight, bias = (torch.from_numpy(arrays[f"{name}.{part}"].copy()) for part in ("weight", "bias"))
     layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
     layer.weight.data, layer.bias.data = weight, bias
@@ -264,24 +281,27 @@ def _build_linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
 
 
 def _run_exporter(model: Representation, path: Path) -> None:
+    """Export a network with Optimum."""
     try:
         from optimum.exporters.onnx.convert import export
         from optimum.exporters.onnx.model_configs import BertOnnxConfig
     except ImportError as error:
         raise ExportError(
-            "an encoder needs further packages: "
+            "the packages for encoders are missing: "
             "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
         ) from error
 
     class RepresentationConfig(BertOnnxConfig):
-        """Inputs and output of our graph: one text, any number of tokens, one vector."""
+        """Inputs and output of the graph: one text of any number of tokens, one vector."""
 
         @property
         def inputs(self) -> dict[str, dict[int, str]]:
+            """Dynamic axes of the inputs."""
             return {name: {1: "tokens"} for name in INPUTS}
 
         @property
         def outputs(self) -> dict[str, dict[int, str]]:
+            """Dynamic axes of the output."""
             return {OUTPUT: {}}
 
     logging.getLogger("optimum").setLevel(logging.ERROR)
@@ -291,4 +311,4 @@ def _run_exporter(model: Representation, path: Path) -> None:
             configuration = RepresentationConfig(model.config, task="feature-extraction")
             export(model, configuration, path, OPSET, input_shapes={"batch_size": 1, "sequence_length": 16})
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
-        raise ExportError(f"the exporter refuses the model ({type(error).__name__})") from error
+        raise ExportError(f"Optimum refuses the model ({type(error).__name__}): check its version") from error

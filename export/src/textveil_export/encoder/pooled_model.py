@@ -1,8 +1,8 @@
-"""From a BERT model to the ONNX extractor of an index bundle: the mean of its last states, int8.
+"""Export a BERT model with mean pooling as the int8 ONNX extractor of an index bundle.
 
-The recipes of ``RECIPES`` are tried in their order. The first one is taken whose graph fits and whose decisions are as
-good as those in float32, on a sample of 1,000 texts or more; or, of texts without classes, whose decisions are nearly
-always the same. No time is measured: no clock decides what ships.
+The recipes of ``RECIPES`` are tried in their order. The first one is selected whose graph fits and whose decisions are
+as accurate as in float32 on a sample of 1,000 or more texts, or, for texts without classes, change on few of them. The
+choice does not depend on measured time.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,19 +25,24 @@ from textveil_export.errors import AccuracyError, SizeError
 from textveil_export.progress import Progress, ignore_progress
 
 DecisionFunction = Callable[[NDArray[np.float32]], NDArray[np.intp]]
-"""From vectors, shape (texts, width), to the class that each is decided for."""
+"""Function from vectors, shape (texts, width), to the class of each text, shape (texts,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PooledModel:
-    """A BERT model whose pooled vector is what a device computes: without head, without bound.
+    """A BERT model with mean pooling, without head and bound.
 
     Attributes:
         extractor: The model in float32, in evaluation mode.
         vocabulary: Pieces by id.
-        lowercase: Whether texts are lower cased and lose their accents.
+        lowercase: Whether texts are lower-cased and stripped of accents.
         max_tokens: Longest input in pieces, [CLS] and [SEP] included.
         identity: SHA-256 of the weights.
+
+    Example:
+        >>> PooledModel(  # doctest: +SKIP
+        ...     extractor=model, vocabulary=pieces, lowercase=True, max_tokens=128, identity=sha256
+        ... )
     """
 
     extractor: BertModel
@@ -48,12 +53,12 @@ class PooledModel:
 
     @property
     def mode(self) -> str:
-        """No bound: what is released is an index."""
+        """``none``: the vector needs no bound, since only an index is released."""
         return NO_BOUND
 
     @property
     def head(self) -> Arrays:
-        """No layers."""
+        """Empty: there are no layers after pooling."""
         return {}
 
 
@@ -67,27 +72,30 @@ def export_onnx_parts(
     max_changed: float | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[OnnxParts, dict[str, Any]]:
-    """Exports a model, and quantizes it by the first recipe that passes.
+    """Export a model, and quantize it by the first recipe that passes.
 
     Args:
         model: The model.
-        texts: The sample: class and text. State how many there are; ``MIN_SAMPLE`` are meant.
-        decide: The classifier that follows.
-        scratch: An empty folder for graphs; the caller removes it.
-        recipes: Ways to quantize, the preferred one first.
-        max_changed: Share of the decisions that int8 may change, from 0 to 1, where the texts have no classes: those of
-            the sample are passed over. None to compare accuracies.
+        texts: The sample: class and text of each. Use ``MIN_SAMPLE`` texts or more.
+        decide: The classifier of the vectors.
+        scratch: An empty folder for graphs, which the caller removes.
+        recipes: Recipes in order of preference.
+        max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; classes of
+            the sample are then ignored. ``None`` compares accuracies.
         progress: Called as stages advance.
 
     Returns:
-        The extractor, and figures of what was chosen.
+        The extractor, and figures of the selected recipe.
 
     Raises:
-        ExportError: The packages of the ``encoder`` extra are missing, or a tool refuses the model.
-        ParityError: The graph and torch disagree.
+        ExportError: The packages of the extra ``encoder`` are missing, or a tool refuses the model.
+        ParityError: The graph and PyTorch differ.
         SizeError: No graph fits.
-        AccuracyError: Every graph that fits loses more than half a point of accuracy on the sample, or changes more
+        AccuracyError: Each graph that fits loses more than half a point of accuracy on the sample, or changes too many
             decisions.
+
+    Example:
+        >>> parts, figures = export_onnx_parts(model, sample, decide, Path("scratch"))  # doctest: +SKIP
     """
     source = scratch / "float32.onnx"
     progress("exporting the graph", 0, 1)
@@ -98,7 +106,7 @@ def export_onnx_parts(
     room = MAX_BYTES - sum(len(piece.encode()) + 1 for piece in model.vocabulary) - RESERVED_BYTES
     refusals: list[str] = []
     for recipe in recipes:
-        if recipe.attention:  # these are there to be compared with
+        if recipe.attention:  # measured for comparison only
             continue
         path = scratch / make_graph_name(recipe)
         quantize_graph(source, recipe, path)
@@ -124,11 +132,14 @@ def export_onnx_parts(
             return parts, {**record, "onnx_parity_max": float(f"{parity:.1g}")}
         refusals.append(f"{recipe.name}: {reason}")
     if any(not reason.endswith("MB") for reason in refusals):
-        raise AccuracyError(f"every int8 recipe that fits loses accuracy ({refusals[0]}; {len(refusals)} tried)")
+        raise AccuracyError(
+            f"each int8 recipe that fits loses accuracy ({refusals[0]}; {len(refusals)} tried): use another encoder"
+        )
     raise SizeError(f"no int8 graph fits into {room / 1e6:.1f} MB ({refusals[0]}): use a smaller encoder")
 
 
 def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
+    """Return agreement, and accuracy in float32 and in int8, on the sample."""
     return {
         **_measure_agreement(expected, actual),
         "accuracy_float32": round(float(np.mean(expected == sample.labels)), 6),
@@ -137,11 +148,12 @@ def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: 
 
 
 def _measure_agreement(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the number of texts and the share of equal decisions."""
     return {"sample_texts": len(expected), "agreement": round(float(np.mean(actual == expected)), 6)}
 
 
 def _find_refusal(figures: dict[str, Any], max_changed: float | None) -> str | None:
-    """Why a graph is not taken; None if it is."""
+    """Return the reason to refuse a graph, ``None`` if it passes."""
     if max_changed is not None:
         changed = round(1 - figures["agreement"], 6)
         return None if changed <= max_changed else f"{100 * changed:.2f} % of the decisions changed"

@@ -1,4 +1,4 @@
-"""Writes an encoder bundle so that it is there whole or not at all, and only if the device's reader opens it."""
+"""Write an encoder bundle: whole or not at all, and only if the device's reader opens it."""
 
 from pathlib import Path
 
@@ -15,21 +15,21 @@ from textveil_export.errors import SizeError
 def write_encoder_bundle(
     contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False
 ) -> Encoder:
-    """Writes, measures, checks and publishes an encoder bundle.
+    """Write, measure, check and publish an encoder bundle.
 
     Args:
         contents: The bundle in memory.
-        folder: Where it goes. Its parent must exist.
-        reproduce: The command that makes this bundle, for the card.
-        force: Replace a bundle that is already there.
+        folder: Target folder. Its parent must exist.
+        reproduce: Command that builds this bundle, for the card.
+        force: Whether an existing bundle is replaced.
 
     Returns:
-        The encoder, loaded from its place.
+        The encoder, loaded from the target.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
-        SizeError: All files together are larger than ``MAX_BYTES``. Nothing is left behind.
-        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. Nothing is left behind.
+        WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
+        SizeError: The files together exceed ``MAX_BYTES``. The target is unchanged.
+        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. The target is unchanged.
     """
     with stage_bundle_folder(folder, force=force) as partial:
         entries = {name: add_bundle_file(partial, name, data) for name, data in contents.files.items()}
@@ -56,6 +56,7 @@ def write_encoder_bundle(
 
 
 def _check_size(folder: Path) -> None:
+    """Raise ``SizeError`` if the files together exceed ``MAX_BYTES``."""
     total = sum(path.stat().st_size for path in folder.iterdir())
     if total > MAX_BYTES:
-        raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): keep fewer pieces")
+        raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): lower --keep-pieces")

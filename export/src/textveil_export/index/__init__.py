@@ -1,4 +1,4 @@
-"""From probabilities and weights to a bundle whose devices release an index."""
+"""Build bundles whose devices release a class label or a cluster label instead of a text."""
 
 from textveil_export.index.contents import IndexContents, make_certificate, quantize_static_parts, read_index_contents
 from textveil_export.index.integer_randomizers import compute_realized_epsilon, make_integer_randomizer

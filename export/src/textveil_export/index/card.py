@@ -1,4 +1,4 @@
-"""The card of an index bundle: what it promises, what was measured, and what it is made from."""
+"""Format the model card of an index bundle."""
 
 import textwrap
 from typing import Any
@@ -10,17 +10,17 @@ from textveil_export.text.card import format_bullets, format_percent
 
 
 def format_index_card(manifest: dict[str, Any], sizes: dict[str, int], contents: IndexContents) -> str:
-    """Returns the card as Markdown.
+    """Return the card as Markdown.
 
     Args:
         manifest: ``manifest.json`` without ``files``.
-        sizes: Bytes of every file but manifest and card.
-        contents: What the bundle is made from.
+        sizes: Size in bytes of each file but manifest and card.
+        contents: Content of the bundle.
     """
     release, measured = manifest["release"], manifest["measured"]
     default = release["default"]
     static = release["extractor"]["kind"] == layout.STATIC
-    pin = "" if static else "--expect-id IDENTITY "  # the card is part of what the identity covers
+    pin = "" if static else "--expect-id IDENTITY "  # the identity covers this card, so the card cannot contain it
     return f"""# {manifest["name"]}
 
 A textveil bundle: text to one of {release["codes"]} indices, with a bound for the whole text. {sum(sizes.values()):,}
@@ -66,10 +66,12 @@ License: {manifest["licence"]}.
 
 
 def _format_requirements(extractor: dict[str, Any]) -> str:
+    """Return the packages that a device needs."""
     return "numpy alone" if extractor["kind"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
 
 
 def _format_training_data(manifest: dict[str, Any]) -> str:
+    """Return what the bundle contains of its training texts."""
     if manifest["release"]["extractor"]["kind"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")
@@ -78,6 +80,7 @@ than {least} training texts."""
 
 
 def _format_held_out(held_out: HeldOut | None) -> str:
+    """Return the paragraph about decisions on held-out texts."""
     if held_out is None:
         return ""
     paragraph = (
@@ -89,6 +92,7 @@ def _format_held_out(held_out: HeldOut | None) -> str:
 
 
 def _format_sentences(sentences: tuple[tuple[str, ...], ...]) -> str:
+    """Return the section about public sentences."""
     if not sentences:
         return ""
     return f"""## Sentences
@@ -101,6 +105,7 @@ paraphrase, and where the model is wrong, or another index is drawn, the sentenc
 
 
 def _format_data(measured: dict[str, Any]) -> str:
+    """Return the paragraph about texts for training, calibration and test."""
     texts = measured["texts"]
     sizes = (
         f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the channels, "
@@ -124,20 +129,22 @@ Without noise {format_percent(clean["accuracy"])} (standard error {format_percen
 
 
 def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
+    """Return the table of accuracies by randomizer and epsilon."""
     lines = [
         "| channel | epsilon | accuracy | balanced | worst label | gain | condition |",
         "|---|---|---|---|---|---|---|",
     ]
     for entry in certificate:
-        figures_found = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
+        shares = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
         condition = "none" if entry["condition"] is None else f"{entry['condition']:.3g}"
-        figures = [format_percent(figures_found.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
+        figures = [format_percent(shares.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
         cells = [entry["channel"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def _format_codes(manifest: dict[str, Any]) -> str:
+    """Return the section about clusters."""
     if manifest["release"]["kind"] != layout.CODEBOOK:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
@@ -164,24 +171,26 @@ that knows the codes of some labeled texts tells labels from indices. Accuracies
 
 
 def _format_labels(measured: dict[str, Any]) -> str:
+    """Return the table of recalls by label."""
     if "shares" not in measured:
         return ""
     lines = ["| label | share of the test texts | recall without noise | never decided by |", "|---|---|---|---|"]
     for label, share in measured["shares"].items():
-        given_up = [
+        abandoned_at = [
             f"{name} at {epsilon}"
             for name, levels in measured["channels"].items()
-            for epsilon, found in levels.items()
-            if label in found["abandoned"]
+            for epsilon, figures in levels.items()
+            if label in figures["abandoned"]
         ]
         recall = measured["clean"]["recall"][label]
-        cells = [_escape_cell(label), format_percent(share), format_percent(recall), ", ".join(given_up)]
+        cells = [_escape_cell(label), format_percent(share), format_percent(recall), ", ".join(abandoned_at)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(["## By label", "", *lines, "", ""])
 
 
 def _format_comparison(measured: dict[str, Any]) -> str:
-    if "compared" not in measured:  # ag-static and ag-minilm have it, and nothing measures it any more
+    """Return the section that compares extractors."""
+    if "compared" not in measured:  # only the older bundles ag-static and ag-minilm have these figures
         return ""
     comparison = measured["compared"]
     levels = list(next(iter(comparison["extractors"].values()))["counts"])
@@ -202,10 +211,12 @@ def _format_comparison(measured: dict[str, Any]) -> str:
 
 
 def _format_value(value: Any) -> str:
+    """Return a value of the provenance as text."""
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {_format_value(part)}" for key, part in value.items() if part != [])
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _escape_cell(text: str) -> str:
+    """Return text that is safe in a cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""Writes an index bundle so that it is there whole or not at all, and only if the device's reader opens it."""
+"""Write an index bundle: whole or not at all, and only if the device's reader opens it."""
 
 import json
 from collections.abc import Iterable
@@ -19,19 +19,22 @@ from textveil_export.index.contents import IndexContents, make_certificate
 
 
 def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
-    """Writes, checks and publishes an index bundle.
+    """Write, check and publish an index bundle.
 
     Args:
         contents: The bundle in memory.
-        folder: Where it goes. Its parent must exist.
-        force: Replace a bundle that is already there.
+        folder: Target folder. Its parent must exist.
+        force: Whether an existing bundle is replaced.
 
     Returns:
-        The encoder, loaded from its place.
+        The encoder, loaded from the target.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
-        BundleError: The device's reader refuses it. Nothing is left behind.
+        WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
+        BundleError: The device's reader refuses the bundle. The target is unchanged.
+
+    Example:
+        >>> write_index_bundle(contents, Path("my-bundle")).bundle.identity  # doctest: +SKIP
     """
     with stage_bundle_folder(folder, force=force) as partial:
         entries = {name: add_bundle_file(partial, name, data) for name, data in _make_files(contents).items()}
@@ -49,6 +52,7 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
 
 
 def _make_files(contents: IndexContents) -> dict[str, bytes]:
+    """Return the content of all files but manifest and card."""
     channels = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.channels.items()
@@ -72,6 +76,7 @@ def _make_files(contents: IndexContents) -> dict[str, bytes]:
 
 
 def _make_extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
+    """Return the content of the extractor's files."""
     if isinstance(parts, OnnxParts):
         return {layout.MODEL: parts.model, layout.PIECES: _join_lines(parts.vocabulary)}
     rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
@@ -79,10 +84,12 @@ def _make_extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
 
 
 def _join_lines(words: Iterable[str]) -> bytes:
+    """Return words as the content of a text file, one per line."""
     return "".join(f"{word}\n" for word in words).encode()
 
 
 def _describe_extractor(parts: StaticParts | OnnxParts) -> dict[str, Any]:
+    """Return the manifest entry of the extractor."""
     if isinstance(parts, OnnxParts):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"kind": layout.ONNX, "dimension": parts.dimension, **constants}
@@ -95,6 +102,7 @@ def _describe_extractor(parts: StaticParts | OnnxParts) -> dict[str, Any]:
 
 
 def _make_manifest(contents: IndexContents) -> dict[str, Any]:
+    """Return the manifest without ``files``."""
     channel, epsilon = contents.default
     return {
         "format": layout.FORMAT,

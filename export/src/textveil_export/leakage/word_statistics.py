@@ -1,4 +1,18 @@
-"""The output distributions of the mechanisms in a bundle, and which words an attacker has to tell apart."""
+"""Measure what each level does to words, from its finished integers.
+
+The figures help users choose a level.
+
+Spread of words (Feyisetan, Balle, Diethe, Drake 2020; Yue et al. 2021, section 5.2), for each word that can be
+randomized:
+
+* ``N_x = Pr[M(x) = x]``: probability that the word stays unchanged;
+* ``S_x``: smallest number of outputs with a total probability of .95;
+* ``S*_y``: number of inputs that give the output ``y`` at least .01 times the largest probability that any input gives
+  it.
+
+Words that SanText+ keeps are excluded. Recovery by an attacker is in ``bayes``. All figures but the simulation of
+repeated releases are computed from the shipped integers; docs/levels.md explains them.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -17,56 +31,57 @@ from textveil_export.progress import Progress, ignore_progress, report_part
 
 
 def load_randomizers(bundle: TextBundle, progress: Progress = ignore_progress) -> dict[tuple[str, str], ScoreChannel]:
-    """Returns the channels of SanText in a bundle, by level name and mechanism. They share their scores.
+    """Return the output distributions of SanText in a bundle, by level name and mechanism.
 
-    Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.
+    They share the scores of all pairs. Those of ``santext+`` include words that are kept, with the default probability
+    of the bundle.
 
     Args:
         bundle: The bundle.
-        progress: Called as the scores are computed.
+        progress: Called while the scores are computed.
 
     Raises:
-        ExportError: There is no space for the scores of all pairs.
+        ExportError: The disk is too small for the scores of all pairs.
         UnknownMechanism: The bundle has no SanText.
     """
     table, metric = bundle.table, bundle.metric
     scores = PairScores.compute(metric, progress)
     keepable = np.append((table.roles & KEPT) != 0, False)
-    kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
+    kept_weight = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
     randomizers: dict[tuple[str, str], ScoreChannel] = {}
     for level in bundle.levels:
         for mechanism, parameters in level.parameters.items():
             channel = SanText.of(table, metric, mechanism, parameters).channel_on(scores)
             if mechanism == "santext+":
-                channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
+                channel = replace(channel, keepable=keepable, kept_of_2_64=kept_weight)
             randomizers[level.name, mechanism] = channel
     return randomizers
 
 
 def find_candidates(channel: Channel) -> NDArray[np.bool_]:
-    """Returns the inputs that an attacker decides between after a draw, ``<unk>`` last, shape ``(inputs,)``.
+    """Return which inputs an attacker must consider for a randomized word, shape ``(inputs,)``.
 
-    Where nothing is kept (``santext``) these are all inputs. Else (``santext+``) they are the outputs and ``<unk>``:
-    the words that are always drawn.
+    If the mechanism keeps no words (``santext``), these are all inputs. Otherwise (``santext+``) they are the outputs
+    and ``<unk>``: the words that are always randomized. ``<unk>`` is the last input.
     """
     keeps = isinstance(channel, ScoreChannel) and channel.keepable is not None
     return np.append((channel.base > 0) | (not keeps), True)
 
 
-#: ``S_x`` leaves out at most one part in this many of the mass.
+#: ``S_x`` excludes at most one part in this many of the probability.
 EXCLUDED_DIVISOR = 20
-#: ``S*_y`` counts inputs that give ``y`` at least this share of the largest probability that any input gives it.
+#: ``S*_y`` counts inputs that give ``y`` at least this share of its largest probability under any input.
 LIKELY_SHARE = 0.01
 _PARTS = 1 << 40
-_BLOCK = 8  # small: what is worked on stays in the cache of a core
+_BLOCK = 8  # small, so that a block stays in the cache of a core
 
 
 @dataclass(frozen=True, kw_only=True)
 class WordSpread:
-    """How the rows and columns of one channel spread.
+    """Spread of the rows and columns of one output distribution.
 
     Attributes:
-        unchanged: ``N_x`` of every word that can be drawn, shape ``(words,)``.
+        unchanged: ``N_x`` of each word that can be randomized, shape ``(words,)``.
         likely_outputs: ``S_x`` of these words, exact, same shape.
         likeliest: ``max_y Pr[M(x) = y]`` of these words, same shape.
         likely_inputs: ``S*_y`` of the same words as outputs, same shape.
@@ -81,12 +96,12 @@ class WordSpread:
 def measure_spread(
     channel: Channel, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
-    """Measures how a channel spreads the words that can be drawn.
+    """Measure ``N``, ``S`` and ``S*`` of the words that can be randomized.
 
     Args:
-        channel: The output distribution.
-        counted_inputs: Which inputs ``S*`` counts, shape ``(inputs,)``; the ``candidates`` of the channel if left out.
-        progress: Called with words done.
+        channel: Output distribution.
+        counted_inputs: Which inputs ``S*`` counts, shape ``(inputs,)``; ``find_candidates(channel)`` by default.
+        progress: Called with the number of words processed.
     """
     counted = find_candidates(channel) if counted_inputs is None else counted_inputs
     inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreChannel) else np.empty(0)
@@ -94,7 +109,8 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def columns(outputs: Ids) -> Integers:
-        if isinstance(channel, ScoreChannel):  # of draws: a coin does not count
+        """Return ``S*`` for a block of outputs."""
+        if isinstance(channel, ScoreChannel):  # of randomized words: kept words do not count
             probabilities = channel.weights_to(outputs).astype(np.float64) * inverse
         else:
             probabilities = channel.columns(outputs) * counted
@@ -110,28 +126,31 @@ def measure_spread(
 
 
 def _measure_rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Returns ``N``, ``S`` and the largest probability of some words that can be drawn, shapes ``(n,)``."""
+    """Return ``N``, ``S`` and the largest probability of words, each of shape ``(n,)``."""
     if isinstance(channel, ScoreChannel):
         weights, totals = channel.weights_from(words), channel.totals[words]
-    else:  # probabilities, in parts of 2**40: an error of 20,000 parts is far below the twentieth that is looked for
+    else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
         weights, totals = np.rint(channel.rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
     own = weights[np.arange(len(words)), words]
-    weights.sort(axis=1)  # in place: passes over new memory would take longer than the sums
+    weights.sort(axis=1)  # in place: allocating memory would take longer than the sums
     largest = weights[:, -1].copy()
-    # Exact: as many of the smallest weights as fit into a twentieth of the total are left out, zeros first.
+    # Exact: exclude the smallest weights, zeros first, while their sum is at most a twentieth of the total.
     left_out = np.cumsum(weights, axis=1, out=weights) <= (totals // EXCLUDED_DIVISOR)[:, None]
     likely = weights.shape[1] - np.count_nonzero(left_out, axis=1)
     return own / totals, likely, largest / totals
 
 
 def _count_likely_inputs(probabilities: Floats) -> Integers:
-    """Returns ``S*`` from the probabilities of all inputs, 0 for those that do not count; rows are outputs."""
+    """Return ``S*`` from the probabilities of all inputs, shape ``(outputs, inputs)``.
+
+    Inputs that do not count have probability 0.
+    """
     floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
     return np.count_nonzero(probabilities >= floor, axis=1)
 
 
 SEED = 20_877
-#: Words that stay unchanged less often than this are counted: under the mechanism they have nearly died out.
+#: Words with a smaller probability of staying unchanged are counted: the mechanism nearly removes them.
 RARELY_UNCHANGED = 0.01
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 PRIOR = (
@@ -139,23 +158,26 @@ PRIOR = (
     "restricted to the candidates of the mechanism; with kept words, over all inputs"
 )
 _BINS = 50
-#: Beside the seed: that of the figures that ship.
+#: Second part of the seed, which identifies the figures that ship.
 _STREAM = 1
 
 
 def measure_statistics(
     bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
-    """Measures the statistics of a bundle, as ``statistics.json`` holds them beside format and identity.
+    """Measure the statistics of a bundle as ``statistics.json`` stores them.
 
     Args:
         bundle: The bundle.
         progress: Called as stages advance.
-        trials: Words drawn in the simulation of repeated releases.
+        trials: Number of sampled words in the simulation of repeated releases.
         seed: Seed of that simulation.
 
+    Returns:
+        The content of ``statistics.json`` without its format and identity.
+
     Raises:
-        ExportError: There is no space for the scores of all pairs.
+        ExportError: The disk is too small for the scores of all pairs.
     """
     levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.levels}
     mechanisms: dict[str, Any] = {}
@@ -190,6 +212,7 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
+    """Return distributions of ``N``, ``S``, ``S*`` and of entropies for JSON."""
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
     return {
@@ -205,11 +228,13 @@ def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
 
 
 def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any]:
-    """Returns mean, quantiles and histogram of some values, for JSON. Quantiles are values that occur.
+    """Return mean, quantiles and histogram of values for JSON.
+
+    Each quantile is one of the values.
 
     Args:
         values: Shape ``(n,)``, within the edges.
-        edges: Ascending; a bin holds its lower edge, the last one both.
+        edges: Ascending edges of bins. A bin includes its lower edge, the last bin both edges.
     """
     edges = np.array([_round_value(edge) for edge in edges])
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
@@ -226,11 +251,11 @@ def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any
 
 
 def _round_edges(edges: Floats) -> NDArray[Any]:
-    """Returns edges of bins of whole numbers, as near as they can be to those wanted."""
+    """Return edges rounded to distinct whole numbers."""
     return np.unique(np.rint(edges))
 
 
 def _round_value(value: Any) -> float | int:
-    """Returns six significant digits; a whole number as one."""
+    """Return a number with six significant digits, as an integer if it is whole."""
     number = float(f"{float(value):.6g}")
     return int(number) if number.is_integer() else number

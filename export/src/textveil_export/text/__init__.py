@@ -1,4 +1,4 @@
-"""From words and their vectors to a bundle that ``textveil.Sanitizer`` loads."""
+"""Build text bundles, which ``textveil.Sanitizer`` loads, from words and their vectors."""
 
 from textveil_export.text.level_weights import LevelSetting, make_level_parameters
 

@@ -1,4 +1,4 @@
-"""From a source to the contents of a bundle: every number that ships is decided here."""
+"""Build a text bundle: turn a vocabulary with vectors into all numbers that ship."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -30,21 +30,21 @@ DEFAULT_K = 64
 
 @dataclass(frozen=True, kw_only=True)
 class TextBundleRecipe:
-    """Everything that decides a bundle besides its source.
+    """Settings of a text bundle, besides its vocabulary.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        policy: Sets of SanText+.
+        policy: Word sets of SanText+.
         k: Stored neighbors per input.
-        levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
-        certified_epsilons: Certified epsilon by level name, strictest first, instead of exponents.
-        flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.compute_flat_base``), with them.
-        default_level: The level used when a user names none; the middle one if left out.
+        levels: Exponent ``alpha`` by level name, strictest first; ``None`` chooses the default levels.
+        certified_epsilons: Target epsilon by level name, strictest first, instead of exponents.
+        flatten_to: Target of flattening for these (``calibration.compute_flat_base``).
+        default_level: Level for users who choose none; the middle one by default.
         license: SPDX expression of the bundle.
-        attribution: Whose work it is derived from.
+        attribution: Authors and sources of the data.
         lists: Names of the lists in the policy, for the manifest.
         santext: Whether the bundle has SanText and SanText+.
-        staircase: Its staircase, or ``None``.
+        staircase: Settings of its staircase, or ``None``.
     """
 
     name: str
@@ -64,23 +64,23 @@ class TextBundleRecipe:
 def build_text_bundle(
     source: WordVectors, recipe: TextBundleRecipe, progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> TextContents:
-    """Builds the tables of a bundle.
+    """Build the contents of a text bundle.
 
     Args:
-        source: Vocabulary in rank order with its vectors.
-        recipe: Policy, ``k``, levels and what the manifest says.
+        source: Vocabulary in order of frequency with its vectors.
+        recipe: Settings of the bundle.
         progress: Called as stages advance.
-        run: Does the work of blocks of rows, for near-duplicates and the staircase.
+        run: Runs blocks of rows, for near-duplicates and the staircase.
 
     Raises:
-        ExportError: The recipe does not fit the source.
+        ExportError: The recipe does not fit the vocabulary.
     """
     if not recipe.santext and recipe.staircase is None:
-        raise ExportError("a bundle has a mechanism at least")
+        raise ExportError("the recipe has no mechanism: choose SanText, a staircase or both")
     rows = quantize_vectors(source.vectors)
     representatives, merged = merge_near_duplicates(rows, progress, run)
     if len(representatives) < 2:
-        raise ExportError("all vectors are near-duplicates of one another")
+        raise ExportError("all vectors are near-duplicates of one another: check the file of vectors")
     rows = rows[representatives]
     spellings = [[source.words[i]] for i in representatives]
     position = {original: index for index, original in enumerate(representatives)}
@@ -138,12 +138,12 @@ def build_text_bundle(
 def _build_santext(
     tokens: str, rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
-    """Returns SanText's arrays by file, its part of ``law.json``, the labels of its levels, and the roles."""
+    """Return SanText's arrays by file, entry in ``law.json``, labels of levels, and roles."""
     roles = assign_roles(spellings, tokens, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
     near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
     if median == 0:
-        raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
+        raise ExportError("more than half of all pairs of vectors are equal: check the file of vectors")
     unknown, extra = place_unknown(rows, median)
     ((_, to_unknown),) = squared_distances(unknown[None], rows[outputs])
     unknown_near, unknown_squares = find_smallest(to_unknown + extra, outputs, recipe.k)
@@ -152,7 +152,7 @@ def _build_santext(
     distances = Metric(rows=all_rows, grid=GRID, median_squared=median, unknown_extra=extra)
     near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
-        raise ExportError("a neighbor is more than ten times the median distance away")
+        raise ExportError("a neighbor is more than ten times the median distance away: remove outliers or lower -k")
 
     symbols = len(rows)
     tensors: dict[str, NDArray[Any]] = {
@@ -170,7 +170,7 @@ def _build_santext(
     settings = _choose_level_settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _ in settings))
     if recipe.default_level not in (None, *names):
-        raise ExportError("the default level is not one of the levels")
+        raise ExportError("the default level is not one of the levels: correct --default-epsilon")
     law_levels: list[dict[str, Any]] = []
     labels: dict[str, dict[str, Any]] = {}
     largest = _find_largest_score(distances, outputs)
@@ -184,7 +184,7 @@ def _build_santext(
             laws[mechanism] = {"exponent": str(level.exponent), "weights": weights, "base": base}
             labels[name][mechanism] = {"epsilon_textbook": float(2 * level.exponent), "epsilon_certified": None}
         law_levels.append({"name": name, "laws": laws})
-        progress("weighing levels", number + 1, len(names))
+        progress("computing weights of levels", number + 1, len(names))
     files = {layout.TABLE: tensors, layout.EMBEDDINGS: {"rows": all_rows}}
     return files, {**constants, "levels": law_levels}, labels, roles
 
@@ -192,7 +192,7 @@ def _build_santext(
 def _choose_level_settings(
     table: Table, distances: Metric, recipe: TextBundleRecipe, progress: Progress
 ) -> dict[LevelKey, LevelSetting]:
-    """Returns exponent and base measure, by level name and mechanism; levels in order."""
+    """Return exponent and base measure by level name and mechanism, in order of the levels."""
     if recipe.certified_epsilons is not None:
         return calibrate_certified_epsilon(
             table, distances, recipe.certified_epsilons, progress, flatten_to=recipe.flatten_to
@@ -207,7 +207,7 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Puts an array among the tensors, once: mechanisms that share one name it alike."""
+    """Add an array to the tensors, or return the name of an equal array that is there already."""
     for other, existing in tensors.items():
         if existing.dtype == array.dtype and np.array_equal(existing, array):
             return other
@@ -216,6 +216,6 @@ def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]
 
 
 def _find_largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
-    """Returns the largest score of any input and output."""
+    """Return the largest score of any input and output."""
     inputs = np.arange(len(distances.rows))
     return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))

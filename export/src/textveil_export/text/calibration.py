@@ -1,10 +1,13 @@
-"""Flattening: a base measure that makes the normalizer nearly constant, so that less epsilon pays for it.
+"""Choose exponents and base measures of SanText levels by certified epsilon.
 
-In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any ``q > 0`` that does not depend on ``x`` keeps the guarantee.
-Where ``Z`` is constant, ``eps*`` is ``alpha`` and not ``2 alpha`` (*tight constraints*; ElSalamouny, Chatzikokolakis,
-Palamidessi 2015). Where some words are crowded and others lonely, a constant ``Z`` starves the crowded ones: then it
-may vary, but no faster than a slope allows. Nothing here is trusted: the finished integers are certified like any
-others.
+The certified epsilon has no closed form, so each guess is certified. Without targets, exponents are chosen by the share
+of words that stay unchanged.
+
+Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
+``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of
+``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). In a vocabulary with crowded and
+isolated words a constant ``Z`` would leave crowded words almost no probability; then ``ln Z`` may vary up to a slope.
+Nothing here needs trust: the finished integers are certified like any others.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,25 +43,24 @@ def compute_flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """Computes a base measure under which ``ln Z`` varies little over all inputs.
+    """Compute a base measure under which ``ln Z`` varies little over all inputs.
 
-    Multiplicative updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` and a row
-    for every input: least squares of ``Z = Phi q = T`` under ``q > 0``, in relative error (Daube-Witherspoon and
-    Muehllehner 1986). ``T`` is constant, or what ``smooth_totals`` gives; then the rows with the largest errors are
-    weighted up as it goes (Lawson 1961), since the worst pair decides ``eps*``, and the best of a few rounds is
-    taken. Memory is four bytes for every pair of
-    input and output.
+    The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
+    squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). ``T`` is constant, or
+    the result of ``smooth_totals``. In the second case rows with the largest errors get more weight in each round
+    (Lawson 1961), since the worst pair decides ``eps*``, and the best of several rounds is returned. Memory: four bytes
+    per input and output.
 
     Args:
         pair_scores: Scores of all pairs.
         outputs: Ids of the outputs.
         exponent: ``alpha`` per unit of scaled distance.
-        progress: Called with rounds done.
-        flatten_to: Certified epsilon over ``alpha`` that is aimed for, at least 1. At 1, ``Z`` is made as even as it
-            can be; above, ``ln Z`` may change by ``(flatten_to - 1) alpha`` per unit of distance.
+        progress: Called with the number of rounds.
+        flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1. At 1, ``Z`` is made as constant
+            as possible; above, ``ln Z`` may change by ``(flatten_to - 1) alpha`` per unit of distance.
 
     Returns:
-        Shape ``(outputs,)``, not negative, the largest 1.
+        Values from 0 to 1, the largest 1, shape ``(outputs,)``.
     """
     steps = np.arange(pair_scores.largest + 1)
     factors = np.exp(-exponent * steps / pair_scores.metric.grid).astype(np.float32)
@@ -94,7 +96,12 @@ def compute_flat_base(
 
 
 def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
-    """Returns the largest change of a function of the inputs per unit of distance; shape ``(inputs,)``."""
+    """Return the largest change of a function of inputs per unit of distance.
+
+    Args:
+        pair_scores: Scores of all pairs.
+        logs: Values of the function, shape ``(inputs,)``.
+    """
     largest = 0.0
     for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
         steps = pair_scores.scores[block].astype(np.float32)
@@ -104,10 +111,18 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 
 
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Returns normalizers near to the given ones whose logarithms change by at most ``slope`` per distance.
+    """Return normalizers near the given ones whose logarithms have a bounded slope.
 
-    The mean of the largest such function below ``ln Z`` and the smallest above it: ``min over x' of ln Z(x') + slope
-    d(x, x')`` and ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934). Shapes ``(inputs,)``.
+    It is the mean of the largest such function below ``ln Z``, ``min over x' of ln Z(x') + slope d(x, x')``, and the
+    smallest one above it, ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
+
+    Args:
+        pair_scores: Scores of all pairs.
+        totals: ``Z``, shape ``(inputs,)``.
+        slope: Largest change of ``ln Z`` per unit of distance.
+
+    Returns:
+        Shape ``(inputs,)``.
     """
     logs = np.log(totals)
     smoothed = np.empty_like(logs)
@@ -120,34 +135,38 @@ def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: f
 def round_base(
     q: NDArray[np.float32], outputs: NDArray[np.intp], symbols: int, largest: int
 ) -> NDArray[np.unsignedinteger]:
-    """Rounds a base measure to what ships: 1 to ``largest`` for outputs and 0 elsewhere, shape ``(symbols,)``."""
+    """Round a base measure to integers: 1 to ``largest`` for outputs, 0 for other symbols.
+
+    Returns:
+        Shape ``(symbols,)``.
+    """
     base = np.zeros(symbols, dtype=np.min_scalar_type(largest))
     base[outputs] = np.maximum(1, np.rint(q * largest))
     return base
 
 
-#: The share of sensitive words that each default level leaves unchanged (median over types).
+#: Probability that the median sensitive word stays unchanged, for each default level.
 DEFAULT_SHARES = 0.03, 0.12, 0.3, 0.5, 0.7, 0.9
 
-#: A certified epsilon may stay below its target by this much.
+#: Largest allowed gap between a certified epsilon and its target.
 TOLERANCE = 0.01
 _MAX_PASSES = 14
-#: Largest values of a base measure, the finest first: bytes where it is as flat as can be, since their rounding
-#: averages out over thousands of words; where it may be uneven, its small values need finer steps, if totals allow.
+#: Largest values of a rounded base measure, the finest first. Bytes suffice for a constant normalizer, since rounding
+#: errors average out over thousands of words. Otherwise small values need finer steps, if totals allow.
 _BYTE_STEPS, _FINER_STEPS = (255,), (4095, 1023, 255, 127)
-#: An exponent may grow by this from the first guess on.
+#: Allowed growth of an exponent over its first guess.
 _EXPONENT_MARGIN = 1.05
-#: Certified epsilon over exponent: the first guess.
+#: First guess of the certified epsilon divided by the exponent.
 _FIRST_RATIO = 1.02
 _SAMPLED_WORDS = 256
 
-#: Level name and mechanism.
+#: Name of a level, and mechanism.
 LevelKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class _CertifiedPoint:
-    """An exponent and what is certified there."""
+    """An exponent and its certified epsilon."""
 
     exponent: float
     certified: float
@@ -155,7 +174,16 @@ class _CertifiedPoint:
 
 @dataclass(kw_only=True)
 class _ExponentSearch:
-    """A mechanism whose exponent is searched."""
+    """Search for the exponent of one level and mechanism.
+
+    Attributes:
+        mechanism: ``santext`` or ``santext+``.
+        target: Certified epsilon that must not be exceeded.
+        guess: Next exponent to certify.
+        base: Base measure, or ``None`` if it is uniform.
+        low: The largest exponent whose certified epsilon is at most the target.
+        high: The smallest exponent whose certified epsilon exceeds it, if any is known.
+    """
 
     mechanism: str
     target: float
@@ -166,21 +194,26 @@ class _ExponentSearch:
 
     @property
     def is_open(self) -> bool:
+        """Whether the certified epsilon is still too far below the target."""
         return self.target - self.low.certified > TOLERANCE
 
     @property
     def current_setting(self) -> LevelSetting:
+        """The setting of the next guess."""
         return LevelSetting(_round_exponent(self.guess), self.base)
 
     def narrow_search(self, certified: float) -> None:
-        """Narrows the search by what is certified at the guess, and guesses anew by a secant."""
+        """Narrow the search by the certified epsilon of the guess, and make the next guess.
+
+        The next guess is on the secant through the two nearest exponents.
+        """
         point = _CertifiedPoint(float(_round_exponent(self.guess)), certified)
         if certified <= self.target:
             self.low = point if point.exponent > self.low.exponent else self.low
         elif self.high is None or point.exponent < self.high.exponent:
             self.high = point
         aim = self.target - TOLERANCE / 2
-        if self.high is None or self.low.exponent == 0:  # one-sided so far: in proportion, which is nearly right
+        if self.high is None or self.low.exponent == 0:  # only one side is known: scale in proportion
             self.guess = point.exponent * aim / point.certified
         else:
             share = (aim - self.low.certified) / (self.high.certified - self.low.certified)
@@ -196,19 +229,19 @@ def calibrate_certified_epsilon(
     mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
 ) -> dict[LevelKey, LevelSetting]:
-    """Finds settings whose certified epsilon is at most the target and within tolerance of it.
+    """Find settings whose certified epsilon is at most its target and within tolerance of it.
 
-    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All levels are guessed anew in each
-    pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A level has its base
-    measure flattened first, and keeps it if it is certified lower with it than without.
+    All levels are guessed again in each pass, by secants: for words that are close to one another ``eps*`` is nearly
+    linear in ``alpha``. Each level is flattened first, and keeps the flattened base measure if its certified epsilon is
+    lower.
 
     Args:
         table: Neighbors, scores and roles.
         metric: Distances of all inputs.
         targets: Certified epsilon by level name.
-        progress: Called with rows done, and passes.
-        mechanisms: Which mechanisms to calibrate.
-        flatten_to: What flattening aims for (``flatten.compute_flat_base``), or ``None``: base measures stay uniform.
+        progress: Called with the numbers of rows and passes processed.
+        mechanisms: Mechanisms to calibrate.
+        flatten_to: Target of flattening (``compute_flat_base``); ``None`` keeps base measures uniform.
 
     Raises:
         ExportError: A target cannot be met with this table.
@@ -222,7 +255,7 @@ def calibrate_certified_epsilon(
     pair_scores = PairScores.compute(metric, progress)
 
     def certified(some: Sequence[_ExponentSearch]) -> list[float]:
-        """The certified epsilons, rounded up as certificates state them: a label is never below its proof."""
+        """Return certified epsilons rounded up, as certificates state them."""
         laws = [
             SanText.of(
                 table,
@@ -241,11 +274,13 @@ def calibrate_certified_epsilon(
         unfinished = [one for one in searches.values() if one.is_open]
         if not unfinished:
             break
-        progress("turning the dial: passes", number, _MAX_PASSES)
+        progress("calibrating epsilons: passes", number, _MAX_PASSES)
         for one, epsilon in zip(unfinished, certified(unfinished), strict=True):
             one.narrow_search(epsilon)
     if any(one.is_open for one in searches.values()):
-        raise ExportError("a certified epsilon cannot be met with this table: try other targets")
+        raise ExportError(
+            "a certified epsilon cannot be met with this vocabulary: use other --certified-epsilon values"
+        )
     return {key: LevelSetting(_round_exponent(one.low.exponent), one.base) for key, one in searches.items()}
 
 
@@ -258,7 +293,7 @@ def _flatten_bases(
     flatten_to: float,
     progress: Progress,
 ) -> None:
-    """Gives levels a flattened base measure where the audit of both at the first guess prefers it."""
+    """Set a flattened base measure in each search for which it lowers the certified epsilon."""
     flattened: list[_ExponentSearch] = []
     for number, search in enumerate(searches, 1):
         outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[search.mechanism])
@@ -279,13 +314,13 @@ def _flatten_bases(
 
 
 def calibrate_unchanged_share(table: Table, metric: Metric) -> dict[LevelKey, LevelSetting]:
-    """Finds exponents of the default levels for this metric, rounded to quarters.
+    """Find exponents of the default levels, rounded to quarters.
 
-    For each of ``DEFAULT_SHARES`` the exponent at which it is the median over the outputs of SanText+ of
-    ``N_x = Pr[M(x) = x]``. A level is named by its textbook epsilon.
+    For each of ``DEFAULT_SHARES`` it is the exponent at which the median of ``N_x = Pr[M(x) = x]`` over the outputs of
+    SanText+ equals the share. A level is named by its textbook epsilon.
 
     Raises:
-        ExportError: The metric is too flat for that many different levels.
+        ExportError: Two default levels have equal exponents for this vocabulary.
     """
     settings: dict[LevelKey, LevelSetting] = {}
     median_unchanged = _make_unchanged_median(table, metric)
@@ -300,21 +335,23 @@ def calibrate_unchanged_share(table: Table, metric: Metric) -> dict[LevelKey, Le
             for mechanism in layout.TABLE_MECHANISMS
         }
     if len(settings) < len(DEFAULT_SHARES) * len(layout.TABLE_MECHANISMS):
-        raise ExportError("the default levels coincide for this vocabulary: say exponents yourself")
+        raise ExportError("the default levels coincide for this vocabulary: set them with --exponent")
     return settings
 
 
 def _make_unchanged_median(table: Table, metric: Metric) -> Callable[[float], float]:
-    """Returns the median unchanged share by exponent, in real arithmetic, over a sample of SanText+'s outputs."""
+    """Return a function from exponent to the median unchanged share, over a sample of outputs."""
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
     distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])
 
     def median_unchanged(exponent: float) -> float:
+        """Return the median unchanged share at an exponent."""
         return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))
 
     return median_unchanged
 
 
 def _round_exponent(exponent: float) -> Decimal:
+    """Round an exponent down to four decimals."""
     return Decimal(exponent).quantize(Decimal("0.0001"), rounding=ROUND_DOWN)

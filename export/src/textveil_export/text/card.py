@@ -1,4 +1,4 @@
-"""The model card that lies in every bundle."""
+"""Format the model card of a text bundle."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,12 @@ from textveil_export.text.contents import TextContents
 
 
 def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str:
-    """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its license."""
+    """Return the card as Markdown: content, promise, figures and license of a bundle.
+
+    Args:
+        contents: The bundle.
+        table_bytes: Size of each safetensors file, by file name.
+    """
     manifest, numbers, law = contents.manifest, contents.statistics, contents.law
     provenance = manifest["provenance"]
     kind = "words" if law["tokens"] == "word" else "WordPieces"
@@ -54,6 +59,7 @@ License: {manifest["licence"]}. {manifest["attribution"]}""")
 
 
 def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
+    """Return the section about the mode ``names``."""
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(
@@ -72,11 +78,13 @@ what a text is about.
 
 
 def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
+    """Return the number of lines of the list of an entity type, ``-`` if there is none."""
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 
 
 def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
+    """Return the section about the staircase."""
     levels = "\n".join(
         f"| {level['epsilon']} | {level['share']} | {level['own_share']} |" for level in law["staircase"]["levels"]
     )
@@ -101,6 +109,7 @@ a text that a language model or a colleague acts on. They take the rung `names`,
 
 
 def _format_santext(contents: TextContents) -> str:
+    """Return the section about SanText and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.law["santext"], contents.law["defaults"]["santext"]
     levels = "\n".join(
@@ -135,11 +144,11 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 
 
 def format_bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
-    """Returns what a bundle is made from as a list in Markdown, without what is not known."""
+    """Return provenance as a Markdown list, without empty entries."""
     entries = {key: value for key, value in provenance.items() if value not in (None, "")}
     return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in entries.items())
 
 
 def format_percent(share: float | None) -> str:
-    """Returns a share as a cell of a table."""
+    """Return a share as a cell of a table."""
     return "" if share is None else f"{100 * share:.2f} %"

@@ -1,4 +1,4 @@
-"""The classes of characters that text is cut by, for readers that have no Unicode tables of the same version."""
+"""Hold a text bundle in memory, and make the parts that all text bundles share."""
 
 import importlib.metadata
 import json
@@ -19,10 +19,13 @@ _VERSION = re.compile(r"supports Unicode ([0-9]+\.[0-9]+\.[0-9]+)")
 
 @cache
 def format_character_classes() -> str:
-    """Returns ``characters.json``: the ranges of every class as the installed ``regex`` has it, a line for each class.
+    """Return the content of ``characters.json``: the ranges of each class of characters.
+
+    The device tokenizes text by these classes. Readers whose Unicode tables have another version read them from the
+    file. The ranges are those of the installed package ``regex``.
 
     Raises:
-        ExportError: The library does not say which Unicode it has.
+        ExportError: The package does not state its Unicode version.
     """
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
     lines = []
@@ -35,9 +38,10 @@ def format_character_classes() -> str:
 
 
 def _read_unicode_version() -> str:
+    """Read the Unicode version of the installed package ``regex`` from its metadata."""
     match = _VERSION.search(importlib.metadata.distribution("regex").read_text("METADATA") or "")
     if match is None:
-        raise ExportError("the installed regex does not say which version of Unicode it has")
+        raise ExportError("the package regex does not state its Unicode version: install a release from PyPI")
     return match[1]
 
 
@@ -55,25 +59,25 @@ NEIGHBORS_CREDIT = (
     "(Princeton University): see artifacts/words."
 )
 NAMES_CREDIT = "The card of this bundle (README.md) has the sources and licenses of the lists of the rung names."
-#: License of a bundle that has the English words, or the English lists of the skeleton.
+#: License of a bundle with the English words, or with the English lists of the template.
 ENGLISH_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
 
 
 def add_credits(attribution: str, *credits: str) -> str:
-    """Returns an attribution with more credits, each of them once."""
+    """Append credits to an attribution, without repeating any."""
     return " ".join([attribution, *(credit for credit in credits if credit not in attribution)]).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextContents:
-    """A bundle in memory.
+    """Content of a text bundle in memory.
 
     Attributes:
         tensors: Arrays of each safetensors file, by file name.
-        texts: Content of each text file, by file name; ``law.json`` without its ``files``.
+        texts: Content of each text file, by file name, without ``law.json``.
         law: ``law.json`` without ``files``.
         manifest: ``manifest.json`` without ``files`` and ``identity``.
-        statistics: What was measured on the way, for the card.
+        statistics: Figures for the card.
     """
 
     tensors: dict[str, dict[str, NDArray[Any]]]
@@ -84,7 +88,7 @@ class TextContents:
 
 
 def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
-    """Returns what the manifest of every bundle for text begins with."""
+    """Return the fields at the beginning of the manifest of a text bundle."""
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
@@ -98,7 +102,7 @@ def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, A
 
 
 def summarize_vocabulary(vocabulary: str) -> dict[str, Any]:
-    """Returns what the card says of the content of ``vocabulary.tsv``."""
+    """Return the figures of the card about the content of ``vocabulary.tsv``."""
     lines = [line.split("\t") for line in vocabulary.splitlines()]
     return {
         "symbols": len(lines),

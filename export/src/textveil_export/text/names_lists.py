@@ -1,4 +1,4 @@
-"""The part of a bundle that the rung ``names`` needs, from a folder of lists, alone or beside a staircase."""
+"""Add the lists of the mode ``names`` to a bundle, alone or beside a staircase."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from textveil_export.text.contents import (
 )
 from textveil_export.text.word_vectors import read_text
 
-#: Where the card of a folder of lists says whose they are.
+#: The section of a folder's README.md with sources and licenses of the lists.
 _SOURCES_SECTION = re.compile(
     r"^## Sources(?: of the lists of the rung names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
 )
@@ -28,13 +28,13 @@ _LIST_FILE = re.compile(r"(kind|pool)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 @dataclass(frozen=True, kw_only=True)
 class NamesListFiles:
-    """The lists of a folder, as a bundle has them.
+    """Lists of a folder, as a bundle stores them.
 
     Attributes:
         texts: Content by the name of the file in the bundle.
-        kinds: Kinds with members by list.
-        pools: Kinds with outputs.
-        sources: Sources and licenses of the lists, for the card.
+        kinds: Entity types with a list of their words.
+        pools: Entity types with a surrogate pool.
+        sources: Section of the card about sources and licenses.
     """
 
     texts: dict[str, str]
@@ -44,10 +44,11 @@ class NamesListFiles:
 
 
 def read_names_lists(folder: Path) -> NamesListFiles:
-    """Reads a folder of lists: common words, capitals, symbols, ``kind.KIND.txt``, ``pool.KIND.txt``, ``README.md``.
+    """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools.
 
-    A bundle is such a folder too: it has them as ``names.kind.KIND.txt`` and ``names.pool.KIND.txt``. What stands in
-    the lists is checked when the new bundle is written.
+    Files of entity types are named ``kind.TYPE.txt`` and ``pool.TYPE.txt``; ``README.md`` has the sources. A bundle is
+    accepted too: its files are named ``names.kind.TYPE.txt`` and ``names.pool.TYPE.txt``. The content of the lists is
+    checked when the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
@@ -62,10 +63,10 @@ def read_names_lists(folder: Path) -> NamesListFiles:
             names_of_role[role].append(kind)
             texts[patterns[role].format(kind)] = read_text(path)
     if not names_of_role["pool"]:
-        raise SourceError(f"{folder.name}: there is no pool.KIND.txt")
+        raise SourceError(f"{folder.name}: a surrogate pool is missing, add files pool.TYPE.txt")
     sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))
     if sources is None:
-        raise SourceError("README.md: there is no section Sources, which says whose the lists are")
+        raise SourceError('README.md: add a section "## Sources" with sources and licenses of the lists')
     card = f"## Sources\n{sources[1]}"
     return NamesListFiles(
         texts=texts, kinds=tuple(names_of_role["kind"]), pools=tuple(names_of_role["pool"]), sources=card
@@ -73,7 +74,7 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
 
 def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextContents:
-    """Returns a bundle with the lists and nothing else."""
+    """Return a bundle that contains only the lists."""
     nothing = TextContents(
         tensors={},
         texts={layout.CHARACTERS: format_character_classes()},
@@ -93,7 +94,7 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
 
 
 def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
-    """Returns a bundle that has the lists too."""
+    """Return a copy of a bundle with the lists added."""
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
@@ -104,13 +105,15 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
 
 
 def read_staircase_contents(bundle: TextBundle) -> TextContents:
-    """Returns what a finished bundle was written from, byte for byte, but for lists of the rung ``names``.
+    """Read a finished staircase bundle back into memory, byte for byte.
+
+    Lists of the mode ``names`` are omitted.
 
     Raises:
-        ExportError: It has more than a staircase, or none.
+        ExportError: The bundle has no staircase, or has SanText too.
     """
     if bundle.staircase is None or bundle.levels:
-        raise ExportError("the lists can be put beside a staircase alone")
+        raise ExportError("--beside needs a bundle that has a staircase and no SanText")
     law = json.loads((bundle.path / layout.LAW).read_bytes())
     law.pop("names", None)
     of_names = set() if bundle.names is None else set(bundle.names.contents)

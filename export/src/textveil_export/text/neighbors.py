@@ -1,4 +1,9 @@
-"""Exact nearest neighbors by brute force, in blocks."""
+"""Find exact nearest neighbors: outputs by Euclidean distance, words by cosine similarity.
+
+The search by cosine has two steps. A float product selects all words that can be among the nearest, with a margin for
+its rounding errors. For these few the exact integer cosine decides. So the result does not depend on the machine, on
+the library that multiplies, or on where a block runs.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,19 +23,19 @@ def find_nearest_outputs(
     k: int,
     progress: Progress = ignore_progress,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Finds the ``k`` candidates nearest to every row, the row itself included where it is a candidate.
+    """Find the ``k`` candidates nearest to each row by Euclidean distance.
 
-    Ties are broken by id. Memory is one block of the distance matrix.
+    A row is its own neighbor if it is a candidate. Ties are broken by id. Memory is one block of the distance matrix.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         candidates: Ids (rows) that may be neighbors, ascending, shape ``(candidates,)``.
         k: Neighbors per row.
-        progress: Called with rows done.
+        progress: Called with the number of rows processed.
 
     Returns:
-        Neighbor ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median
-        squared distance over all pairs of two different candidates.
+        Neighbor ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median squared
+        distance over all pairs of two different candidates.
 
     Raises:
         ExportError: ``k`` is not between 1 and the number of candidates.
@@ -53,9 +58,15 @@ def find_nearest_outputs(
 def find_smallest(
     squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Finds ids and values of the ``k`` smallest entries of each row, ascending by (value, id)."""
+    """Return ids and values of the ``k`` smallest entries of each row, by value, then id.
+
+    Args:
+        squared: Values, shape ``(rows, candidates)``.
+        candidates: Ids of the columns, ascending.
+        k: Entries per row.
+    """
     width = len(candidates)
-    keys = squared * width + np.arange(width)  # value first, then id: one integer orders both
+    keys = squared * width + np.arange(width)  # one integer orders by value, then by id
     if k < width:
         keys = np.partition(keys, k - 1, axis=1)[:, :k]
     keys = np.sort(keys, axis=1)
@@ -64,22 +75,28 @@ def find_smallest(
 
 @dataclass
 class PairMedian:
-    """The exact median of integer squared distances over all ordered pairs, gathered block by block."""
+    """The exact median of integer squared distances over all ordered pairs.
+
+    Distances are counted block by block.
+
+    Attributes:
+        counts: Number of pairs at each squared distance.
+    """
 
     counts: NDArray[np.int64]
 
     @classmethod
     def make_empty(cls, largest: int) -> "PairMedian":
-        """Makes an empty count of squared distances from 0 to ``largest``."""
+        """Return an empty count of squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
     def add_block(self, squared: NDArray[np.int64]) -> None:
-        """Counts a block."""
+        """Count the squared distances of a block."""
         counted = np.bincount(squared.ravel())
         self.counts[: len(counted)] += counted
 
     def find_median(self, identical: int) -> int:
-        """Returns the lower median, leaving out ``identical`` pairs of a word with itself (squared distance 0)."""
+        """Return the lower median without ``identical`` pairs of a word with itself (distance 0)."""
         counts = self.counts.copy()
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
@@ -87,13 +104,19 @@ class PairMedian:
 
 #: Steps of a cosine of 1.
 COSINE_STEPS = 1 << 20
-_WORST_VALUE = 1 << 60  # worse than any similarity
+_WORST_VALUE = 1 << 60  # farther than any word
 _TILE = 1024  # rows and columns of a product
-_PAIRS = 1 << 16  # exact cosines computed together
+_PAIRS = 1 << 16  # exact cosines computed at a time
 
 
 class _NeighborCandidates(NamedTuple):
-    """Words that may be among the nearest of a row: row in the tile, column among the words, and about how good."""
+    """Words that may be among the nearest of a row.
+
+    Attributes:
+        rows: Row in the tile.
+        columns: Position among the words.
+        values: Approximate similarity.
+    """
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
@@ -108,15 +131,17 @@ def find_nearest_words(
     progress: Progress = ignore_progress,
     run: BlockRunner = run_blocks,
 ) -> NDArray[np.uint32]:
-    """Finds the ids nearest to every row by cosine, some words favored; the row itself first, ties by id.
+    """Find the words nearest to each row by cosine similarity plus a bonus per word.
+
+    The row itself comes first. Ties are broken by id.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
         k: Ids per row.
-        favor: What is added for each of ``words``, in steps of the cosine (``COSINE_STEPS``).
-        progress: Called with rows done.
-        run: Does the work of blocks of rows.
+        favor: Bonus of each of ``words``, in steps of the cosine (``COSINE_STEPS`` per 1).
+        progress: Called with the number of rows processed.
+        run: Runs blocks of rows.
 
     Returns:
         Ids, shape ``(symbols, k)``.
@@ -147,19 +172,19 @@ def find_nearest_in_block(
     start: int,
     stop: int,
 ) -> NDArray[np.uint32]:
-    """Finds the nearest words of the rows of a block, the row itself left out.
+    """Find the nearest words of the rows in a block, without the rows themselves.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         words: Ids that may be neighbors, ascending.
-        favor: What is added for each of them, in steps of the cosine.
+        favor: Bonus of each of them, in steps of the cosine.
         inverse_norms: ``1 / |row|`` of all rows.
         count: Words per row, below ``len(words)``.
         start: First row of the block.
         stop: The row after its last.
 
     Returns:
-        Ids, best first, shape ``(stop - start, count)``.
+        Ids, nearest first, shape ``(stop - start, count)``.
     """
     near = np.empty((stop - start, count), dtype=np.uint32)
     for top in range(start, stop, _TILE):
@@ -193,13 +218,15 @@ def _collect_candidates(
     top: int,
     bottom: int,
 ) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
-    """Words that may be among the nearest of some rows, all of these among them; and rows with too many such words.
+    """Return a superset of the nearest words of each row, and which rows are crowded.
 
-    A value is ``cos(x, y)`` in steps and the favor, and at most ``margin`` away from the exact integer. With ``count``
-    values of at least ``v``, what is below ``v - 2 margin`` is not among the ``count`` best.
+    A crowded row has too many candidates.
+
+    A value is the cosine in steps plus the bonus, at most ``margin`` from the exact integer. If ``count`` words
+    have a value of at least ``v``, a word with a value below ``v - 2 margin`` is not among the ``count`` nearest.
     """
     largest_favor = float(np.abs(favor).max())
-    # Of a product of d terms, d roundings (Higham 2002, 3.1), and two for either factor; half a step of the cosine.
+    # d roundings of a product of d terms (Higham 2002, 3.1), two for each factor, half a step of the cosine.
     margin = 2.0**-24 * (COSINE_STEPS * (rows.shape[1] + 8) + 4 * largest_favor) * 1.01 + 2
     left = rows[top:bottom] * inverse_norms[top:bottom, None].astype(np.float32)
     own = np.searchsorted(words, np.arange(top, bottom))
@@ -215,8 +242,8 @@ def _collect_candidates(
         values = (left @ right.T).astype(np.float32, copy=False)
         if largest_favor:
             values += favor[begin : begin + _TILE].astype(np.float32)
-        here_too = is_word & (own >= begin) & (own < begin + len(ids))
-        values[here_too, own[here_too] - begin] = -np.inf  # a word is not a neighbor of itself
+        inside = is_word & (own >= begin) & (own < begin + len(ids))
+        values[inside, own[inside] - begin] = -np.inf  # a word is not a neighbor of itself
         if not begin and len(ids) > count:
             threshold[:] = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
         row, column = np.divmod(np.flatnonzero(values >= threshold[:, None]), len(ids))
@@ -239,23 +266,30 @@ def _discard_distant(
     most: int,
     slack: float,
 ) -> _NeighborCandidates:
-    """Leaves out what is not among the best any more; raises thresholds, and marks rows that keep too many."""
+    """Discard candidates that cannot be among the nearest; raise thresholds; mark crowded rows.
+
+    A crowded row has more than ``most`` candidates. It is searched exactly later, so its candidates are dropped.
+    Changes ``threshold`` and ``crowded`` in place.
+    """
     order = np.lexsort((-candidates.values, candidates.rows))
     row, column, value = candidates.rows[order], candidates.columns[order], candidates.values[order]
     begins = np.searchsorted(row, np.arange(len(threshold) + 1))
     full = np.flatnonzero(np.diff(begins) >= count)
     threshold[full] = np.maximum(threshold[full], value[begins[full] + count - 1] - np.float32(slack))
-    kept = (value >= threshold[row]) & (value > -np.inf)
-    crowded |= np.bincount(row[kept], minlength=len(threshold)) > most
-    threshold[crowded] = np.inf  # exactly, later: nothing more is gathered for them
-    kept &= ~crowded[row]
-    return _NeighborCandidates(row[kept], column[kept], value[kept])
+    remaining = (value >= threshold[row]) & (value > -np.inf)
+    crowded |= np.bincount(row[remaining], minlength=len(threshold)) > most
+    threshold[crowded] = np.inf  # these rows are searched exactly later
+    remaining &= ~crowded[row]
+    return _NeighborCandidates(row[remaining], column[remaining], value[remaining])
 
 
 def _find_nearest_in_row(
     rows: NDArray[np.int8], words: NDArray[np.intp], favor: NDArray[np.int64], count: int, row: int
 ) -> NDArray[np.intp]:
-    """The nearest words of one row by the definition: of a row of zeros, to which all words are equally near."""
+    """Find the nearest words of one row by exact cosines of all words.
+
+    This serves rows with too many candidates, such as a row of zeros, to which all words are equally near.
+    """
     products = (rows[words].astype(_choose_exact_type(rows)) @ rows[row].astype(_choose_exact_type(rows))).astype(
         np.float64
     )
@@ -269,10 +303,10 @@ def _find_nearest_in_row(
 def _round_cosines(
     products: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Cosines in steps of 2^-20, from inner products and inverse norms.
+    """Return cosines in steps of 2^-20 from inner products and inverse norms.
 
-    Products are integers that the floating type represents exactly, whatever the order of summation; the square
-    roots and divisions after them are single operations of IEEE 754, the same everywhere.
+    The products are integers that the float type represents exactly, whatever the order of summation. The following
+    operations are single IEEE 754 operations, equal on all machines. Changes ``products`` in place.
     """
     products *= left
     products *= right
@@ -281,12 +315,12 @@ def _round_cosines(
 
 
 def _choose_exact_type(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
-    """The floating type that holds every partial sum of an inner product of two rows."""
+    """Return the smallest float type that represents each partial sum of a product of two rows."""
     return np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
 
 
 def compute_inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Returns ``1 / |row|`` of int8 rows, shape ``(rows,)``; 0 for a row of zeros, which is near to nothing."""
+    """Return ``1 / |row|`` of int8 rows, shape ``(rows,)``, and 0 for a row of zeros."""
     squares = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 1 + len(rows) // _TILE)]
     norms = np.concatenate(squares)
     return np.where(norms > 0, 1 / np.sqrt(np.maximum(norms, 1).astype(np.float64)), 0.0)

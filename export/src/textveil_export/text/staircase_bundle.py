@@ -1,4 +1,4 @@
-"""The part of a bundle that the staircase needs: neighbors, base, roles, levels and the lists of the skeleton."""
+"""Build the staircase of a text bundle: arrays, levels and lists of the template."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from textveil_export.text.staircase_tables import MisleadingWords, StaircaseSett
 from textveil_export.text.template_lists import FUNCTION_WORDS, TemplateLists
 from textveil_export.text.word_vectors import WordVectors
 
-#: Levels of a staircase: called by their ``L`` in nats, and ``h`` (docs/levels.md says how they were chosen).
+#: Levels of a staircase, named by epsilon per word, with their share ``h`` of the base (docs/levels.md explains them).
 LEVELS = (
     StaircaseLevel(name="4", epsilon=Decimal(4), share=Fraction(1, 100)),
     StaircaseLevel(name="6", epsilon=Decimal(6), share=Fraction(1, 250)),
@@ -39,17 +39,17 @@ DEFAULT_LEVEL = "10"
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseRecipe:
-    """Everything that decides the staircase of a bundle besides its source.
+    """Settings of a staircase, besides its vocabulary.
 
     Attributes:
-        lists: The lists of the skeleton.
-        vectors: Vectors of words that can take each other's place; ``None`` for those of the source.
-        per_billion: Public frequency of each word; ``None`` for frequencies by rank.
-        settings: Neighbors per word, and how they are found.
-        levels: The levels, strictest first.
-        default_level: The level used when a user names none.
-        never_output: Words that must not come out.
-        misleading: Words that must not stand in the place of others.
+        lists: Lists of the template.
+        vectors: Vectors whose nearest words can replace each other; ``None`` for the vectors of the vocabulary.
+        per_billion: Public frequency of each word; ``None`` to estimate frequencies from ranks.
+        settings: Number of neighbors and how they are ranked.
+        levels: Levels, strictest first.
+        default_level: Level for users who choose none.
+        never_output: Words that are never outputs.
+        misleading: Words that must not be neighbors of others.
     """
 
     lists: TemplateLists
@@ -64,12 +64,13 @@ class StaircaseRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseContents:
-    """What a bundle has of its staircase.
+    """Parts of a text bundle that belong to its staircase.
 
     Attributes:
-        tensors: The arrays of ``staircase.safetensors``.
-        texts: The lists of the skeleton, by file name.
-        law: The parts of ``law.json``: ``staircase``, ``skeleton`` and the defaults.
+        tensors: Arrays of ``staircase.safetensors``.
+        texts: Lists of the template, by file name.
+        law: Entries ``staircase`` and ``skeleton`` of ``law.json``.
+        defaults: Entry ``staircase`` in the defaults of ``law.json``.
     """
 
     tensors: dict[str, NDArray[Any]]
@@ -85,16 +86,16 @@ def build_staircase(
     *,
     run: BlockRunner = run_blocks,
 ) -> StaircaseContents:
-    """Builds the staircase of a bundle.
+    """Build the staircase of a bundle.
 
     Args:
         source: The vocabulary with its vectors, near-duplicates merged.
         recipe: Lists, levels and settings.
         progress: Called as stages advance.
-        run: Does the work of blocks of rows.
+        run: Runs blocks of rows.
 
     Raises:
-        ExportError: The recipe does not fit the source.
+        ExportError: The recipe does not fit the vocabulary.
     """
     if recipe.vectors is not None:
         source = _replace_vectors(source, recipe.vectors)
@@ -134,21 +135,24 @@ def build_staircase(
 
 
 def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
-    """The same words with other vectors.
+    """Return the same words with other vectors.
 
     Raises:
-        ExportError: A word has none.
+        ExportError: A word has no vector.
     """
     place = {word: index for index, word in enumerate(vectors.words)}
     missing = sum(word not in place for word in source.words)
     if missing:
-        raise ExportError(f"{missing} of {len(source.words)} words have no vector of their own for the staircase")
+        raise ExportError(
+            f"{missing} of {len(source.words)} words have no vector for the staircase: add them to --vectors"
+        )
     return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
 
 
 def _find_allowed_outputs(
     source: WordVectors, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool
 ) -> NDArray[np.uint8]:
+    """Return 1 for each word that the template rule allows as an output, 0 for others."""
     allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
     return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))
 
@@ -163,26 +167,28 @@ def build_staircase_bundle(
     lists: dict[str, Any],
     progress: Progress = ignore_progress,
 ) -> TextContents:
-    """Builds a bundle with a staircase over the vocabulary of a finished bundle, which is copied byte for byte.
+    """Build a bundle with only a staircase, over the vocabulary of a finished bundle.
+
+    The file of the vocabulary is copied byte for byte.
 
     Args:
         bundle: The finished bundle, of words.
-        recipe: The staircase; it needs vectors of its own.
+        recipe: The staircase; it needs its own vectors.
         name: Name of the new bundle.
         license: SPDX expression of the new bundle.
-        attribution: Whose work it is derived from.
+        attribution: Attribution of the new bundle.
         lists: Names of the lists, for the manifest.
         progress: Called as stages advance.
 
     Raises:
-        ExportError: The bundle is not one of words, or the recipe has no vectors or does not fit the words.
+        ExportError: The bundle has WordPieces instead of words, or the recipe has no vectors or does not fit.
     """
     if bundle.tokens != "word":
-        raise ExportError("the staircase is for words")
+        raise ExportError("a staircase needs a bundle of words, not of WordPieces")
     if recipe.vectors is None:
-        raise ExportError("the staircase needs vectors of its own")
+        raise ExportError("the recipe has no vectors for the staircase")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
-    vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
+    vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # replaced by those of the recipe
     source = WordVectors(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
     part = build_staircase(source, recipe, progress)
     provenance = {

@@ -1,8 +1,9 @@
-"""Words that would mislead in the place of another one: its opposites, and alarming words.
+"""Make the arrays of the staircase: stored neighbors of each word, and base weights.
 
-Stored lists may be anything, and the base is one vector for all inputs (docs/proofs/staircase.md). An opposite is left
-out of a list, an alarming word of the lists of all others, and its base is divided. Any word may become one with many
-opposites by its base, also each of these: it is a little smaller.
+Misleading words: stored neighbors may be chosen freely, and the base is one vector for all inputs
+(docs/proofs/staircase.md). Opposites of a word are removed from its neighbors. Alarming words are removed from the
+neighbors of all other words, and their base is divided. Any word may become a word with many opposites through the base
+alone, and so also its own opposite, so the base of such a word is slightly reduced.
 """
 
 from collections import Counter
@@ -24,35 +25,51 @@ from textveil_export.text.neighbors import COSINE_STEPS, find_nearest_words
 from textveil_export.text.quantize import quantize_rows
 from textveil_export.text.word_vectors import WordVectors, read_list
 
-#: What the base of an alarming word is divided by.
+#: Divisor of the base weight of alarming words.
 ALARMING_DIVISOR = 10
-#: What the base of a word with many opposites is multiplied by, and more than how many that is. By the list
-#: english-3-opposites.txt these are VADER's good words and bad ones: they have 960 or more, all others fewer than 140.
+#: Factor of the base weight of words with many opposites, and the number that "many" exceeds. In the list
+#: english-3-opposites.txt these are VADER's positive and negative words, with 960 or more; others have fewer than 140.
 OPPOSED_SHARE, MANY_OPPOSITES = Fraction(17, 20), 500
 
 
 @dataclass(frozen=True)
 class MisleadingWords:
-    """Public lists: pairs of opposites, in both orders, and words that no other word becomes."""
+    """Public lists of words that would mislead in place of another word.
+
+    Attributes:
+        opposites: Pairs of opposites, in both orders.
+        alarming: Words that no other word becomes through its neighbors.
+    """
 
     opposites: frozenset[tuple[str, str]] = frozenset()
     alarming: frozenset[str] = frozenset()
 
     @classmethod
     def read_lists(cls, opposites: Path | None, alarming: Path | None) -> "MisleadingWords":
-        """Reads both lists: words, a tab and the opposites of each of them per line; an alarming word per line.
+        """Read both lists; a missing path gives an empty list.
+
+        Each line of ``opposites`` has words, a tab, and words that are opposites of each of them. Each line of
+        ``alarming`` has one word.
 
         Raises:
-            SourceError: A list cannot be read, or a line has another form.
+            SourceError: A list cannot be read, or a line has another format.
         """
         sides = [[side.split() for side in line.split("\t")] for line in (read_list(opposites) if opposites else ())]
         if not all(len(pair) == 2 and all(pair) for pair in sides):
-            raise SourceError("opposites: a line is not words, a tab and their opposites")
+            raise SourceError("opposites: each line must be words, a tab and their opposites")
         pairs = {pair for one, other in sides for pair in (*product(one, other), *product(other, one))}
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tells which ids may not stand in the list of their row; the row itself always may. Shape of ``near``."""
+        """Return which neighbors must be removed from their row.
+
+        Args:
+            words: All words by id.
+            near: Neighbor ids, shape ``(rows, k)``. The row's own id is never removed.
+
+        Returns:
+            Shape of ``near``.
+        """
         at = {word: index for index, word in enumerate(words)}
         pairs = [at[one] * len(words) + at[other] for one, other in self.opposites if one in at and other in at]
         rows, alarming = np.arange(len(near))[:, None], self.find_alarming(words)
@@ -60,29 +77,32 @@ class MisleadingWords:
         return barred & (near != rows)
 
     def find_alarming(self, words: list[str]) -> NDArray[np.bool_]:
-        """Tells which words are alarming, shape ``(words,)``."""
+        """Return which words are alarming, shape ``(words,)``."""
         return np.array([word in self.alarming for word in words], dtype=bool)
 
     def find_opposed(self, words: list[str]) -> NDArray[np.bool_]:
-        """Tells which words have many opposites, shape ``(words,)``."""
+        """Return which words have many opposites, shape ``(words,)``."""
         count = Counter(one for one, _ in self.opposites)
         return np.array([count[word] > MANY_OPPOSITES for word in words], dtype=bool)
 
 
-#: What the base weights of a vocabulary add up to, nearly.
+#: Approximate sum of the base weights of a vocabulary.
 BASE_TOTAL = 1 << 26
-_UINT16_SYMBOLS = 1 << 16  # symbols whose ids fit 16 bits
-_MAX_SYMBOLS = 1 << 22  # more than any vocabulary, and totals stay far below what can be drawn with
+_UINT16_SYMBOLS = 1 << 16  # largest number of symbols whose ids fit 16 bits
+_MAX_SYMBOLS = 1 << 22  # larger than any vocabulary, and keeps totals far below the limit of the sampler
 
 
 @dataclass(frozen=True)
 class StaircaseSettings:
-    """What decides the arrays besides the source.
+    """Settings of the arrays.
 
     Attributes:
-        k: Stored ids per row, the word itself included; all words where there are fewer.
-        mu: Share of the base that follows word frequencies; the rest is spread evenly.
-        favor: What twice the base is worth in a list, as a cosine.
+        k: Stored ids per row, the word itself included; all words if there are fewer.
+        mu: Share of the base that follows word frequencies; the rest is uniform.
+        favor: Bonus in the ranking of neighbors for a doubled base weight, as a cosine.
+
+    Raises:
+        ExportError: A value is out of range.
     """
 
     k: int = 64
@@ -93,7 +113,7 @@ class StaircaseSettings:
         if not 0 <= self.mu < 1:
             raise ExportError("mu must be at least 0 and below 1")
         if self.k < 1 or self.favor < 0:
-            raise ExportError("k must be at least 1, and what twice the base is worth at least 0")
+            raise ExportError("k must be at least 1 and favor at least 0")
 
 
 def make_staircase_arrays(
@@ -104,30 +124,30 @@ def make_staircase_arrays(
     run: BlockRunner = run_blocks,
     misleading: MisleadingWords | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Builds the arrays of ``staircase.safetensors``.
+    """Make the arrays of ``staircase.safetensors``.
 
-    The same source gives the same arrays on every machine: vectors are rounded to int8, their products are exact,
-    and ties go to the lower id.
+    The result is the same on each machine: vectors are rounded to int8, their products are exact, and ties are broken
+    by id.
 
     Args:
-        source: Vocabulary in rank order with its vectors.
-        per_billion: Public frequency of each word (``read_frequencies``). A word without one counts 0. ``None``
-            takes frequencies from the ranks alone (``estimate_frequencies``).
-        settings: ``k``, ``mu`` and what frequency is worth; the defaults if ``None``.
-        progress: Called with rows done.
-        run: Does the work of blocks of rows.
-        misleading: What must not stand in the place of what.
+        source: Vocabulary in order of frequency with its vectors.
+        per_billion: Public frequency of each word (``read_frequencies``); missing words count 0. ``None`` estimates
+            frequencies from ranks (``estimate_frequencies``).
+        settings: ``k``, ``mu`` and the bonus of frequency; defaults if ``None``.
+        progress: Called with the number of rows processed.
+        run: Runs blocks of rows.
+        misleading: Lists of misleading words.
 
     Returns:
-        ``neighbours``, uint16 or, where there are more than 65,536 symbols, uint32, shape ``(symbols, k)``: the word
-        itself first, then its nearest words, distinct; and ``base``, uint32, shape ``(symbols,)``, at least 1.
+        ``neighbours``, uint16 (uint32 for more than 65,536 symbols), shape ``(symbols, k)``: distinct ids, the word
+        itself first, then its nearest words. And ``base``, uint32, shape ``(symbols,)``, at least 1.
 
     Raises:
-        ExportError: The vocabulary is too large, has no word, or no word has a frequency.
+        ExportError: The vocabulary is too large, contains no word, or no word has a frequency.
     """
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
-        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols")
+        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols: lower --max-words")
     frequencies = estimate_frequencies(source.words) if per_billion is None else per_billion
     base = compute_base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
     rows, _ = quantize_rows(source.vectors)
@@ -151,52 +171,57 @@ def make_staircase_arrays(
 
 
 def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
-    """Computes ``b(y) = 1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` in exact arithmetic.
+    """Compute ``b(y) = 1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` in exact arithmetic.
 
     Args:
-        frequencies: Frequency of every symbol, in any unit.
+        frequencies: Frequency of each symbol, in any unit.
         mu: At least 0 and below 1.
+
+    Returns:
+        Shape ``(symbols,)``.
 
     Raises:
         ExportError: All frequencies are 0, or one is negative.
     """
     total = sum(frequencies)
     if total < 1 or min(frequencies) < 0:
-        raise ExportError("no word of the vocabulary has a frequency, or one is negative")
+        raise ExportError("no word of the vocabulary has a frequency above 0: check --word-frequencies")
     even = (1 - mu) / len(frequencies)
     weights = [1 + int((mu * Fraction(count, total) + even) * BASE_TOTAL) for count in frequencies]
     return np.array(weights, dtype=np.uint32)
 
 
 def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
-    """Computes ``worth log2(b(y))`` in steps of the cosine, rounded the same on every machine."""
+    """Compute the bonus ``worth log2(b(y))`` in steps of the cosine, equal on all machines."""
     with localcontext(prec=30):
         step = COSINE_STEPS * Decimal(worth.numerator) / worth.denominator / Decimal(2).ln()
         return np.array([round(Decimal(weight).ln() * step) for weight in base.tolist()], dtype=np.int64)
 
 
 def is_wordlike(entry: str) -> bool:
-    """Tells whether an entry may be a neighbor: it has a letter. Punctuation and digits have none."""
+    """Return whether an entry may be a neighbor: it contains a letter."""
     return any(character.isalpha() for character in entry)
 
 
 def estimate_frequencies(words: Sequence[str]) -> dict[str, int]:
-    """Returns frequencies that fall with the rank as words do (Zipf, Mandelbrot): ``10^9 / (rank + 3)``."""
+    """Return frequencies that decrease with rank: ``10^9 / (rank + 3)`` (Zipf, Mandelbrot)."""
     return {word: 10**9 // (rank + 3) for rank, word in enumerate(words)}
 
 
 def read_frequencies(path: Path) -> dict[str, int]:
-    """Reads public word frequencies, a look-up key, a tab and a count per line, without lines that start with ``"# "``.
+    """Read public word frequencies: a look-up key, a tab and a count on each line.
+
+    Lines that start with ``"# "`` are comments.
 
     Raises:
-        SourceError: The file cannot be read, a line has another form, or a word stands there twice.
+        SourceError: The file cannot be read, a line has another format, or a word occurs twice.
     """
     frequencies: dict[str, int] = {}
     for number, line in enumerate(read_list(path), 1):
         word, _, count = line.partition("\t")
         if not (word and count.isascii() and count.isdigit() and len(count) <= 18):
-            raise SourceError(f"{path.name}: entry {number} is not a word, a tab and a count")
+            raise SourceError(f"{path.name}: entry {number} must be a word, a tab and a count")
         if word in frequencies:
-            raise SourceError(f"{path.name}: entry {number} stands there twice")
+            raise SourceError(f"{path.name}: entry {number} repeats a word: remove one of the lines")
         frequencies[word] = int(count)
     return frequencies

@@ -1,4 +1,7 @@
-"""The public lists of a bundle's skeleton: the built-in English ones, or files of another language."""
+"""Read the public lists of the template: built-in English ones, or other files.
+
+The template of a text is the part that its output may depend on: function words, and the entity types of other words.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from textveil_export.text.word_vectors import read_text
 
 TEMPLATE_FOLDER = LISTS / "skeleton"
 FUNCTION_WORDS = "function-words.txt"
-#: Lists of words, in the public order that settles a string on two of them; shapes come before them all.
+#: Entity types defined by lists. The first one wins for a string on two lists; types defined by shape precede all.
 ENGLISH_KINDS = (
     "weekday",
     "month",
@@ -36,12 +39,12 @@ ENGLISH_KINDS = (
 
 @dataclass(frozen=True)
 class TemplateLists:
-    """The lists of a skeleton, checked.
+    """Validated lists of a template.
 
     Attributes:
-        files: As a bundle has them.
-        words: Function words; ``True`` for those that may be a name.
-        kinds: The kinds.
+        files: The lists as a bundle stores them.
+        words: Function words; ``True`` for those that can also be a name.
+        kinds: Entity types.
     """
 
     files: SkeletonFiles
@@ -49,26 +52,28 @@ class TemplateLists:
     kinds: Kinds
 
     def make_rule(self, *, visible: bool) -> SkeletonRule:
-        """Returns the rule with or without visible function words."""
+        """Return the template rule, with function words kept or not."""
         return SkeletonRule(function_words=self.words, kinds=self.kinds, visible=visible)
 
 
 def read_english_template() -> TemplateLists:
-    """Reads the built-in English lists (artifacts/lists)."""
+    """Read the built-in English lists (artifacts/lists)."""
     return read_template_lists(
         TEMPLATE_FOLDER / FUNCTION_WORDS, [(name, _find_built_in(name)) for name in ENGLISH_KINDS]
     )
 
 
 def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> TemplateLists:
-    """Reads the lists of a skeleton. Kinds by shape are the built-in ones, whatever the language.
+    """Read the lists of a template.
+
+    Entity types defined by shape, such as numbers, are always built in.
 
     Args:
-        words: Function words, one a line (docs/format-staircase.md, "Lists of the skeleton").
-        kinds: Name and file of every kind by list, in their public order.
+        words: Function words, one per line (docs/format-staircase.md, "Lists of the skeleton").
+        kinds: Name and file of each entity type, in order of precedence.
 
     Raises:
-        SourceError: A file cannot be read or is malformed; the message names it, and the line.
+        SourceError: A file cannot be read or is malformed; the message contains its name and the line.
     """
     files = [KindFile(shape, shape, read_text(_find_built_in(shape)).encode()) for shape in SHAPES]
     files += [KindFile(name, None, read_text(path).encode()) for name, path in kinds]
@@ -82,7 +87,7 @@ def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Templ
         try:
             parsed.append(read_kind(file.name, file.shape, file.utf_8))
         except BundleDamaged as error:
-            raise SourceError(f"kind {file.name}: {error}") from error
+            raise SourceError(f"entity type {file.name}: {error}") from error
     try:
         return TemplateLists(SkeletonFiles(content, tuple(files)), parsed_words, Kinds(parsed))
     except BundleDamaged as error:
@@ -90,4 +95,5 @@ def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Templ
 
 
 def _find_built_in(name: str) -> Path:
+    """Return the path of a built-in list."""
     return TEMPLATE_FOLDER / f"kind.{name}.txt"

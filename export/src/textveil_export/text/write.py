@@ -1,9 +1,9 @@
-"""Writes text bundles: the bundle itself, and later its certificate and its statistics.
+"""Write a text bundle, and later add its certificate or statistics.
 
-A bundle is there whole or not at all. A certificate or statistics are put into a bundle that is already there. Its
-identity changes with them, since it covers what promises are read from; the hash of ``law.json`` stays. An old record
-is first taken out of the manifest. An interruption therefore leaves a sound bundle without the record, never one with
-half of it or with another bundle's.
+A bundle is written whole or not at all. A certificate or statistics are added to an existing bundle. They change its
+identity, which covers everything that states a promise, but not the hash of ``law.json``. An old record is first
+removed from the manifest. So an interruption leaves a valid bundle without the record, never one with a partial or
+wrong record.
 """
 
 import hashlib
@@ -26,24 +26,26 @@ _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
 
 def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -> TextBundle:
-    """Writes, checks and publishes a bundle.
+    """Write a bundle to a hidden folder, check it, and rename it into place.
+
+    The device's reader checks it.
 
     Args:
         contents: The bundle in memory.
-        folder: Where it goes. Its parent must exist.
-        force: Replace a bundle that is already there.
+        folder: Target folder. Its parent must exist.
+        force: Whether an existing bundle is replaced.
 
     Returns:
-        The bundle, opened from its place, however large it is. Who opens it again says ``max_bytes`` beyond the cap.
+        The opened bundle, whatever its size. To open a bundle above the limit again, pass ``max_bytes``.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
+        WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
     """
     with stage_bundle_folder(folder, force=force) as partial:
         write_staged_files(contents, partial)
         size = max(MAX_BUNDLE_BYTES, sum(file.stat().st_size for file in partial.iterdir()))
         if (opened := open_bundle(partial, TextBundle, max_bytes=size)).names is not None:
-            opened.require_names()  # reads the lists, which opening does not
+            opened.require_names()  # also checks the lists, which opening does not read
     return open_bundle(folder, TextBundle, max_bytes=size)
 
 
@@ -52,13 +54,12 @@ def write_certificate(
     certificates: Certificates,
     labels: dict[str, float] | None = None,
 ) -> TextBundle:
-    """Writes ``certificate.json`` and labels the levels with what was proven.
+    """Write ``certificate.json`` and label the levels with proven epsilons.
 
     Args:
-        bundle: The bundle that was certified.
-        certificates: By level name and mechanism.
-        labels: What to call the levels by, by level name, no less than what was proven; the proven value
-            itself if left out.
+        bundle: The certified bundle.
+        certificates: Certificates by level name and mechanism.
+        labels: Label of each level by name, at least the proven epsilon; by default the proven epsilon.
 
     Returns:
         The bundle, opened again.
@@ -73,17 +74,18 @@ def write_certificate(
     content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
+        """Label the levels in the manifest."""
         _label_levels(manifest, certificates if there else None, labels)
 
     return _write_record(bundle, layout.CERTIFICATE, format_json(content), label)
 
 
 def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBundle:
-    """Writes ``statistics.json``.
+    """Write ``statistics.json``.
 
     Args:
-        bundle: The bundle that was measured.
-        statistics: What ``statistics.measure`` gives.
+        bundle: The measured bundle.
+        statistics: Result of ``leakage.word_statistics.measure_statistics``.
 
     Returns:
         The bundle, opened again.
@@ -92,13 +94,13 @@ def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBund
         WriteError: The disk is full or not writable.
     """
     text = format_json(_add_header(bundle, layout.STATISTICS_FORMAT, layout.STATISTICS_VERSION, statistics))
-    # Arrays of numbers are histograms: one line each.
+    # Write each array of numbers, a histogram, on one line.
     text = _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
     return _write_record(bundle, layout.STATISTICS, text, lambda manifest, there: None)
 
 
 def write_staged_files(contents: TextContents, folder: Path) -> None:
-    """Writes the files of a bundle into a folder of ``stage_bundle_folder``."""
+    """Write all files of a bundle into a staged folder."""
     entries: dict[str, dict[str, object]] = {}
     for name, tensors in contents.tensors.items():
         entries[name] = add_bundle_file(folder, name, save_tensors(tensors))
@@ -112,6 +114,7 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
 
 
 def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with its format, the identity of the table, and the software."""
     software = f"textveil-export {__version__}"
     return {"format": name, "format_version": version, "identity": bundle.law_identity, "software": software, **content}
 
@@ -119,7 +122,11 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
 def _write_record(
     bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]
 ) -> TextBundle:
-    """Puts a file beside the manifest and lists it there; ``label`` adapts the manifest to its being there, or not."""
+    """Write a file and list it in the manifest.
+
+    ``label`` changes the manifest. It is called with ``False`` before an old file is removed from the manifest, and
+    with ``True`` when the new one is added.
+    """
     manifest = json.loads((bundle.path / layout.MANIFEST).read_text(encoding="utf-8"))
     data = text.encode()
     if manifest["files"].pop(name, None) is not None:
@@ -128,12 +135,13 @@ def _write_record(
     replace_file(bundle.path / name, text)
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     label(manifest, True)
-    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # it is of the manifest that was
+    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # it signs the old manifest
     replace_file(bundle.path / layout.MANIFEST, format_json(manifest))
     return open_bundle(bundle.path, TextBundle, max_bytes=bundle.max_bytes)
 
 
 def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
+    """Set the labels of all levels to the proven epsilons, or remove them."""
     manifest["label"] = "textbook" if certificates is None else "certified"
     for level, mechanisms in manifest["levels"].items():
         for mechanism, labels in mechanisms.items():
