@@ -100,7 +100,7 @@ def test_the_lists_are_those_of_the_exporter():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_marks_are_known(name: str):
+def test_lists_have_known_flags_only(name: str):
     allowed = {"", "name-like"} if name == "function-words" else {"", "member-only", "capitalized,member-only"}
     if name.removeprefix("kind.") in DESIGNATIONS:  # no member has a lower-case slot, so outputs may be common words
         allowed = {"capitalized", "capitalized,member-only"}

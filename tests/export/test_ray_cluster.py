@@ -108,7 +108,7 @@ def test_an_interrupted_run_leaves_no_folder(ray):
     assert not Path(ray.seen["object_spilling_directory"]).parent.exists()
 
 
-def test_a_path_that_is_too_long_for_sockets_is_said(ray, tmp_path, monkeypatch):
+def test_a_path_that_is_too_long_for_sockets_is_refused(ray, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(ClusterError, match="TMPDIR"), open_ray_cluster(None, 1):
         pass
@@ -121,7 +121,7 @@ def address():
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_silent_cluster_is_taken(ray, address):
+def test_a_cluster_that_reports_nothing_is_accepted(ray, address):
     with open_ray_cluster(address, 2):
         pass
     assert ray.seen["address"] == address
@@ -136,7 +136,7 @@ def test_a_silent_cluster_is_taken(ray, address):
         ({"metadata": json.dumps({"session_start_timestamp_ms": 1}).encode()}, "usage"),
     ],
 )
-def test_a_cluster_that_tells_others_is_refused(monkeypatch, address, told, message):
+def test_a_cluster_that_reports_usage_is_refused(monkeypatch, address, told, message):
     ray = FakeRay(monkeypatch, **told)
     with pytest.raises(ClusterError, match=message), open_ray_cluster(address, 2):
         pass

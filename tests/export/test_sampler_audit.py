@@ -89,7 +89,7 @@ def test_remainders_of_any_total_are_uniform() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_stream_that_a_fork_repeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_random_stream_that_a_fork_repeats_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not audit.detect_fork_repeats()
     generator = np.random.default_rng(1)
     monkeypatch.setattr(audit, "random_uint64", lambda count: generator.integers(0, 2**64, count, dtype=np.uint64))
@@ -113,7 +113,7 @@ _RUNS = 60
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_fault_is_detected(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module, attribute, fault, sampler, said = FAULTS[name]
     drawn = sampler()
     assert audit_sampler(drawn, DRAWS).faults == ()
@@ -136,7 +136,9 @@ def test_the_power_of_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.statistical
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_audits_bundles_and_reports_faults(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
         audit_command(bundle=bundle, draws=20_000, must_be=PinOptions())
         assert "no fault in 20,000 draws" in capsys.readouterr().out

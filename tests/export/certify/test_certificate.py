@@ -24,7 +24,7 @@ from textveil_export.text.write import write_certificate
 GEOMETRIES = {"scattered": small_bundles.scattered(24, 6, 1), "twins": small_bundles.twins(24, 6, 2)}
 
 
-def test_without_santext_there_is_nothing_to_search(tmp_path):
+def test_a_bundle_without_santext_is_refused(tmp_path):
     with pytest.raises(CertificationError, match="no SanText"):
         certify_bundle(open_bundle(small_staircase(tmp_path), TextBundle))
 

@@ -87,7 +87,7 @@ def test_certificates_enclose_brute_force(tmp_path, geometry, k):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_with_a_base_measure(tmp_path, geometry):
+def test_bundles_with_a_base_measure_are_certified_exactly(tmp_path, geometry):
     bundle = open_small(tmp_path / "b", geometry, 5, base=True)
     assert_certified(bundle, certify_bundle(bundle))
 
@@ -143,7 +143,7 @@ def certified(bundle, level=1):
     return certify_bundle(bundle)[bundle.levels[level].name]["santext"]
 
 
-def test_a_weight_one_per_cent_off(bundle):
+def test_a_weight_that_is_one_percent_wrong_raises_the_certificate(bundle):
     """``verify`` names the score; a certificate of the faulty integers is higher, and still right."""
     before = certified(bundle)
     law = bundle.levels[1].parameters["santext"]
@@ -169,7 +169,7 @@ def with_row(bundle, row, neighbors, scores):
     return replace(bundle, santext_table=replace(table, neighbors=everywhere, scores=all_scores))
 
 
-def test_a_neighbor_replaced_by_a_farther_one(bundle):
+def test_a_table_without_a_nearest_output_is_refused(bundle):
     """At its right distance: the missing word would be drawn by the tail's weight, and not by its own."""
     row = 7
     candidates = np.array(outputs(bundle, "santext"))
@@ -181,7 +181,7 @@ def test_a_neighbor_replaced_by_a_farther_one(bundle):
         certify_bundle(bundle)
 
 
-def test_a_wrong_distance(bundle):
+def test_a_table_with_a_wrong_score_is_refused(bundle):
     """One step too many: ``verify`` names the row, and it is not certified."""
     bundle = with_row(
         bundle, 7, bundle.table.neighbors[7], bundle.table.scores[7] + np.array([0, 0, 0, 0, 1], np.uint16)

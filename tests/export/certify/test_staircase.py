@@ -44,19 +44,19 @@ def set_at(name, place, value):
         (set_at("neighbours", (79, 7), 80), "row 79: the ids"),
     ],
 )
-def test_a_faulty_row_is_named(tensors, fault, message):
+def test_the_error_identifies_a_faulty_row(tensors, fault, message):
     fault(tensors)
     with pytest.raises(CertificationError, match=message):
         certify_staircase(tensors, LEVELS)
 
 
-def test_a_level_beyond_the_bound_is_named(tensors):
+def test_the_error_identifies_a_level_beyond_the_bound(tensors):
     with pytest.raises(CertificationError, match=r"level 6: law\.json"):
         certify_staircase(tensors, [replace(LEVELS[1], epsilon=Decimal(17))])
 
 
 @pytest.mark.parametrize("fault", ["beyond the base", "beyond the budget", "negative"])
-def test_a_budget_beyond_the_bound_is_named(tensors, monkeypatch, fault):
+def test_the_error_identifies_a_budget_beyond_the_bound(tensors, monkeypatch, fault):
     budgets = Staircase.budgets
 
     def faulty(self, inputs):

@@ -53,7 +53,7 @@ def test_head_and_classifier_may_be_linear(tmp_path: Path) -> None:
     assert set(checkpoint.head) == set(checkpoint.classifier) == {"out.weight", "out.bias"}
 
 
-def test_a_pooler_is_passed_over_and_any_other_surplus_is_not(folder: Path) -> None:
+def test_a_pooler_is_ignored_and_any_other_surplus_array_is_refused(folder: Path) -> None:
     weights = folder / "extractor" / "model.safetensors"
     arrays = load_file(weights)
     save_file({**arrays, "pooler.dense.bias": np.zeros(32, np.float32)}, weights)
@@ -162,7 +162,7 @@ def test_a_checkpoint_in_the_middle_of_training_is_refused(folder: Path) -> None
     assert load_checkpoint(folder).record == {}
 
 
-def test_a_folder_that_holds_none_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path) == "checkpoint.json: cannot be read"
     (tmp_path / "checkpoint.json").write_text("[1]", "utf-8")
     assert refused(tmp_path) == "checkpoint.json: is not a JSON object"

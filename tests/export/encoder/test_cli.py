@@ -137,12 +137,12 @@ def test_weights_scrambled_by_quantization_do_not_ship(
         (["--vocabulary-from", "nowhere.txt"], "source: nowhere.txt: cannot be read"),
     ],
 )
-def test_options_that_do_not_fit(options: list[str], complaint: str, refused: Callable[..., str]) -> None:
+def test_conflicting_options_are_refused(options: list[str], complaint: str, refused: Callable[..., str]) -> None:
     assert complaint in refused(*options)
 
 
 @pytest.mark.slow
-def test_a_folder_that_is_there_stays(
+def test_an_existing_output_folder_is_not_changed(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert export(checkpoint_folder, tmp_path, encoder_data) == 1
@@ -153,7 +153,9 @@ def test_a_folder_that_is_there_stays(
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_damaged_checkpoint_is_named(checkpoint_folder: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_the_error_identifies_a_damaged_checkpoint(
+    checkpoint_folder: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
     copy = Path(shutil.copytree(checkpoint_folder, tmp_path / "copy"))
     (copy / "head.safetensors").unlink()
     assert "checkpoint: head.safetensors: cannot be read" in refused(checkpoint=copy)

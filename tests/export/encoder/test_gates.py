@@ -33,7 +33,7 @@ def level(mode: str, dimension: int = 3) -> ReleaseParameters:
     )
 
 
-def test_what_is_the_same_passes() -> None:
+def test_equal_models_pass() -> None:
     report = check_gates(SOUND, SOUND, LABELS, CLASSIFIER, LEVELS)
     assert report.accuracy == {"float32": 1, "int8": 1}
     assert report.agreement == 1
@@ -51,7 +51,7 @@ def test_half_a_point_is_allowed_and_more_is_not() -> None:
     assert check_gates(flipped(6), SOUND, LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 1  # better is not a fault
 
 
-def test_what_is_lost_only_under_noise_is_seen() -> None:
+def test_a_loss_that_only_noise_reveals_is_refused() -> None:
     """Vectors that shrink toward the boundary are classified alike without noise, and worse with it."""
     shrunken = SOUND * np.array([0.8, 1], dtype=np.float32)
     with pytest.raises(AccuracyError, match=f"at epsilon 1, mean of {DRAWS} draws"):
@@ -105,7 +105,7 @@ def test_vectors_on_the_surface_do_not_count_as_outside(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
-def test_a_clip_that_is_left_out_is_seen(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_clip_is_detected(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unclipped(self: Releaser, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.rint(vectors * self.parameters.grid).astype(np.int64), np.zeros(len(vectors), dtype=bool)
 
@@ -136,7 +136,7 @@ def test_an_accuracy_above_the_ceiling_is_a_fault() -> None:
         check_ceiling(report, {"4": reached - 0.06})
 
 
-def test_the_classifier_is_told_the_level() -> None:
+def test_the_classifier_gets_epsilon_as_input() -> None:
     """One hidden unit that passes ln(epsilon) on: the decision turns at epsilon 2."""
     classifier = {
         "hidden.weight": np.array([[0, 0, 1]], dtype=np.float32),

@@ -185,7 +185,7 @@ def test_the_preferred_recipe_cannot_saturate_and_has_a_scale_for_every_output()
     assert RECIPES[1] == DEFAULT
 
 
-def test_what_does_not_fit_or_is_for_comparison_is_left_out() -> None:
+def test_large_graphs_and_graphs_for_comparison_are_not_candidates() -> None:
     assert order(candidate(100, 0.1, 1), candidate(90, 0.1, 1, attention=True), candidate(300, 0, 0), room=200) == [0]
     unsafe = replace(candidate(50, 0.01, 0.1), precise=False)
     assert order(unsafe, candidate(100, 0.1, 1)) == [1]

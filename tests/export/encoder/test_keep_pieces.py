@@ -68,7 +68,7 @@ def test_the_checkpoint_itself_stays(checkpoint: Checkpoint, public: Path) -> No
     assert set(MATCH + MARKET) <= set(checkpoint.vocabulary)
 
 
-def test_what_cannot_be_done_has_a_name(checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_impossible_requests_are_refused(checkpoint: Checkpoint, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="pass --keep-pieces, --vocabulary-from or both"):
         keep_pieces(checkpoint, None, None)
     for count in (len(NEEDED) - 1, len(VOCABULARY)):

@@ -113,7 +113,7 @@ def test_a_constant_vector_is_zero_in_the_box() -> None:
     assert apply_bound(torch.tensor([[3.0, -4.0]]), "l2")[0].tolist() == pytest.approx([0.6, -0.8])
 
 
-def test_what_onnxruntime_cannot_read_has_a_name(tmp_path: Path) -> None:
+def test_a_graph_that_onnxruntime_cannot_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.onnx").write_bytes(b"no graph")
     with pytest.raises(ExportError, match="refuses the graph"):
         DeviceSession(tmp_path / "x.onnx")

@@ -50,7 +50,7 @@ def deciding(*lost: int) -> Callable[[np.ndarray], np.ndarray]:
 
 
 @pytest.mark.slow
-def test_the_first_recipe_that_loses_nothing_is_taken_without_a_clock(
+def test_the_first_recipe_without_loss_is_selected_without_measuring_time(
     model: PooledModel, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def clock() -> float:
@@ -68,7 +68,7 @@ def test_the_first_recipe_that_loses_nothing_is_taken_without_a_clock(
 
 
 @pytest.mark.slow
-def test_a_recipe_that_loses_is_passed_over(model: PooledModel, scratch: Path) -> None:
+def test_a_recipe_that_loses_accuracy_is_skipped(model: PooledModel, scratch: Path) -> None:
     _, told = export_onnx_parts(model, SAMPLE, deciding(1, 0), scratch, recipes=TRIED)
     assert told["recipe"] == TRIED[1].name
     assert told["refused"] == [f"{TRIED[0].name}: 1.67 points lost"]

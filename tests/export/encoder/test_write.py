@@ -29,7 +29,7 @@ def content_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_is_written_twice_is_the_same(contents: EncoderContents, tmp_path: Path) -> None:
+def test_writing_twice_gives_equal_files(contents: EncoderContents, tmp_path: Path) -> None:
     first = encoder_writer.write_encoder_bundle(contents, tmp_path / "first")
     again = encoder_writer.write_encoder_bundle(contents, tmp_path / "again")
     assert first.bundle.identity == again.bundle.identity
@@ -54,7 +54,9 @@ def test_a_bundle_that_is_too_large_does_not_ship(
     assert "lower --keep-pieces" in error
 
 
-def test_a_full_disk_is_named(contents: EncoderContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_write_error(
+    contents: EncoderContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(folder: Path, name: str, content: bytes) -> dict[str, object]:
         raise OSError(28, os.strerror(28))
 

@@ -60,13 +60,13 @@ def test_a_constant_channel_and_an_index_that_is_never_released() -> None:
     ),
     st.sampled_from(("0.000000001", "0.001", "1", "8", "16")),
 )
-def test_garbage_comes_out_certified(channel: list[list[float]], epsilon: str) -> None:
+def test_any_matrix_becomes_a_certified_randomizer(channel: list[list[float]], epsilon: str) -> None:
     """``certified`` raises where a condition does not hold."""
     matrix = make_integer_randomizer("c", channel, epsilon).matrix
     np.testing.assert_allclose(matrix.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("channel", [[[1.0, 0.0]], [1.0], [[math.nan, 1], [1, 0]], [[-1, 2], [1, 0]]])
-def test_what_is_no_channel_is_refused(channel: object) -> None:
+def test_a_matrix_that_is_not_square_finite_and_positive_is_refused(channel: object) -> None:
     with pytest.raises(ExportError, match="square matrix"):
         make_integer_randomizer("c", channel, "1")  # type: ignore[arg-type]

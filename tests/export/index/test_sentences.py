@@ -31,7 +31,7 @@ def written(tmp_path: Path, content: str) -> Path:
     return tmp_path / "said.tsv"
 
 
-def test_the_command_changes_nothing_that_is_drawn(plain: IndexContents, tmp_path: Path) -> None:
+def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_path: Path) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
     write_index_bundle(plain, before)
     arguments = ["sentences", str(before), str(written(tmp_path, OF_LABELS)), "--source", "ours", "-o", str(after)]

@@ -64,7 +64,7 @@ RATE_FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", RATE_FAULTS)
-def test_a_planted_fault_in_the_exact_rate_is_seen(built, monkeypatch, fault):
+def test_a_planted_fault_in_the_exact_rate_is_detected(built, monkeypatch, fault):
     monkeypatch.setattr(bayes, "guess_from_one_release", planted(bayes.guess_from_one_release, RATE_FAULTS[fault]))
     with pytest.raises(AssertionError):
         test_one_release_is_exact(built, "scattered", 5, True)
@@ -136,7 +136,7 @@ SIMULATION_FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", SIMULATION_FAULTS)
-def test_a_planted_fault_is_seen(tiny, enumerated, monkeypatch, fault):
+def test_a_planted_fault_in_the_simulation_is_detected(tiny, enumerated, monkeypatch, fault):
     monkeypatch.setattr(bayes, "simulate_releases", planted(bayes.simulate_releases, SIMULATION_FAULTS[fault]))
     assert max(errors(tiny, enumerated)) > 6
 

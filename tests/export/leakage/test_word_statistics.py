@@ -64,7 +64,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_seen(built, monkeypatch, fault):
+def test_a_planted_fault_is_detected(built, monkeypatch, fault):
     function, change = FAULTS[fault]
     monkeypatch.setattr(word_statistics, function, planted(getattr(word_statistics, function), change))
 
@@ -85,7 +85,7 @@ def test_a_mass_of_just_95_percent_is_enough():
     assert measure_spread(channel).likely_outputs.tolist() == [38] * 40
 
 
-def test_a_distribution():
+def test_values_are_summarized_by_mean_quantiles_and_histogram():
     values = np.array([3, 1, 2, 2, 10])
     found = summarize_values(values, np.array([1, 2, 4, 11]))
     assert found["mean"] == 3.6
@@ -177,7 +177,7 @@ class TestStatisticsInABundle:
             ("levels", {"l0": {"santext": 1}}, BundleDamaged),
         ],
     )
-    def test_what_must_be_refused(self, measured, bundle, key, value, error):
+    def test_a_changed_statistics_file_is_refused(self, measured, bundle, key, value, error):
         write_statistics(bundle, measured[1])
         record = read_json(bundle.path / "statistics.json")
         (bundle.path / "statistics.json").write_text(json.dumps({**record, key: value}))
@@ -193,7 +193,7 @@ class TestStatisticsInABundle:
         with pytest.raises(BundleDamaged, match="belongs to another table"):
             Sanitizer.load(bundle.path)
 
-    def test_the_command(self, bundle, capsys):
+    def test_the_command_prints_and_writes_statistics(self, bundle, capsys):
         assert run(cli.app, "textveil-export", ["statistics", str(bundle.path), "--trials", "50", "--seed", "3"]) == 0
         printed = capsys.readouterr().out
         constants = open_bundle(bundle.path, TextBundle).statistics["constants"]
@@ -202,7 +202,7 @@ class TestStatisticsInABundle:
             assert all(f"\n{epsilon_text(level.epsilon)} " in printed for level in summaries(bundle, mechanism))
 
     @pytest.mark.parametrize("option", ["--statistics", "--no-statistics"])
-    def test_a_new_bundle_has_them_unless_told_otherwise(self, tmp_path, option, capsys):
+    def test_a_new_bundle_has_statistics_by_default(self, tmp_path, option, capsys):
         vectors = tmp_path / "vectors.txt"
         rows = small_bundles.scattered(40, 6, 3)
         names = small_bundles.spellings(40)

@@ -69,7 +69,7 @@ def test_levels_that_a_small_vocabulary_cannot_tell_apart():
         build_text_bundle(source, TextBundleRecipe(name="tiny", policy=POLICY, k=2))
 
 
-def test_an_exponent_beyond_integers(source):
+def test_an_exponent_too_large_for_integers_is_refused(source):
     with pytest.raises(ExportError, match="too large"):
         build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
 
@@ -112,7 +112,7 @@ def test_force_replaces_bundles_only(contents, tmp_path):
     assert (target / "thesis.txt").read_text() == "precious"
 
 
-def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
+def test_a_bundle_that_the_reader_refuses_is_not_published(contents, tmp_path):
     broken = {**contents.tensors["table.safetensors"]}
     broken["scores"] = broken["scores"][:, ::-1].copy()
     with pytest.raises(BundleDamaged):
@@ -120,7 +120,7 @@ def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_parent_that_is_not_there(contents, tmp_path):
+def test_a_missing_parent_folder_is_a_write_error(contents, tmp_path):
     with pytest.raises(WriteError, match="its folder does not exist"):
         write_bundle(contents, tmp_path / "missing" / "bundle")
 
@@ -152,7 +152,7 @@ class TestCommand:
         return path
 
     @pytest.mark.slow
-    def test_from_a_vectors_file(self, vectors, tmp_path, capsys):
+    def test_the_command_builds_a_bundle_from_a_file_of_vectors(self, vectors, tmp_path, capsys):
         target = tmp_path / "bundle"
         lists = tmp_path / "list.txt"
         lists.write_text("aaa\n")
@@ -170,7 +170,7 @@ class TestCommand:
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
 
     @pytest.mark.slow
-    def test_from_an_encoder_folder(self, encoder_folder, tmp_path):
+    def test_the_command_builds_a_bundle_from_an_encoder(self, encoder_folder, tmp_path):
         words_file = tmp_path / "words.txt"
         words_file.write_text("the\nof\ndoctor\nnurse\nhospital\nclean\nboston\n")
         for vocabulary in ("wordpiece", str(words_file)):
@@ -197,7 +197,7 @@ class TestCommand:
             (["--deny", "missing"], "cannot be read"),
         ],
     )
-    def test_bad_options(self, vectors, tmp_path, capsys, options, message):
+    def test_wrong_options_are_refused(self, vectors, tmp_path, capsys, options, message):
         arguments = ["table", "--vectors", str(vectors), "-o", str(tmp_path / "bundle"), "--lists", "none"]
         assert run(cli.app, "textveil-export", overridden(arguments, options)) == 1
         captured = capsys.readouterr()

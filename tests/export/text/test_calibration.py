@@ -102,7 +102,7 @@ def test_base_measures_are_bytes_and_help(geometry):
 
 
 @pytest.mark.slow
-def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
+def test_a_base_measure_that_does_not_help_is_not_used(monkeypatch):
     """One word a hundred times likelier than all others: the audit prefers none, and the dial does as without it."""
 
     def starving(every, outputs, exponent, progress, flatten_to):
@@ -142,7 +142,7 @@ def test_flattening_makes_the_normalizer_more_even(geometry, mechanism):
     assert unevenness(base[outputs].astype(float)) <= unevenness(np.ones(len(outputs))) + 1e-3
 
 
-def test_targets_beyond_integers():
+def test_targets_too_large_for_integers_are_refused():
     table, every = table_and_scores("scattered")
     with pytest.raises(ExportError, match="too large"):
         calibration.calibrate_certified_epsilon(table, every.metric, {"all": Decimal(1000)})
@@ -176,7 +176,7 @@ class TestCommand:
         assert labels == {"6": 6, "9.5": 9.5, "12": 12}
 
     @pytest.mark.parametrize("targets", ["x", "a=3", "9,8", "6,6", "-1", "nan", ""])
-    def test_targets_that_cannot_be(self, tmp_path, capsys, targets):
+    def test_wrong_targets_are_refused(self, tmp_path, capsys, targets):
         arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", targets, *PLAIN]
         assert run(cli.app, "textveil-export", arguments) == 1
         assert capsys.readouterr().err.count("\n") == 1
@@ -247,7 +247,7 @@ def test_steps_are_as_fine_as_totals_allow():
 
 
 @pytest.mark.slow
-def test_the_dial_flattens_to_a_slope():
+def test_calibration_flattens_to_a_slope():
     table, every = table_and_scores("lopsided")
     targets = {"only": Decimal("2.2")}
     settings = calibration.calibrate_certified_epsilon(

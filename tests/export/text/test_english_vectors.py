@@ -55,7 +55,7 @@ def test_valence_is_scaled_and_bounded():
     assert build_vectors.valences(["good", "best", "bad", "table"], lines).tolist() == [0.5, 1, -0.5, 0]
 
 
-def test_a_missing_word_stands_where_its_neighbors_elsewhere_stand():
+def test_a_missing_word_gets_the_mean_of_its_neighbors_elsewhere():
     vectors = np.eye(14)
     vectors[0] = 0
     other = np.ones((14, 2), dtype=np.float32)
@@ -67,7 +67,7 @@ def test_a_missing_word_stands_where_its_neighbors_elsewhere_stand():
     assert np.array_equal(found[1:], vectors[1:])
 
 
-def test_parts_stand_side_by_side_in_whole_steps():
+def test_parts_are_concatenated_in_integer_steps():
     glove, forms, valence = np.array([[3.0, 4.0], [0, 0]]), np.array([[1.0], [0]]), np.array([-1.0, 0])
     assert build_vectors.rounded(glove, forms, valence).tolist() == [[38, 50, 32, -32], [0, 0, 0, 0]]
 
@@ -85,7 +85,7 @@ def test_the_vectors_that_ship_are_those_of_the_list():
 
 
 @pytest.mark.slow
-def test_words_stand_beside_words_that_fit():
+def test_the_nearest_words_of_a_word_fit_its_place():
     """A diagnosis beside a diagnosis, a past tense beside a past tense."""
     every = read_vectors(VECTORS, 1 << 16)
     frequent = WordVectors(words=every.words[:6_000], vectors=every.vectors[:6_000], tokens="word", provenance={})

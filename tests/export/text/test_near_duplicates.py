@@ -60,7 +60,7 @@ def test_the_sampled_median_of_few_words_is_that_of_the_sampled_pairs(count):
     assert _estimate_median(rows) == np.median(squares)
 
 
-def test_unknown_words_stand_apart():
+def test_the_unknown_word_is_one_unit_away_from_others():
     rows = np.random.default_rng(0).integers(-127, 128, (50, 30)).astype(np.int8)
     _, _, median = find_nearest_outputs(rows, np.arange(50), 1)
     row, extra = place_unknown(rows, median)

@@ -67,7 +67,7 @@ def test_a_word_that_float32_ranks_wrongly_is_ranked_by_its_exact_cosine():
     assert neighbors.find_nearest_words(rows, words, 30, none).tolist() == by_definition(rows, words.tolist(), 30, none)
 
 
-def test_without_a_margin_words_are_missed(monkeypatch):
+def test_without_a_margin_a_nearest_word_is_missed(monkeypatch):
     """The margin is needed: with none, the same vectors give another answer."""
     sifted = neighbors._discard_distant
     monkeypatch.setattr(neighbors, "_discard_distant", lambda *a: sifted(a[0], a[1], a[2], a[3], a[4], 0.0))

@@ -135,7 +135,7 @@ def test_the_english_lists_are_those_of_the_format() -> None:
     assert not rule.outputs_allowed("monday")
 
 
-def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> None:
+def test_the_error_identifies_a_wrong_list_and_its_line(files: dict[str, Path]) -> None:
     files["name"].write_text("john\njohn\n")
     with pytest.raises(SourceError, match=r"^entity type name: line 2 of a kind is there twice"):
         read_template_lists(files["function"], [("name", files["name"])])
@@ -202,7 +202,7 @@ def test_a_staircase_is_that_of_a_bundle_with_both(vectors: Path, finished: Path
     assert credits[1] == "By us."
 
 
-def test_what_does_not_fit_is_refused(
+def test_options_and_bundles_that_do_not_fit_are_refused(
     vectors: Path, finished: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     few = tmp_path / "few"

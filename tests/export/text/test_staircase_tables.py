@@ -91,7 +91,7 @@ def test_a_frequent_word_comes_earlier():
     assert compute_favors(np.array([1, 8], np.uint32), Fraction(1, 3)).tolist() == [0, COSINE_STEPS]
 
 
-def test_an_opposite_stands_in_no_list_and_an_alarming_word_in_none_of_the_others(tmp_path):
+def test_opposites_and_alarming_words_are_not_neighbors(tmp_path):
     given_source = source()
     one, other, near = given_source.words[10], given_source.words[11], given_source.words[12]
     (tmp_path / "opposites").write_text(f"# by hand\n{one} unheard\t{other} {near}\n", "utf-8")
@@ -156,14 +156,14 @@ def test_base_follows_frequency_and_is_exact():
     assert BASE_TOTAL <= int(base.sum(dtype=np.int64)) <= BASE_TOTAL + 2 * len(counts)
 
 
-def test_without_frequencies_the_base_falls_with_the_rank():
+def test_without_frequencies_the_base_decreases_with_rank():
     base = make_staircase_arrays(source(70))["base"]
     assert (np.diff(base.astype(np.int64)) <= 0).all()
     assert base[0] > base[-1]
     assert estimate_frequencies(["a", "b"]) == {"a": 333_333_333, "b": 250_000_000}
 
 
-def test_what_may_be_a_neighbor():
+def test_entries_with_a_letter_may_be_neighbors():
     assert [is_wordlike(entry) for entry in ("doctor", "'s", "é", "b", ",", "7", "…", "#")] == [True] * 4 + [False] * 4
 
 
@@ -176,7 +176,7 @@ def test_frequencies_are_read(tmp_path):
 @pytest.mark.parametrize(
     "line", ["word", "word\t", "\t3", "word\t-3", "word\t3.5", "word\t٣", "of\t3", "word\t" + "9" * 19]
 )
-def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
+def test_the_error_has_the_number_of_a_wrong_line_of_frequencies(tmp_path, line):
     path = tmp_path / "f.tsv"
     path.write_text(f"of\t2\n{line}\n", encoding="utf-8")
     with pytest.raises(SourceError, match="entry 2") as caught:
@@ -198,7 +198,7 @@ def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
         lambda: compute_base_weights([3, -1], Fraction(1, 2)),
     ],
 )
-def test_what_makes_no_staircase_is_refused(make):
+def test_unusable_frequencies_and_settings_are_refused(make):
     with pytest.raises(ExportError):
         make()
 

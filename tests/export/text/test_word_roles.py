@@ -60,19 +60,19 @@ def test_continuations_digits_and_marks_are_sensitive_pieces():
 
 
 @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
-def test_shares_out_of_range(share):
+def test_a_share_out_of_range_is_refused(share):
     with pytest.raises(ExportError, match="share"):
         WordPolicy(share=share, sensitive=NOBODY, allow=NOBODY, never_output=NOBODY)
 
 
-def test_contradicting_lists():
+def test_contradicting_lists_are_refused():
     with pytest.raises(ExportError, match="allow list"):
         WordPolicy(share=0.5, sensitive=frozenset("a"), allow=frozenset("a"), never_output=NOBODY)
     with pytest.raises(ExportError, match="allow list"):
         WordPolicy(share=0.5, sensitive=NOBODY, allow=frozenset("a"), never_output=frozenset("a"))
 
 
-def test_no_outputs_left():
+def test_a_policy_without_outputs_is_refused():
     with pytest.raises(ExportError, match="no outputs"):
         roles("ab", never="b")
 

@@ -44,7 +44,7 @@ def test_the_default_encoder():
     assert not any(word.startswith("[") and len(word) > 1 for word in source.words)
 
 
-def test_a_folder_that_is_no_encoder(tmp_path):
+def test_a_folder_without_an_encoder_is_refused(tmp_path):
     with pytest.raises(SourceError, match="no encoder"):
         word_vectors.WordEncoder(str(tmp_path))
 
@@ -62,7 +62,7 @@ def test_a_cased_tokenizer_is_refused(encoder_folder, tmp_path):
 
 
 @pytest.mark.parametrize("header", ["", "4 3\n"])
-def test_vectors_in_text_form(tmp_path, header):
+def test_vectors_are_read_from_text(tmp_path, header):
     path = tmp_path / "vectors.txt"
     path.write_text(header + "the 1 2 3\nDoctor 4 5 -6e-1\n, 7 8 9\nnew york 1 1 1 \n", encoding="utf-8")
     source = word_vectors.read_vectors(path, 10)
@@ -72,7 +72,7 @@ def test_vectors_in_text_form(tmp_path, header):
     assert len(source.provenance["vectors_sha256"]) == 64
 
 
-def test_packed_vectors_are_those_of_the_file(tmp_path):
+def test_compressed_vectors_equal_uncompressed_ones(tmp_path):
     packed = gzip.compress(b"the 1 2 3\nof 4 5 6\n")
     path = tmp_path / "vectors.txt.gz"
     path.write_bytes(packed)
@@ -104,7 +104,7 @@ def test_reading_stops_at_max_words_and_keeps_the_most_frequent_of_equal_keys(tm
         ("the\n", "line 1"),
     ],
 )
-def test_malformed_vectors(tmp_path, text, message):
+def test_malformed_vectors_are_refused(tmp_path, text, message):
     path = tmp_path / "vectors.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SourceError, match=message):
