@@ -30,7 +30,7 @@ def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> N
     once = conversation.exchange().outgoing(messages)
     later = conversation.exchange()
     assert later.outgoing(messages) == once
-    assert later.incoming(once).reply == messages
+    assert later.incoming(once).reply == [{**message, "role": "assistant"} for message in messages]
 
 
 def test_a_reply_at_its_place_brings_its_surrogates(sanitizer: Sanitizer) -> None:
