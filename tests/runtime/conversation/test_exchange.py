@@ -73,7 +73,7 @@ def test_what_it_restores_is_saved(sanitizer: Sanitizer, tmp_path: Path) -> None
     (tmp_path / "data").mkdir()
     conversation.exchange().save(tmp_path / "data" / "c", tmp_path / "key")
     again = Conversation.load(tmp_path / "data" / "c", tmp_path / "key", sanitizer)
-    assert again.incoming(out).reply == [user("Anna Novak called.")]
+    assert again.incoming(out).reply == [{"role": "assistant", "content": "Anna Novak called."}]
     assert again.exchange().incoming(out).reply == out
 
 
