@@ -56,6 +56,17 @@ class Restoring:
         self.reasons: Counter[str] = Counter()
         self.names: list[str] = []
 
+    def claim(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a reply, or an event, as the model's own, whatever roles and results the upstream wrote into it.
+
+        Raises:
+            Refusal: It has an item of a type that no API has, or is nested too deeply.
+        """
+        try:
+            return self._exchange.claim_reply(reply)
+        except (InputError, RecursionError):
+            raise failed("wrote an item that no client may take from a reply") from None
+
     def note_unclear(self, count: int) -> None:
         """Note for the log how many times nobody could tell which arguments a call gets."""
         if count:

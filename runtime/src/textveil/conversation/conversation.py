@@ -24,6 +24,7 @@ from textveil.conversation.reply_records import (
     own_fields,
     units_of,
 )
+from textveil.conversation.reply_roles import claim_reply
 from textveil.conversation.reply_view import ReplyView
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
@@ -294,6 +295,7 @@ class Conversation:
         """
         with self._lock:
             try:
+                reply = self.claim_reply(reply)
                 restorer, numbers = self._restorer, self._find_sent_numbers
                 reader = Reader(restorer, self._remember, self._restore_tools, self._policy, numbers)
                 found = reader.read(reply, beside)
@@ -375,6 +377,17 @@ class Conversation:
     def has_same_arguments(self, one: Any, other: Any) -> bool:
         """Return whether two arguments of a call, each a value or its JSON, are equal."""
         return self._records.fold("call", one) == self._records.fold("call", other)
+
+    def claim_reply(self, reply: Any) -> Any:
+        """Return a reply, or an event of one, with the model's role in place of any other that the upstream wrote.
+
+        No result of a call shares the mapping if a result of it came with a reply: the model wrote that one.
+
+        Raises:
+            InputError: It has an item of a type that no API has.
+        """
+        with self._lock:
+            return claim_reply(reply, lambda call: self._tests.refuse(self._hashed("call", call)))
 
     def close_tool_results(self) -> None:
         """Read all later results of tools without the mapping: nobody can tell which arguments a call got."""
