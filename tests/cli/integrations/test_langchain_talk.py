@@ -233,8 +233,9 @@ def test_the_rest_of_a_text_brings_no_field_of_it_again() -> None:
 
 
 def test_a_whole_reply_of_an_odd_shape_is_refused() -> None:
-    for part in ({"text": "x"}, {"type": "text", "text": 5}, {"type": ["text"]}):
-        talk = Converse(RunnableLambda(lambda _, part=part: AIMessage(content=[part])), Conversation())
+    parts: list[dict[str, Any]] = [{"text": "x"}, {"type": "text", "text": 5}, {"type": ["text"]}]
+    for part in parts:
+        talk = Converse(RunnableLambda(lambda _, part=part: AIMessage(content=[dict(part)])), Conversation())
         with pytest.raises(InputError, match="shape"):
             talk.invoke(HELLO)
 
