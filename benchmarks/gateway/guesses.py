@@ -151,7 +151,7 @@ def read_age(written: Callable[[str], str]) -> Callable[[Game], None]:
         note = json.loads(game.messages[-1]["tool_calls"][0]["function"]["arguments"])["note"]
         game.messages.append({"role": "tool", "tool_call_id": "c", "content": f"Saved: {note}"})
         for message in game.ask()[1:]:
-            game.in_clear += game.age in str(message["content"]) and game.age != game.age_surrogate
+            game.in_clear += count_word(game.age, str(message["content"])) > 0 and game.age != game.age_surrogate
 
     return run
 
