@@ -109,12 +109,19 @@ key={s}
 /{s}
 ~/{s}
 C:\{s}
-a/{s}/b
-{s}/b
+a//{s}
+{s}//b
+a/./{s}
+a/{s}.b/c
+a.b/{s}
+{s}/{t}.example
+a:/{s}
+evil:80/{s}
+a/{s}?q={t}
 %20{s}=
 """.strip().split("\n")
 #: Running text, where each surrogate comes back.
-PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'Is it "{s}"?', "> {s}...")
+PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'Is it "{s}"?', "> {s}...", "Me/{s}/you.")
 
 
 def made_attacks(surrogates: list[str], number: int) -> Iterator[str]:

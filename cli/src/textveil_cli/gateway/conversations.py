@@ -53,7 +53,7 @@ class Keeping:
 
     seconds: float = 8 * 3600
     conversations: int = 10_000
-    bytes: int = 1 << 26
+    bytes: int = 12 << 20
     folder: Path | None = None
     key: Path | None = None
 

@@ -205,7 +205,7 @@ class Chat(Restoring):
     def _restore(self, index: Any, delta: dict[str, Any]) -> None:
         texts = {name: delta[name] for name in (*_THOUGHTS, *_ANSWERS) if isinstance(delta.get(name), str)}
         restored = dict.fromkeys(texts, "")
-        for text in find_shown_texts(delta.get(_DETAILS)):  # the thought again, or a part of it
+        for text in find_shown_texts(delta.get(_DETAILS), is_part=True):  # the thought again, or a part of it
             self._view(index).pass_part(_DETAILS, text)
         self._pass_in(index, _without(delta, *texts, _DETAILS))
         for name, text in texts.items():

@@ -48,6 +48,8 @@ from textveil.work_limits import check_work
 
 #: Texts that go out as before though nothing of them is restored, such as changed replies; older ones are drawn anew.
 _MOST_FRESH = 4_096
+#: About how many characters of JSON a pair takes, with what else is stored for it, and a tag.
+_OF_A_PAIR = 128
 
 
 class Went(NamedTuple):
@@ -428,7 +430,13 @@ class Conversation:
             "places": [self._end, self._next],
             **more,
         }
-        return file.encode(content)
+        return file.encode(content, self._estimate_size())
+
+    def _estimate_size(self) -> int:
+        """Estimate how many characters the conversation has as JSON, from the lengths of its texts and lists."""
+        sent = sum(len(written) + _OF_A_PAIR * (1 + len(used)) for written, used in self._sent.values())
+        others = sum(len(text) for texts in (self._fresh, self._signed) for text in texts.values())
+        return sent + others + self._records.count_characters() + _OF_A_PAIR * (len(self._begins) + self._tests.count)
 
     @classmethod
     def load(

@@ -96,6 +96,11 @@ class ToolGuesses:
         """Return the pairs by which the arguments of these calls were restored."""
         return [pair for call in calls for pair in self._restored.get(call, ())]
 
+    @property
+    def count(self) -> int:
+        """How many strings of calls are stored."""
+        return sum(map(len, self._calls.values())) + sum(map(len, self._restored.values()))
+
     def state(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON. It is as private as the conversation."""
         return {
