@@ -15,6 +15,7 @@ WHOLE = ("given", "family", "country", "the-country", "state", "city", "organiza
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
 CALLED = {
     **{"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"},
+    "keycap": "number",
     **{"spelled-number": "number", "spelled-letters": "letter"},
 }
 #: What a body and a place become in a document without a capital.

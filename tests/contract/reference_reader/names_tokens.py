@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from .characters import is_in
 from .inputs import case_pattern, key_of
+from .names_emoji import cut, kind_of_sequence
 from .names_strings import NUMBERS, half_of_code, is_word_character, kind_of, with_unit
 from .names_words import Token, Words
 
@@ -89,7 +90,11 @@ class Tokens(Words):
         return found + self.solid(behind)
 
     def solid(self, part: str) -> list[Token]:
-        """The tokens of a part without entities: the lead, the core and the tail."""
+        """The tokens of a part without entities: sequences of emoji, or the lead, the core and the tail."""
+        pieces = cut(part)
+        if len(pieces) > 1:
+            tokens = [sequence_of(piece) if i % 2 else self.solid(piece) for i, piece in enumerate(pieces) if piece]
+            return [token for found in tokens for token in found]
         if len(part) <= 40 and FORMATS.fullmatch(part):
             return gap(part)
         start, end = 0, len(part)
@@ -210,6 +215,12 @@ class Tokens(Words):
             spelled = all(token.cls == "digits" or "number" in token.bits for tokens in read for token in tokens)
             return [string(core)] if is_code(parts) and not spelled else between("-", read)
         return [string(core)]
+
+
+def sequence_of(text: str) -> list[Token]:
+    """The token of a sequence of emoji."""
+    kind, layout = kind_of_sequence(text)
+    return [Token("alone", text, text, kind=kind, layout=layout)] if kind else gap(text)
 
 
 def cut_code(core: str) -> list[str]:

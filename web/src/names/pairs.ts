@@ -1,6 +1,7 @@
 /** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
 
 import { type Pair, wordBefore } from "../forms.js";
+import { KEYCAP } from "../generated.js";
 import { isDigit } from "../words.js";
 import type { Mention } from "./kinds.js";
 
@@ -12,8 +13,8 @@ export interface Piece {
   readonly parts: readonly string[];
 }
 
-const never: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other", "particle"]);
-const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office"]);
+const never: ReadonlySet<string> = new Set(["initial", "letter", "other", "particle"]);
+const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
 const months: ReadonlySet<string> = new Set(["march", "may"]);
 const dates = ["day month year", "month day year", "day month", "month day"];
 const inDates = [" ", ", ", ". "];

@@ -3,7 +3,9 @@
 import {
   CODE,
   DOMAINS,
+  EMOJI,
   INITIALS,
+  KEYCAP,
   LETTERS,
   MOST_LISTED,
   NETS,
@@ -17,6 +19,7 @@ import {
   WRITTEN_SMALL,
 } from "../generated.js";
 import { capitalized, LOWER, UPPER } from "../words.js";
+import { emojiMember, emojiSize } from "./emoji.js";
 
 const [DAYS, FIRST_YEAR, YEARS, AREAS] = [28, 1950, 80, 400];
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
@@ -69,7 +72,8 @@ export class Surrogates {
       hash: 16 ** 8,
       key: 10 ** 8,
       id: 26 * 10 ** 5,
-      symbol: 1,
+      [KEYCAP]: 10,
+      symbol: emojiSize(""),
       other: 1,
     };
   }
@@ -77,7 +81,16 @@ export class Surrogates {
   /** All kinds that something may come out for. */
   get kinds(): string[] {
     const listed = [...this.pools.keys()].filter((name) => !name.startsWith("word-"));
-    return [...listed, ...Object.keys(this.#sizes), "number", "digits", "person", SPELLED_NUMBER, SPELLED_LETTERS];
+    return [
+      ...listed,
+      ...Object.keys(this.#sizes),
+      "number",
+      "digits",
+      "person",
+      EMOJI,
+      SPELLED_NUMBER,
+      SPELLED_LETTERS,
+    ];
   }
 
   /** How many outputs a kind of a layout has. */
@@ -91,6 +104,7 @@ export class Surrogates {
     if (kind === "digits") {
       return (layout.match(/0+/g) ?? []).reduce((product, group) => product * 9 * 10 ** (group.length - 1), 1);
     }
+    if (kind === EMOJI) return emojiSize(layout);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) return lists.reduce((product, words) => product * words.length, 1);
     return this.#sizes[kind] ?? 0;
@@ -117,6 +131,7 @@ export class Surrogates {
     }
     if (kind === "number") return number(layout, index);
     if (kind === "digits") return digits(layout, index);
+    if (kind === EMOJI) return emojiMember(layout, index);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) {
       let rest = index;
@@ -227,6 +242,7 @@ const MADE: Readonly<Record<string, (index: number) => string>> = {
   hash: (i) => `00000000${i.toString(16).padStart(8, "0")}`,
   key: (i) => `EXAMPLEKEY${padded(i, 8)}`,
   id: (i) => `X${String.fromCharCode(65 + Math.floor(i / 10 ** 5))}${padded(i % 10 ** 5, 5)}`,
-  symbol: () => "\u25a1",
+  [KEYCAP]: (i) => `${i}\ufe0f\u20e3`,
+  symbol: (i) => emojiMember("", i),
   other: () => UNREADABLE,
 };

@@ -35,6 +35,7 @@ import {
   TITLE,
   UPPER,
 } from "../words.js";
+import { cutEmoji, emojiKind } from "./emoji.js";
 import { codeHalf, NUMBER_KINDS, stringKind, withUnit } from "./strings.js";
 
 export const GAP = 0;
@@ -230,6 +231,12 @@ export class Reader {
   /** The tokens of a part without entities: the lead, the core and the tail. */
   #solid(part: string): Token[] {
     if (part === "") return [];
+    if (!isAscii(part)) {
+      const pieces = cutEmoji(part);
+      if (pieces.length > 1) {
+        return pieces.flatMap((piece, place) => (place % 2 ? this.#emoji(piece) : this.#solid(piece)));
+      }
+    }
     if (part.length <= LONGEST_FORMATS && FORMATS.test(part)) return gap(part);
     const read = new Points(part);
     let start = 0;
@@ -245,6 +252,11 @@ export class Reader {
       length = end > first ? this.#markBefore(read, first, end) : 0;
     }
     return [...gap(read.slice(0, first)), ...this.#core(read.slice(first, end)), ...gap(read.slice(end, read.length))];
+  }
+
+  #emoji(sequence: string): Token[] {
+    const [kind, layout] = emojiKind(sequence);
+    return kind === "" ? gap(sequence) : [token(ALONE, sequence, sequence, LOWER, kind, layout)];
   }
 
   #isMark(point: number): boolean {

@@ -10,6 +10,7 @@ from string import punctuation
 
 import regex
 
+from textveil.text.names.emoji import find_kind, find_sequences
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.spelled import LEAST_SPELLED
 from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
@@ -122,6 +123,8 @@ class Chunks:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
             return ()
+        if not chunk.isascii() and (pieces := _cut_emoji(chunk)):
+            return [token for piece in pieces for token in ((piece,) if type(piece) is Token else self._solid(piece))]
         if ("%" in chunk or "{" in chunk) and len(chunk) <= _LONGEST_FORMATS and _FORMATS.fullmatch(chunk):
             return (gap(chunk),)
         core = chunk.rstrip(_PLAIN_MARKS)
@@ -276,6 +279,27 @@ def _cut_code(core: str) -> list[str] | None:
     kind = string_kind(core)[0]
     is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1])[0] != "file")
     return None if is_file or kind in ("url", "email") else [piece for piece in pieces if piece]
+
+
+def _cut_emoji(chunk: str) -> list[str | Token]:
+    """Cut a chunk at its sequences of emoji: a token for each, and what is before, between and behind them.
+
+    Returns nothing where there are none.
+    """
+    found: list[str | Token] = []
+    position = 0
+    for count, match in enumerate(find_sequences(chunk)):
+        if not count % STEP:
+            check_work()
+        sequence, start = match[0], match.start()
+        if start > position:
+            found.append(chunk[position:start])
+        kind, layout = find_kind(sequence)
+        found.append(Token(ALONE, sequence, sequence, LOWER, kind, layout) if kind else gap(sequence))
+        position = match.end()
+    if found and position < len(chunk):
+        found.append(chunk[position:])
+    return found
 
 
 def _pieces(core: str) -> list[str] | None:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from textveil.text.forms import Pair, word_before
+from textveil.text.names.emoji import KEYCAP
 from textveil.text.names.kinds import Piece
 from textveil.work_limits import check_work
 
 #: Kinds of which a part is never looked for by itself, and those that need a word beside them.
-_NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
-_WEAK = frozenset(("title", "number-word", "unit", "office"))
+_NEVER = frozenset(("initial", "letter", "other", "particle"))
+_WEAK = frozenset(("title", "number-word", "unit", "office", KEYCAP))
 #: Months that are other words too.
 _WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
