@@ -145,10 +145,10 @@ READ_FAULTS: dict[str, Fault] = {
         "_cut_emoji",
         ("if kind else", 'if kind and "\U0001f1e6" not in sequence else'),
     ),
-    "the layout of an emoji has its tone": (
+    "a tone of skin decides whether an emoji is kept": (
         chunks,
         "find_kind",
-        ("return (EMOJI, layout) if TONE in layout", "return (EMOJI, sequence) if TONE in layout"),
+        ("if TONE in layout else", "if TONE in layout and TONES[0] not in sequence else"),
     ),
     "what stands beside an emoji is told by the sequence": (
         chunks,
