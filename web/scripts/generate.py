@@ -134,6 +134,7 @@ def constants() -> dict[str, object]:
         "REQUESTS": sorted(lexicon.REQUESTS),
         "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
+        "LONE_CLITIC": pattern(chunks._LONE_CLITIC),
         "EMOTICON": pattern(chunks._EMOTICON),
         "ENTITY": chunks._ENTITY.pattern.replace(r"\b", ""),
         "LINE_BREAKS": "".join(sorted(words.LINE_BREAKS)),

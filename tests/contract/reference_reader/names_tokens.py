@@ -19,6 +19,7 @@ NUMBERED = {
     8217, 8220, 8221, 8222, 8226, 8230,
 }  # fmt: skip
 LOST_CLITICS = set("s t d m ll re ve".split())
+LONE_CLITICS = {"s", "m", "d", "re", "ve", "ll"}
 ONCE = "/\\"  # of these a core with words has one at most
 JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
 INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
@@ -78,6 +79,10 @@ class Tokens(Words):
             return self.word(chunk)
         if EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
             return gap(chunk)
+        bare = chunk.rstrip('.,;:!?")')
+        letters = bare[1:] if bare[:1] in ("'", "’", "‘") else ""
+        if letters in LONE_CLITICS and not self.is_denied(letters):
+            return [Token("shown", bare, key_of(bare)), *gap(chunk[len(bare) :])]
         parts = entities_of(chunk)
         if re.search("#[0-9]+;", "".join(parts[::2])):
             return [Token("alone", chunk, key_of(chunk), kind="key")]

@@ -13,6 +13,7 @@ import {
   ENTITY,
   FORMS,
   LETTER_CLITICS,
+  LONE_CLITIC,
   LOWER_KINDS,
   NAME_LIKE,
   NO_FORM,
@@ -91,6 +92,7 @@ export const mayBeLed = (word: Token): boolean =>
 const gap = (text: string): Token[] => (text === "" ? [] : [token(GAP, text, text)]);
 
 const EMOTICONS = new RegExp(EMOTICON);
+const LONE_CLITICS = new RegExp(LONE_CLITIC);
 const ENTITIES = new RegExp(ENTITY, "g");
 const BARE_ENTITY = /^[a-z]/;
 const BY_NUMBER = /#[0-9]+;/;
@@ -186,6 +188,11 @@ export class Reader {
   chunk(chunk: string): Token[] {
     if (ASCII_LETTERS.test(chunk) || this.characters.all(chunk, L)) if (!isLong(chunk)) return this.word(chunk);
     if (EMOTICONS.test(chunk)) return gap(chunk);
+    const lone = LONE_CLITICS.exec(chunk);
+    const [, text = "", tail = ""] = lone ?? [];
+    if (lone !== null && !this.#isDenied(text.slice(1))) {
+      return [token(SHOWN, text, keyOf(text)), ...gap(tail)];
+    }
     const found: Token[] = [];
     let rest = chunk;
     if (chunk.includes("&") || chunk.includes(";")) {

@@ -28,6 +28,8 @@ _ENTITY = re.compile(
 )
 _BY_NUMBER = re.compile(r"#[0-9]+;")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
+#: A clitic behind a blank, as tokenizers write it (``they 're``), and the marks behind it.
+_LONE_CLITIC = re.compile(r"(['\u2019\u2018](?:s|m|d|re|ve|ll))([.,;:!?\")]*)")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
 #: Marks that words stand on both sides of, each a word of its own.
@@ -104,6 +106,8 @@ class Chunks:
     def _parts(self, chunk: str) -> Sequence[Token]:
         if _EMOTICON.fullmatch(chunk):
             return (gap(chunk),)
+        if (clitic := _LONE_CLITIC.fullmatch(chunk)) and not self._lexicon.is_denied(clitic[1][1:]):
+            return (Token(SHOWN, clitic[1], key(clitic[1])), *map(gap, clitic[2] and (clitic[2],)))
         if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
             return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
         position, found = 0, list[Token]()
