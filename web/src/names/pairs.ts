@@ -4,6 +4,7 @@ import { type Pair, wordBefore } from "../forms.js";
 import { KEYCAP } from "../generated.js";
 import { isDigit } from "../words.js";
 import type { Mention } from "./kinds.js";
+import { JSON_NUMBER } from "./surrogates.js";
 
 /** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
 export interface Piece {
@@ -29,7 +30,13 @@ export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
   for (const [place, { output: whole, mention, parts }] of pieces.entries()) {
     if (mention === undefined || whole === "") continue;
     if (parts.length !== 1) yield { output: whole, original: mention.named };
-    if (parts.length === 0) continue;
+    if (parts.length === 0) {
+      if (mention.case === JSON_NUMBER) {
+        yield { output: whole.slice(1, -1), original: mention.named };
+        if (whole[1] === "-") yield { output: whole.slice(2, -1), original: mention.named.slice(1) };
+      }
+      continue;
+    }
     const date = findDate(pieces, place);
     for (const [number, output] of parts.entries()) {
       const part = mention.parts[number];

@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 import pytest
-from textveil import Sanitizer
+from textveil import Conversation, Sanitizer
 from textveil.text.names.json_blocks import COPIED, split_json, write_escapes
 
 
@@ -66,13 +66,30 @@ def test_json_in_a_text_stays_json(sanitizer: Sanitizer, value: Any, ascii_only:
         assert "".join(piece for piece, _ in pieces) == written
 
 
-def _shape(value: Any) -> Any:
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
+def test_tags_of_numbers_are_strings_and_come_back_as_numbers(sanitizer: Sanitizer, value: Any) -> None:
+    written = json.dumps([value, -31, "31", 31], ensure_ascii=False)
+    result = sanitizer.sanitize(written, protect="names", style="tag")
+    first, negative, text, number = json.loads(result.text)
+    assert _shape(first) == _shape(value, number=str)
+    assert negative == f"-{number}" != f"-{text}"  # the digits of a text are another tag
+    assert result.restore(result.text, restore_places="all") == written
+    conversation = Conversation(sanitizer, protect="names", style="tag", restore_places="all")
+    assert conversation.incoming(conversation.outgoing_text(written)).reply == written
+
+
+def _shape(value: Any, number: object = "number") -> Any:
     """Types and sizes, without keys: some are replaced."""
     if isinstance(value, dict):
-        return [_shape(entry) for entry in value.values()]
+        return [_shape(entry, number) for entry in value.values()]
     if isinstance(value, list):
-        return [len(value), *map(_shape, value)]
-    return "number" if type(value) in (int, float) else type(value)
+        return [len(value), *(_shape(entry, number) for entry in value)]
+    return number if type(value) in (int, float) else type(value)
+
+
+def test_a_dropped_number_is_null(sanitizer: Sanitizer) -> None:
+    out = sanitizer.sanitize('{"age": 45, "id": [-1234567, 3]}', protect="names", drop=["number", "account"]).text
+    assert [*json.loads(out).values()] == [None, [None, None]]
 
 
 @pytest.mark.parametrize(
