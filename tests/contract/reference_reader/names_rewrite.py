@@ -149,7 +149,7 @@ def draw_words(
 
 
 def values_of_json(text: list[Any], rule: Document) -> list[str]:
-    """What is shown and what is written for slots, in turn: for a number of JSON a tag is a string, nothing is `null`."""
+    """What is shown and written for slots, in turn: for a number of JSON a tag is a string, and nothing is `null`."""
     found: list[str] = []
     for entry in text:
         if isinstance(entry, str):
