@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from typing import Any
 
 import pytest
@@ -30,6 +31,31 @@ def test_code_keeps_its_marks(sanitizer: Sanitizer, text: str, kept: tuple[str, 
     for part in kept:
         assert part in out[at:], out
         at = out.index(part, at) + len(part)
+
+
+CODE = {
+    "Python": 'def load_x(a_1, *args, **kw):\n    return f"{a_1!r:>10}" if a_1 != 3 else [x ** 2 for x in args]',
+    "JavaScript": "const f_1 = (a_1, b) => a_1 === b ? `${a_1}px` : { ...b, k: [1, 2] };",
+    "TypeScript": "function get_1<T extends object>(x_1: T[], k?: string): T | undefined { return x_1?.[0] ?? k!; }",
+    "Java": 'List<String> xs_1 = new ArrayList<>(); for (i = 0; i < 10; i++) { xs_1.add(String.format("%s", a_1)); }',
+    "C": 'if ((p_1 = malloc(n_1 * sizeof(*p_1))) == NULL) { fprintf(stderr, "%s: %d", argv[0], n_1); return -1; }',
+    "C++": 'std::map<std::string, int> m_1; auto it = m_1.find("k"); if (it != m_1.end()) { it->second += 1; }',
+    "Rust": 'fn f_1(x: &mut Vec<u8>) -> Res<(), E> { for v in x.iter_mut() { *v += 1; println!("{:?}", v); } Ok(1) }',
+    "Go": 'func F(x_1 map[string]int) (int) { if v, ok := x_1["k"]; ok { Printf("%v", v) }; ch <- 1; return nil }',
+    "SQL": "SELECT u_1.id, COUNT(*) AS n FROM t_1 u_1 WHERE u_1.a >= 3 AND b <> 'x' GROUP BY 1 HAVING COUNT(*) > 2;",
+    "shell": """for f in *.txt; do grep -E "^[a-z]+$" "$f" | sed 's/a/b/g' > out_1 && echo "${f%.txt}"; done""",
+}
+
+
+@pytest.mark.parametrize("language", CODE)
+def test_code_of_ten_languages_keeps_its_brackets_and_operators(sanitizer: Sanitizer, language: str) -> None:
+    code = CODE[language]
+    result = sanitizer.sanitize(code, protect="names", style="tag")
+    outside = re.sub(r"\[[a-z-]+ \d+\]", "", result.text)
+    assert re.findall(r"[()\[\]{}<>=+!?;|&]", outside) == re.findall(r"[()\[\]{}<>=+!?;|&]", code)
+    for conversion in re.findall(r"%[a-z]\b|\{:\?\}", code):
+        assert conversion in result.text or language == "shell"
+    assert result.restore(result.text, restore_places="all") == code
 
 
 @pytest.mark.parametrize("name", ["anna_kovacs7", "h4ndle", "sk_live_51H8xYz", "x-kov4cs"])
