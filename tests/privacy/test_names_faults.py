@@ -178,6 +178,21 @@ READ_FAULTS: dict[str, Fault] = {
         ("token.cls == CAPITAL and", 'token.cls == CAPITAL and token.key < "n" and'),
     ),
     "a code is told by its digits": (chunks, "_is_code", ('"a0a" in kinds', '("a0a" in kinds and "7" in parts)')),
+    "a sequence of emoji is told by its letters": (
+        chunks,
+        "_cut_emoji",
+        ("if kind else", 'if kind and "\U0001f1e6" not in sequence else'),
+    ),
+    "a tone of skin decides whether an emoji is kept": (
+        chunks,
+        "find_kind",
+        ("if TONE in layout else", "if TONE in layout and TONES[0] not in sequence else"),
+    ),
+    "what stands beside an emoji is told by the sequence": (
+        chunks,
+        "_cut_emoji",
+        ("position = match.end()", "position = match.end() - (len(sequence) > 2)"),
+    ),
     "an account has a class of its own": (chunks, "number", ('"account", ', "")),
     "an account has a class by its number of digits": (
         strings,

@@ -50,6 +50,8 @@ const MATH_MARKS = "{}[]^=\\&<>";
 /** What an address has that takes in the strings of JSON behind it, for a reader of text. */
 const ADDRESS_START = /\/\/$|www\.$/;
 const INSIDE = /^[\p{L}\p{N}\p{M}]/u;
+/** What an emoji begins and ends with: unlike a word it stands alone between letters. */
+const EMOJI_EDGE = /(?:\ufe0f|[\u2600-\u27bf\u{1f000}-\u{1faff}])$/u;
 const ALNUM = /^[\p{L}\p{N}]+$/u;
 const LETTER = /^\p{L}/u;
 const LETTERS = /^\p{L}+$/u;
@@ -427,12 +429,20 @@ function standsAlone(text: string, place: number, end: number): boolean {
   const [near = "", far = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
   const [next = "", further = ""] = after;
   if (first !== "[" && near !== "" && !ESCAPE.test(text.slice(Math.max(0, place - 3), place))) {
-    if (INSIDE.test(near) || (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))) return false;
+    if (
+      (INSIDE.test(near) && !EMOJI_EDGE.test(first)) ||
+      (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))
+    )
+      return false;
     if (number && IN_NUMBERS.includes(near) && isDigit(far)) return false;
     if (near === "_" && next !== "_" && !mixed) return false;
   }
   if (last !== "]" && next !== "") {
-    if (INSIDE.test(next) || (next === "_" && near !== "_" && !mixed)) return false;
+    if (
+      (INSIDE.test(next) && !(EMOJI_EDGE.test(text.slice(place, end)) && ALNUM.test(next))) ||
+      (next === "_" && near !== "_" && !mixed)
+    )
+      return false;
     if (number && IN_NUMBERS.includes(next) && isDigit(further)) return false;
   }
   return true;

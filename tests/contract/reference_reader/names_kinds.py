@@ -16,6 +16,7 @@ ENDS = {"firm-word": "organization", "institution-word": "organization", "street
 CALLED = {
     **{"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"},
     **{"year-range": "year"},
+    "keycap": "number",
     **{"spelled-number": "number", "spelled-letters": "letter"},
 }
 #: What a body and a place become in a document without a capital.

@@ -40,7 +40,7 @@ class Document:
         self.draws: list[Draw] = []
         self.words: list[DrawnWord] = []
         self.consistent: dict[Part, Draw] = {}
-        self.tags: dict[str, dict[tuple[Part, ...], str]] = {}
+        self.tags: dict[str, dict[tuple[object, ...], str]] = {}
 
     def plan(self, named: Named) -> str | DrawnWord | list[tuple[Part, Draw]]:
         """A slot as it is written already, or its parts with their draws."""
@@ -55,7 +55,8 @@ class Document:
             if None not in draws:
                 return [(part, draw) for part, draw in zip(named.parts, draws, strict=True) if draw]
         numbered = self.tags.setdefault(called, {})
-        return numbered.setdefault(tuple(named.parts), f"[{called} {len(numbered) + 1}]")
+        same = (named.slot.case == "JSON", *named.parts)
+        return numbered.setdefault(same, f"[{called} {len(numbered) + 1}]")
 
     def draw(self, part: Part) -> Draw | None:
         """The draw of a part; nothing if it cannot be drawn."""
@@ -121,10 +122,7 @@ def rewrite_names(
     for rule in rules:
         rule.deal()
     draw_words(bundle, reader.tokens.drawn, options, [word for rule in rules for word in rule.words], take)
-    outputs = [
-        [joined([entry if isinstance(entry, str) else rule.written(*entry) for entry in text]) for text in texts]
-        for rule, texts in zip(rules, plans, strict=True)
-    ]
+    outputs = [[joined(values_of_json(text, rule)) for text in texts] for rule, texts in zip(rules, plans, strict=True)]
     return outputs, [told(texts) for texts, _ in read], [shown for _, shown in read], sum(taken)
 
 
@@ -150,11 +148,28 @@ def draw_words(
         word.drawn = bundle.spellings[y][0]
 
 
+def values_of_json(text: list[Any], rule: Document) -> list[str]:
+    """What is shown and written for slots, in turn: for a number of JSON a tag is a string, and nothing is `null`."""
+    found: list[str] = []
+    for entry in text:
+        if isinstance(entry, str):
+            found.append(entry)
+            continue
+        named, planned = entry
+        written = rule.written(named, planned)
+        if named.slot.case == "JSON" and isinstance(planned, str):
+            sign = "-" if found and found[-1].endswith("-") else ""
+            found[-1] = found[-1].removesuffix(sign)
+            written = f'"{sign}{written}"' if written else "null"
+        found.append(written)
+    return found
+
+
 def joined(written: list[str]) -> str:
     """A text from what is shown and what is written for slots, in turn; with a tag, nothing else looks like one."""
     parts = [""]
     for place, entry in enumerate(written):
-        if place % 2 and entry.startswith("["):
+        if place % 2 and entry.startswith(("[", '"[', '"-[')):
             parts += [entry, ""]
         else:
             parts[-1] += entry

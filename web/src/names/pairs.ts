@@ -1,8 +1,10 @@
 /** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
 
 import { type Pair, wordBefore } from "../forms.js";
+import { KEYCAP } from "../generated.js";
 import { isDigit } from "../words.js";
 import type { Mention } from "./kinds.js";
+import { JSON_NUMBER } from "./surrogates.js";
 
 /** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
 export interface Piece {
@@ -12,8 +14,8 @@ export interface Piece {
   readonly parts: readonly string[];
 }
 
-const never: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other", "particle"]);
-const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office"]);
+const never: ReadonlySet<string> = new Set(["initial", "letter", "other", "particle"]);
+const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
 const months: ReadonlySet<string> = new Set(["march", "may"]);
 const dates = ["day month year", "month day year", "day month", "month day"];
 const inDates = [" ", ", ", ". "];
@@ -28,7 +30,13 @@ export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
   for (const [place, { output: whole, mention, parts }] of pieces.entries()) {
     if (mention === undefined || whole === "") continue;
     if (parts.length !== 1) yield { output: whole, original: mention.named };
-    if (parts.length === 0) continue;
+    if (parts.length === 0) {
+      if (mention.case === JSON_NUMBER) {
+        yield { output: whole.slice(1, -1), original: mention.named };
+        if (whole[1] === "-") yield { output: whole.slice(2, -1), original: mention.named.slice(1) };
+      }
+      continue;
+    }
     const date = findDate(pieces, place);
     for (const [number, output] of parts.entries()) {
       const part = mention.parts[number];

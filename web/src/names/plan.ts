@@ -111,7 +111,8 @@ class Document {
       const draws = mention.parts.map((part) => this.#draw(part));
       if (!draws.includes(undefined)) return draws as Draw[];
     }
-    const equal = [name, ...mention.parts.map(equalOf)].join("\x01");
+    // A number of JSON has another tag than the same digits in a text: it comes back without quotation marks.
+    const equal = [mention.case === JSON_NUMBER ? "json" : "", name, ...mention.parts.map(equalOf)].join("\x01");
     let found = this.#tags.get(equal);
     if (found === undefined) {
       const number = (this.#counts.get(name) ?? 0) + 1;
@@ -157,16 +158,18 @@ class Document {
     const texts = this.read.map((text, number) => {
       const planned = this.#planned[number] ?? [];
       let place = 0;
-      const pieces = text.entries.map(
-        (entry): Piece =>
-          typeof entry === "string"
-            ? { output: entry, original: entry, parts: [] }
-            : this.#spelled(entry, planned[place++] ?? ""),
+      const pieces = quoteTagsOfJson(
+        text.entries.map(
+          (entry): Piece =>
+            typeof entry === "string"
+              ? { output: entry, original: entry, parts: [] }
+              : this.#spelled(entry, planned[place++] ?? ""),
+        ),
       );
       for (const pair of findPairs(pieces)) pairs.push(pair);
       const parts = [""];
       for (const { output, mention } of pieces) {
-        if (mention === undefined || !output.startsWith("[")) parts[parts.length - 1] += output;
+        if (mention === undefined || !/^(?:\[|"-?\[)/.test(output)) parts[parts.length - 1] += output;
         else parts.push(output, "");
       }
       // What else looks like a tag is somebody else's, and must not be restored.
@@ -185,6 +188,37 @@ class Document {
     const output = parts.map((part, at) => (mention.parts[at]?.kind === "initial" && at < last ? `${part}.` : part));
     return { output: output.join(" "), original, mention, parts };
   }
+}
+
+/**
+ * Pieces with a string of JSON for each tag of a number of JSON, and `null` for a dropped one. A sign that is shown
+ * before the number goes into the string.
+ */
+function quoteTagsOfJson(pieces: readonly Piece[]): Piece[] {
+  const found: Piece[] = [];
+  for (const piece of pieces) {
+    const { output, mention, parts } = piece;
+    if (mention === undefined || mention.case !== JSON_NUMBER || parts.length > 0) {
+      found.push(piece);
+      continue;
+    }
+    const before = found.at(-1);
+    const sign = before !== undefined && before.mention === undefined && before.output.endsWith("-") ? "-" : "";
+    if (before !== undefined && sign !== "") {
+      const cut = (text: string): string => text.slice(0, -1);
+      found[found.length - 1] = { ...before, output: cut(before.output), original: cut(before.original) };
+    }
+    const original = sign + piece.original;
+    if (output === "") found.push({ output: "null", original, parts: [] });
+    else
+      found.push({
+        output: `"${sign}${output}"`,
+        original,
+        mention: { ...mention, named: sign + mention.named },
+        parts: [],
+      });
+  }
+  return found;
 }
 
 /** How texts are rewritten. */

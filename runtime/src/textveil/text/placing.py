@@ -40,6 +40,8 @@ _ADDRESS_STARTS = ("//", "www.")
 #: What makes digits after it, or before it, a part of one number.
 _IN_NUMBERS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
+#: What an emoji begins and ends with: unlike a word it stands alone between letters.
+_EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 _BEGIN = 3
 _WORD = re.compile(r"[a-zA-Z0-9]{3}")
 
@@ -510,14 +512,18 @@ def _stands_alone(text: str, place: int, end: int) -> bool:
     mixed = not number and any(map(str.isdigit, text[place:end]))  # such as a key, which code may have after __
     before, after = text[max(0, place - 2) : place], text[end : end + 2]
     if first != "[" and before and _ESCAPE.fullmatch(text, max(0, place - 3), place) is None:
-        if _is_inside(before[-1]) or (first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()):
+        if (_is_inside(before[-1]) and not _EMOJI_EDGE.match(first)) or (
+            first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()
+        ):
             return False
         if number and before[-1] in _IN_NUMBERS and before[:-1].isdigit():
             return False
         if before[-1] == "_" and after[:1] != "_" and not mixed:
             return False
     if last != "]" and after:
-        if _is_inside(after[0]) or (after[0] == "_" and before[-1:] != "_" and not mixed):
+        if (_is_inside(after[0]) and not (_EMOJI_EDGE.match(last) and after[0].isalnum())) or (
+            after[0] == "_" and before[-1:] != "_" and not mixed
+        ):
             return False
         if number and after[0] in _IN_NUMBERS and after[1:].isdigit():
             return False

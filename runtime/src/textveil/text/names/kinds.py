@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from textveil.text.names.emoji import KEYCAP
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.spelled import SPELLED_LETTERS, SPELLED_NUMBER
@@ -55,6 +56,7 @@ CALLED = {
         "the-country": "country",
         "digits": "number",
         "year-range": "year",
+        KEYCAP: "number",
         SPELLED_NUMBER: "number",
         SPELLED_LETTERS: "letter",
     },

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from textveil.text.forms import Pair, word_before
-from textveil.text.names.kinds import Piece
+from textveil.text.names.emoji import KEYCAP
+from textveil.text.names.kinds import Mention, Piece
+from textveil.text.names.tokens import JSON_NUMBER
 from textveil.work_limits import check_work
 
 #: Kinds of which a part is never looked for by itself, and those that need a word beside them.
-_NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
-_WEAK = frozenset(("title", "number-word", "unit", "office"))
+_NEVER = frozenset(("initial", "letter", "other", "particle"))
+_WEAK = frozenset(("title", "number-word", "unit", "office", KEYCAP))
 #: Months that are other words too.
 _WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
@@ -62,7 +64,7 @@ def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None)
         if mention is None or not piece.output:
             continue
         if not piece.parts:
-            yield Pair(piece.output, mention.named)
+            yield from _find_tag_pairs(piece.output, mention)
             continue
         if len(piece.parts) > 1:
             yield Pair(piece.output, mention.named)
@@ -84,6 +86,15 @@ def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None)
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
             yield date
+
+
+def _find_tag_pairs(output: str, mention: Mention) -> Iterator[Pair]:
+    """Yield the pairs of a tag. A number of JSON is a tag in quotation marks, and comes back without them."""
+    yield Pair(output, mention.named)
+    if mention.case == JSON_NUMBER:
+        yield Pair(output[1:-1], mention.named)
+        if output[1] == "-":
+            yield Pair(output[2:-1], mention.named[1:])
 
 
 def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:

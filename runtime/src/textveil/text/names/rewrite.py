@@ -20,7 +20,7 @@ from textveil.text.names.kinds import CALLED, Mention, Part, Piece
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.reply_pairs import write
 from textveil.text.names.surrogates import Surrogates
-from textveil.text.names.tokens import DRAWN
+from textveil.text.names.tokens import DRAWN, JSON_NUMBER
 from textveil.text.options import CONSISTENT_CAP
 from textveil.text.restore import Restorer, not_a_tag
 
@@ -107,9 +107,9 @@ class _Document:
         if called in style.drop:
             return ""
         if style.tags or called in style.tag:
-            return self._tag(called, mention.equal)
+            return self._tag(called, _equal_tags(mention))
         draws = [*map(self._draw, mention.parts)]
-        return self._tag(called, mention.equal) if None in draws else cast("list[int]", draws)
+        return self._tag(called, _equal_tags(mention)) if None in draws else cast("list[int]", draws)
 
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
         found = self._tags.get((called, equal))
@@ -156,7 +156,7 @@ class _Document:
         pairs: dict[Pair, None] = {}
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
-            pieces = self._pieces(text, draws, members, words)
+            pieces = quote_tags_of_json(self._pieces(text, draws, members, words))
             if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
                 written, found = write(pieces)
             else:
@@ -197,6 +197,35 @@ def join_parts(mention: Mention, parts: tuple[str, ...]) -> Piece:
         return Piece(parts[0], mention.slot.text, mention, parts)
     dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
     return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), mention.slot.text, mention, parts)
+
+
+def _equal_tags(mention: Mention) -> tuple[tuple[str, ...], ...]:
+    """Return what mentions with one tag have in common: a number of JSON has another than the same digits in a text."""
+    return (("json",), *mention.equal) if mention.case == JSON_NUMBER else mention.equal
+
+
+def quote_tags_of_json(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield pieces with a string of JSON for each tag of a number of JSON, and ``null`` for a dropped one.
+
+    A sign that is shown before the number goes into the string.
+    """
+    held: Piece | None = None
+    for piece in pieces:
+        if piece.mention is not None and piece.mention.case == JSON_NUMBER and not piece.parts:
+            sign = ""
+            if held is not None and held.mention is None and held.output.endswith("-"):
+                sign, held = "-", Piece(held.output[:-1], held.original[:-1])
+            original = sign + piece.original
+            if piece.output:
+                mention = piece.mention._replace(named=sign + piece.mention.named)
+                piece = Piece(f'"{sign}{piece.output}"', original, mention)
+            else:
+                piece = Piece("null", original)
+        if held is not None:
+            yield held
+        held = piece
+    if held is not None:
+        yield held
 
 
 def _write_tags(pieces: Iterable[Piece]) -> str:
