@@ -140,7 +140,7 @@ class _Call:
 
 
 class Answer:
-    """Answers the requests of the paths. It ends what it asks of the upstream when the client goes."""
+    """Handle each request by its path, and cancel the upstream request when the client disconnects."""
 
     def __init__(self, gateway: Gateway, workers: Workers) -> None:
         self._gateway, self._workers = gateway, workers
