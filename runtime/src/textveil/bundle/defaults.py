@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "b8266c763ac20d083c4bfd98960b1ec6327822f5770e9e0b203cff4440d84468"
+DEFAULT_BUNDLE_ID = "4d0d8215e5ca0bca130ef5cf7ad4701d97f404dc25f59d0f8b12fd5fff6271bd"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")
