@@ -50,7 +50,7 @@ def count_types(sanitizer: Sanitizer, rows: list[dict[str, Any]], *, several: bo
     counts = Counter[tuple[str, str]]()
     for row in rows:
         for start, end, type_ in find_stretches(sanitizer, row["text"]):
-            if several and len(row["text"][start:end].split()) < 2:  # noqa: PLR2004
+            if several and len(row["text"][start:end].split()) < 2:
                 continue
             shared = Counter[str]()
             for span in row["spans"]:

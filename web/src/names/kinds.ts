@@ -53,6 +53,24 @@ export const equalOf = (part: Part): string => `${part.kind}\0${part.layout}\0${
 /** Whether a word of a run is an initial, or several with dots. */
 const isInitial = (word: Token): boolean => word.cls === INITIAL || (word.bits & INITIALS) !== 0;
 
+/** Links names that stand alone to the first names of persons earlier in a document. */
+export class FirstNames {
+  readonly #given = new Set<string>();
+  readonly #family = new Set<string>();
+
+  /** An entry; a family name alone as a first name if it was one, and no family name, before it. */
+  link(entry: string | Mention): string | Mention {
+    if (typeof entry === "string" || !["person", "given", "family"].includes(entry.kind)) return entry;
+    const part = entry.parts[0] as Part;
+    const linked = entry.kind === "family" && this.#given.has(part.folded) && !this.#family.has(part.folded);
+    const found = linked ? { ...entry, kind: "given", parts: [{ ...part, kind: "given" }] } : entry;
+    for (const { kind, folded } of found.parts) {
+      if (kind !== "initial") (kind === "given" ? this.#given : this.#family).add(folded);
+    }
+    return found;
+  }
+}
+
 /** Names the kinds of slots. */
 export class Kinds {
   constructor(

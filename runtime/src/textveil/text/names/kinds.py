@@ -4,7 +4,7 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -93,6 +93,33 @@ class Mention(NamedTuple):
     def equal(self) -> tuple[tuple[str, ...], ...]:
         """What mentions have in common that are written by one tag: all parts, in order."""
         return tuple(part[:3] for part in self.parts)
+
+
+def as_first_name(mention: Mention) -> Mention:
+    """Return a mention of a family name as one of a first name."""
+    (part,) = mention.parts
+    return mention._replace(kind="given", parts=(part._replace(kind="given"),))
+
+
+class FirstNames:
+    """Links names that stand alone to the first names of persons earlier in a document."""
+
+    def __init__(self) -> None:
+        self._given, self._family = set[str](), set[str]()
+
+    def link(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
+        """Yield entries, each family name alone as a first name if it was one, and no family name, before it."""
+        for entry in entries:
+            if isinstance(entry, str) or entry.kind not in _OF_PERSONS:
+                yield entry
+                continue
+            name = entry.parts[0].folded
+            linked = entry.kind == "family" and name in self._given and name not in self._family
+            found = as_first_name(entry) if linked else entry
+            for part in found.parts:
+                if part.kind != "initial":
+                    (self._given if part.kind == "given" else self._family).add(part.folded)
+            yield found
 
 
 class Piece(NamedTuple):
@@ -268,7 +295,7 @@ class Kinds:
         if "&" in slot.text or (len(tokens) == 1 and kinds[0] == "city"):
             return True
         listed = tokens[0].key in self._abroad
-        may_be_common = listed and len(tokens) == 2 and kinds[0] in (None, "family")  # noqa: PLR2004
+        may_be_common = listed and len(tokens) == 2 and kinds[0] in (None, "family")
         for token, kind in zip(tokens[listed:], kinds[listed:], strict=True):
             if token.kind == "particle" or _is_initial(token):
                 continue
