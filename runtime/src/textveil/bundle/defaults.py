@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "4d0d8215e5ca0bca130ef5cf7ad4701d97f404dc25f59d0f8b12fd5fff6271bd"
+DEFAULT_BUNDLE_ID = "bfbe6f159a04aa91b1783198630e2eb3e25fda6563147f666ba84d9fbe5e56e0"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
 _PLACE = ("runtime", "src", "textveil", "bundle")
