@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 import sources as src
 
-#: Thirty locales of `faker` whose first names have a form in Latin script. Frequent names of English speakers are on the
-#: list `given`. Icelandic is left out: its rare names alone would be a third of the list.
+#: Thirty locales of `faker` whose first names have a form in Latin script. Frequent names of English speakers are on
+#: the list `given`. Icelandic is left out: its rare names alone would be a third of the list.
 LOCALES = (
     "cs_CZ da_DK de_DE en_IN en_KE es_ES es_MX et_EE fi_FI fr_FR hr_HR hu_HU id_ID it_IT ja_JP lt_LT lv_LV nl_NL no_NO"
     " pl_PL pt_BR pt_PT ro_RO sk_SK sl_SI sv_SE vi_VN yo_NG zh_CN zh_TW"
