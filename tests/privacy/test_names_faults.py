@@ -144,6 +144,16 @@ READ_FAULTS: dict[str, Fault] = {
         "_of_one",
         ("len(folded) >= _SHORTEST_WORD", "len(folded) == 4"),
     ),
+    "a word on no list decides that a run is no person": (
+        Kinds,
+        "_is_body",
+        ("kind in _NO_PERSONS", "token.key < 'd'"),
+    ),
+    "a first name on no list is told by its letters": (
+        Kinds,
+        "_of_several",
+        ("if self._is_body(slot, name):", "if keys[name] > 'n' and keys[name] not in self._given:"),
+    ),
     "a number word counts by its string": (
         spelled._Reader,
         "_element",

@@ -157,6 +157,8 @@ def constants() -> dict[str, object]:
         "TITLES": surrogates._TITLES,
         "WHOLE": list(kinds._WHOLE),
         "LAST": [list(pair) for pair in kinds._LAST],
+        "ABROAD": kinds._ABROAD,
+        "NO_PERSONS": sorted(kinds._NO_PERSONS),
         "PLACE_BEFORE": sorted(kinds._PLACE_BEFORE),
         "UNLISTED": sorted(kinds.UNLISTED),
         "PEOPLE_TOO": sorted(kinds.PEOPLE_TOO),

@@ -111,10 +111,11 @@ def rewrite_names(
 
     reader = reader_of(bundle, options)
     read = [reader.read(texts) for texts in documents]
+    linked = [link_first_names(texts) for texts, _ in read]
     rules = [Document(bundle.names["pools"], options) for _ in documents]
     plans = [
         [[entry if isinstance(entry, str) else (entry, rule.plan(entry)) for entry in text] for text in texts]
-        for rule, (texts, _) in zip(rules, read, strict=True)
+        for rule, texts in zip(rules, linked, strict=True)
     ]
     draws = [draw for rule in rules for draw in rule.draws]
     for draw, drawn in zip(draws, uniform_below([draw.below for draw in draws], take), strict=True):
@@ -124,6 +125,25 @@ def rewrite_names(
     draw_words(bundle, reader.tokens.drawn, options, [word for rule in rules for word in rule.words], take)
     outputs = [[joined(values_of_json(text, rule)) for text in texts] for rule, texts in zip(rules, plans, strict=True)]
     return outputs, [told(texts) for texts, _ in read], [shown for _, shown in read], sum(taken)
+
+
+def link_first_names(texts: list[list[str | Named]]) -> list[list[str | Named]]:
+    """The texts of a document, with a family name alone as a first name if it was one before, and no family name."""
+    names: dict[str, set[str]] = {"given": set(), "family": set(), "initial": set()}
+    found: list[list[str | Named]] = []
+    for text in texts:
+        found.append([])
+        for entry in text:
+            named = entry
+            if isinstance(named, Named) and named.kind == "family":
+                name = named.parts[0].folded
+                if name in names["given"] - names["family"]:
+                    named = named._replace(kind="given", parts=[Part("given", "", name)])
+            if isinstance(named, Named) and named.kind in ("person", "given", "family"):
+                for part in named.parts:
+                    names[part.kind].add(part.folded)
+            found[-1].append(named)
+    return found
 
 
 def draw_words(

@@ -12,7 +12,7 @@ import type { Rewritten } from "../rewrite.js";
 import { NamesStatement, type Statement, type Style } from "../statement.js";
 import { LOWER } from "../words.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./json.js";
-import { called, equalOf, Kinds, type Mention, type Part } from "./kinds.js";
+import { called, equalOf, FirstNames, Kinds, type Mention, type Part } from "./kinds.js";
 import { findPairs, type Piece } from "./pairs.js";
 import { Places } from "./places.js";
 import { joinSpelled } from "./spelled.js";
@@ -300,7 +300,12 @@ export class NamesPlan {
       [batch, characters] = [[], 0];
     };
     for (const texts of documents) {
-      batch.push(new Document(this.#read(texts, reader, kinds), this.style, this.#surrogates));
+      const names = new FirstNames();
+      const read = this.#read(texts, reader, kinds).map((text) => ({
+        ...text,
+        entries: text.entries.map((entry) => names.link(entry)),
+      }));
+      batch.push(new Document(read, this.style, this.#surrogates));
       characters += texts.reduce((sum, text) => sum + size(text), 0);
       if (characters > NAMES_BATCH) drawAll();
     }

@@ -16,7 +16,7 @@ from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.forms import Pair
 from textveil.text.names.also import Detector, hide
 from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import CALLED, Mention, Part, Piece
+from textveil.text.names.kinds import CALLED, FirstNames, Mention, Part, Piece
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.reply_pairs import write
 from textveil.text.names.surrogates import Surrogates
@@ -282,7 +282,8 @@ class NamesRewriter:
         batch: list[_Counted] = []
         characters = 0
         for texts in documents:
-            read = self._reader.read(texts)
+            names = FirstNames()
+            read = [text._replace(entries=[*names.link(text.entries)]) for text in self._reader.read(texts)]
             document = _Document(read, self._style, self._surrogates, self._key)
             batch.append((document, sum(text.shown for text in read), sum(text.replaced_words for text in read)))
             characters += sum(map(len, texts))

@@ -12,7 +12,7 @@ import numpy as np
 
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
-from textveil.text.names.kinds import Mention, Part, Piece
+from textveil.text.names.kinds import Mention, Part, Piece, as_first_name
 from textveil.text.names.read import Read
 from textveil.text.names.rewrite import Style, _Document, join_parts, quote_tags_of_json
 from textveil.text.names.surrogates import Surrogates
@@ -109,6 +109,10 @@ class Running(_Document):
         return super()._tag(called, equal) if self._linked else f"[{called}]"
 
     def _piece(self, mention: Mention) -> Piece:
+        if mention.kind == "family" and self._linked:
+            name = mention.parts[0].folded
+            if ("given", "", name) in self._numbers and ("family", "", name) not in self._numbers:
+                mention = as_first_name(mention)  # of a person in an earlier text
         drawn, original = self._mention(mention), mention.slot.text
         assert drawn is not None  # a conversation has no list that is drawn
         if isinstance(drawn, str):
