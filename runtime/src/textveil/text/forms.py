@@ -58,6 +58,8 @@ class Pair(NamedTuple):
         lead: How many characters of ``output`` stand for ``original``: the rest is context. All of them if 0.
         weak: Whether it is too short to be told from other words of a reply where nothing else tells.
         before: The folded word or sign that must stand before a weak one; nothing where none does.
+        after: What stood behind it, where ``before`` is what stood before it, so that a reply that repeats both quotes
+            it (``surroundings``); ``None`` of pairs that count anywhere.
     """
 
     output: str
@@ -65,6 +67,7 @@ class Pair(NamedTuple):
     lead: int = 0
     weak: bool = False
     before: str = ""
+    after: str | None = None
 
 
 #: A form of what came out: what it is a form of, and how it is written; nothing where it is as it came out.

@@ -1,6 +1,7 @@
 """What a reply may mention of a text that went out: pairs of what came out and what stood there.
 
-What is too short to be told from a reply's own words counts beside the words that it stood beside: ``7 chairs``.
+What is too short to be told from a reply's own words counts beside the words that it stood beside: ``7 chairs``; or
+where the reply repeats what stood before and behind it.
 """
 
 import re
@@ -9,11 +10,13 @@ from itertools import islice
 
 from textveil.text.forms import Pair, word_before
 from textveil.text.names.kinds import Piece
+from textveil.text.surroundings import cut_after, cut_before, join_after, join_before, stands_alone
 from textveil.work_limits import check_work
 
-#: Kinds of which a part is never looked for by itself, and those that need a word beside them.
-_NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
+#: Kinds that only surroundings tell from a reply's own, that need a word beside them, and that are never looked for.
+_QUOTED = frozenset(("initial", "letter", "symbol", "other"))
 _WEAK = frozenset(("title", "number-word", "unit", "office"))
+_NEVER = frozenset(("particle",))
 #: Months that are other words too.
 _WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
@@ -24,7 +27,9 @@ _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length of words that tell nothing, and of what is looked at behind a mention.
 _SHORT, _NEAR = 3, 40
 #: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
-_WINDOW, _BEFORE, _AFTER = 1 << 8, 3, 4
+_WINDOW, _BEFORE, _AFTER = 1 << 8, 24, 16
+#: Pairs with surroundings of a text, and one more for so many of its characters: each takes as much memory as these.
+_MOST_QUOTED, _CHARACTERS_A_QUOTED = 1 << 9, 1 << 6
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
@@ -34,26 +39,42 @@ def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
     """
     written: list[str] = []
     found: list[Pair] = []
+    seen, quoted, length = set[Pair](), 0, 0
     left, window, start = iter(pieces), list[Piece](), 0
     while True:
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
+        length += len(written[-1])
         window += more
-        stop = len(window) - _AFTER if len(more) == _WINDOW else len(window)
-        found += dict.fromkeys(find_pairs(window, start, stop))
-        if len(more) < _WINDOW:
+        is_end = len(more) < _WINDOW
+        stop = len(window) if is_end else len(window) - _AFTER
+        for pair in dict.fromkeys(find_pairs(window, start, stop, is_start=len(written) == 1, is_end=is_end)):
+            if pair.after is not None:
+                if quoted >= _MOST_QUOTED + length // _CHARACTERS_A_QUOTED:
+                    continue
+                quoted += 1
+            elif pair.weak and not pair.before:
+                if pair in seen:
+                    continue
+                seen.add(pair)
+            found.append(pair)
+        if is_end:
             return "".join(written), found
         window = window[stop - _BEFORE :]
         start = _BEFORE
 
 
-def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None) -> Iterator[Pair]:
+def find_pairs(
+    pieces: Sequence[Piece], start: int = 0, stop: int | None = None, *, is_start: bool = True, is_end: bool = True
+) -> Iterator[Pair]:
     """Yields what may be mentioned of a text.
 
     Args:
         pieces: Its parts.
         start: The first part whose mention counts; those before it are looked at.
         stop: The one behind the last, the same; ``None`` for the end.
+        is_start: Whether the text begins with the first of the parts.
+        is_end: Whether it ends with the last.
     """
     check_work()
     for place in range(start, len(pieces) if stop is None else stop):
@@ -63,15 +84,23 @@ def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None)
             continue
         if not piece.parts:
             yield Pair(piece.output, mention.named)
+            if mention.named != mention.slot.text:
+                yield _quoted(pieces, place, is_start=is_start, is_end=is_end)
             continue
         if len(piece.parts) > 1:
             yield Pair(piece.output, mention.named)
         date = next(_dates(pieces, place), None) if mention.kind in _BEGIN_DATES else None
+        needs_quotation = mention.named != mention.slot.text
         for output, part in zip(piece.parts, mention.parts, strict=True):
             weak = part.kind in _WEAK or (part.kind == "month" and output.lower() in _WORDS)
             if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
                 found = _with_context(pieces, place, output, part.text)
                 yield from (pair for pair in found if date is None or pair.output != date.output)
+                needs_quotation = needs_quotation or len(piece.parts) == 1
+            elif part.kind in _QUOTED:
+                if len(piece.parts) == 1:
+                    yield Pair(output, part.text, weak=True)
+                    needs_quotation = True
             elif part.kind not in _NEVER:
                 yield Pair(output, part.text)
                 if part.kind == "account":  # a number of JSON has no zeros before it
@@ -82,6 +111,30 @@ def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None)
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
             yield date
+        if needs_quotation or _is_joined(pieces, place):
+            yield _quoted(pieces, place, is_start=is_start, is_end=is_end)
+
+
+def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
+    """Return whether a surrogate is a part of a longer word or number."""
+    before = join_before([piece.output for piece in pieces[max(0, place - 3) : place]])
+    after = join_after([piece.output for piece in pieces[place + 1 : place + 4]])
+    output = pieces[place].output
+    return not stands_alone(before + output + after, len(before), len(before) + len(output))
+
+
+def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool) -> Pair:
+    """Return the pair of a whole mention with what stands before and behind it."""
+    first, last = max(0, place - _BEFORE), place + 1 + _AFTER
+    before = join_before([piece.output for piece in pieces[first:place]])
+    after = join_after([piece.output for piece in pieces[place + 1 : last]])
+    piece = pieces[place]
+    return Pair(
+        piece.output,
+        piece.original,
+        before=cut_before(before, is_start=is_start and first == 0),
+        after=cut_after(after, is_end=is_end and last >= len(pieces)),
+    )
 
 
 def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:
