@@ -155,7 +155,7 @@ def in_case_of(written: str, output: str, original: str) -> str:
     pattern, sent = case_pattern(written), case_pattern(output)
     if pattern == sent and any(map(str.isupper, output)):
         return original
-    if is_string(original) or not any(map(str.isalpha, written)) or written.startswith("["):
+    if is_string(original) or is_string(output) or not any(map(str.isalpha, written)) or written.startswith("["):
         return original
     own = case_pattern(original)
     if own == pattern or (pattern == TITLE and (sent == UPPER or apply_case(key(original), own) != original)):

@@ -18,7 +18,7 @@ from textveil.text.regions import Region, Role, Scanner
 from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportViews, RestoreReport
-from textveil.text.surroundings import AHEAD, Quotation, QuotationIndex, cut_before, stands_alone
+from textveil.text.surroundings import AHEAD, QuotationIndex, cut_before, stands_alone
 
 #: Where a form may begin: at a word, or at a mark.
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
@@ -61,6 +61,14 @@ class Index:
             found = {text[:end] for text in found}
             begins = begins | found
         self._begins = begins
+
+    def may_begin(self, text: str, place: int) -> bool:
+        """Return whether a form may begin at a place of a text."""
+        begin = text[place : place + _BEGIN]
+        if _WORD.fullmatch(begin) is None:
+            return folded(text[place]) in self._begins
+        begin = begin.lower()  # it decides at most places
+        return begin in self._begins or not self.quotations.short_joined.isdisjoint((begin[:1], begin[:2]))
 
     def begins(self, text: str) -> bool:
         """Tells whether a form begins with a text."""
@@ -202,8 +210,7 @@ class Stream(ReportViews):
         done = position
         while (match := _START.search(text, position)) is not None:
             place = match.start()
-            begin = text[place : place + _BEGIN]  # of one word it tells at most places; else its first character
-            if not self._index.begins(begin.lower() if _WORD.fullmatch(begin) else folded(text[place])):
+            if not self._index.may_begin(text, place):
                 position = place + 1
                 continue
             found = self._longest(text, place, final)
@@ -451,23 +458,21 @@ class Stream(ReportViews):
         for form, end, written in reversed(found):
             if end + 1 >= len(text) and not final:  # what follows a mark is not known
                 return _MORE
+            is_alone = stands_alone(text, place, end)
             if written in self._index.quotations:
-                quotation = self._find_quotation(written, text, place, end, final=final)
+                before = cut_before(text[max(0, place - BEHIND) : place], is_start=not self._is_cut and place <= BEHIND)
+                rest = text[end : end + AHEAD + 1]
+                quotation = self._index.quotations.find(written, before, rest, is_end=final, is_alone=is_alone)
                 if quotation.needs_more:
                     return _MORE
                 if quotation.pair is not None:
                     return form, end, quotation.pair
-            if alone is None and stands_alone(text, place, end):
+            if alone is None and is_alone:
                 lead = 0 if form is None else len(folded(form[0].output[: form[0].lead]))
                 alone = form, ends[lead] if lead else end, None
                 if form is not None and not (form[0].lead or form[0].weak):
                     break
         return alone
-
-    def _find_quotation(self, written: str, text: str, place: int, end: int, *, final: bool) -> Quotation:
-        """Look up what stands before and behind a surrogate of the reply."""
-        before = cut_before(text[max(0, place - BEHIND) : place], is_start=not self._is_cut and place <= BEHIND)
-        return self._index.quotations.find(written, before, text[end : end + AHEAD + 1], is_end=final)
 
     def _block_until(self, text: str) -> str:
         """How the block of code, or what is outside of one, began that a text ends in."""

@@ -173,8 +173,8 @@ class Restorer:
         in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
         if in_context:  # output, original, characters of the output that count (0: all), what stands before it
             content["in_context"] = in_context
-        if self._known[2]:  # output, original, and what stands before and behind it
-            content["quoted"] = [[pair.output, pair.original, pair.before, pair.after] for pair in self._known[2]]
+        if self._known[2]:  # output, original, whether one side is enough, and what stands before and behind it
+            content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._known[2]]
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod
@@ -201,7 +201,7 @@ class Restorer:
         ):
             raise InputError("the mapping is not one that textveil has written")
         pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
-        pairs += [Pair(output, original, before=before, after=after) for output, original, before, after in quoted]
+        pairs += [Pair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted]
         return cls([*originals.items(), *pairs])
 
 
@@ -220,8 +220,9 @@ def _is_in_context(entry: Any) -> bool:
 
 
 def _is_quoted(entry: Any) -> bool:
-    """Return whether an entry of a mapping is an output, its original, and what stands before and behind it."""
-    return isinstance(entry, list) and len(entry) == 4 and all(isinstance(part, str) for part in entry) and entry[0] != ""
+    """Return whether an entry of a mapping is an output, its original, a flag, and what stands before and behind it."""
+    types = [type(part) for part in entry] if isinstance(entry, list) else []
+    return types == [str, str, bool, str, str] and entry[0] != ""
 
 
 def not_a_tag(text: str) -> str:

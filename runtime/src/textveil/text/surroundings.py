@@ -17,7 +17,7 @@ MOST_BEFORE, MOST_AFTER = 32, 16
 #: Characters of a reply that are read behind a surrogate until its surroundings decide.
 AHEAD = 24
 #: Characters, blanks aside, that a reply must repeat; and how many a shared start or end of the whole text counts.
-_LEAST, _EDGE = 6, 4
+_LEAST, _EDGE = 8, 4
 #: Characters right beside a surrogate by which surroundings are looked up: one side has as many of any quotation.
 _KEY = 3
 #: Surroundings with the same key that are compared, so that no reply costs more than so many comparisons a surrogate.
@@ -84,14 +84,20 @@ class QuotationIndex:
 
     Args:
         pairs: Pairs with surroundings: all that have ``after``.
+
+    Attributes:
+        short_joined: Surrogates of one or two characters that are the beginning of a longer word, as in ``7x``.
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self._sides: dict[tuple[str, bool, str], list[Pair]] = {}
         self._outputs: set[str] = set()
+        self.short_joined: set[str] = set()
         for pair in pairs:
             output, after = fold_output(pair.output), pair.after or ""
             self._outputs.add(output)
+            if len(output) < _KEY and after[:1].isalnum():
+                self.short_joined.add(output)
             for is_after, key in ((False, _compact(pair.before)[-_KEY:]), (True, _compact(after)[:_KEY])):
                 alike = self._sides.setdefault((output, is_after, key), [])
                 if len(alike) < _MOST_ALIKE:
@@ -100,14 +106,17 @@ class QuotationIndex:
     def __contains__(self, output: str) -> bool:
         return output in self._outputs
 
-    def find(self, output: str, before: str, rest: str, *, is_end: bool) -> Quotation:
-        """Return the pair whose surroundings a reply repeats best.
+    def find(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
+        """Return the pair whose surroundings a reply repeats best, one side of them or both.
+
+        It must repeat both sides if the surrogate is a part of a longer word, or has a pair that counts anywhere.
 
         Args:
             output: The surrogate, folded.
             before: What ``cut_before`` returns of the reply.
             rest: The reply behind the surrogate, as far as it is known.
             is_end: Whether the reply ends with ``rest``.
+            is_alone: Whether the surrogate is not a part of a longer word or number.
         """
         after = cut_after(rest, is_end=is_end)
         known = after.rstrip(" ")
@@ -122,7 +131,8 @@ class QuotationIndex:
             expected = pair.after or ""
             if is_open and len(expected) > len(known) and expected.startswith(known):
                 return _NEEDS_MORE
-            strength = _match(before[::-1], pair.before[::-1]) + _match(after, expected)
+            sides = _match(before[::-1], pair.before[::-1]), _match(after, expected)
+            strength = sum(sides) if (pair.weak and is_alone) or all(sides) else 0
             if strength > most:
                 best, most, originals = pair, strength, set()
             if strength == most:

@@ -17,6 +17,8 @@ from textveil.work_limits import check_work
 _QUOTED = frozenset(("initial", "letter", "symbol", "other"))
 _WEAK = frozenset(("title", "number-word", "unit", "office"))
 _NEVER = frozenset(("particle",))
+#: Kinds of so few surrogates that long texts repeat them for other originals.
+_REPEATED = frozenset("weekday month state the-country day age ordinal decade year time".split())
 #: Months that are other words too.
 _WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
@@ -39,33 +41,38 @@ def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
     """
     written: list[str] = []
     found: list[Pair] = []
-    seen, quoted, length = set[Pair](), 0, 0
-    left, window, start = iter(pieces), list[Piece](), 0
-    while True:
+    seen, spelled, quoted, length = set[Pair](), dict[str, str](), 0, 0
+    left, window, start, is_start, is_end = iter(pieces), list[Piece](), 0, True, False
+    while not is_end:
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
         length += len(written[-1])
         window += more
         is_end = len(more) < _WINDOW
-        stop = len(window) if is_end else len(window) - _AFTER
-        for pair in dict.fromkeys(find_pairs(window, start, stop, is_start=len(written) == 1, is_end=is_end)):
+        stop = len(window) if is_end else max(start, len(window) - _AFTER)
+        for pair in dict.fromkeys(find_pairs(window, start, stop, is_start=is_start, is_end=is_end, spelled=spelled)):
             if pair.after is not None:
-                if quoted >= _MOST_QUOTED + length // _CHARACTERS_A_QUOTED:
-                    continue
                 quoted += 1
+                if quoted > _MOST_QUOTED + length // _CHARACTERS_A_QUOTED:
+                    continue
             elif pair.weak and not pair.before:
                 if pair in seen:
                     continue
                 seen.add(pair)
             found.append(pair)
-        if is_end:
-            return "".join(written), found
-        window = window[stop - _BEFORE :]
-        start = _BEFORE
+        past = max(0, stop - _BEFORE)
+        window, start, is_start = window[past:], stop - past, is_start and not past
+    return "".join(written), found
 
 
 def find_pairs(
-    pieces: Sequence[Piece], start: int = 0, stop: int | None = None, *, is_start: bool = True, is_end: bool = True
+    pieces: Sequence[Piece],
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    is_start: bool = True,
+    is_end: bool = True,
+    spelled: dict[str, str] | None = None,
 ) -> Iterator[Pair]:
     """Yields what may be mentioned of a text.
 
@@ -75,8 +82,10 @@ def find_pairs(
         stop: The one behind the last, the same; ``None`` for the end.
         is_start: Whether the text begins with the first of the parts.
         is_end: Whether it ends with the last.
+        spelled: How the originals of surrogates were spelled where they first came out; those of this text are added.
     """
     check_work()
+    spelled = {} if spelled is None else spelled
     for place in range(start, len(pieces) if stop is None else stop):
         piece = pieces[place]
         mention = piece.mention
@@ -84,23 +93,24 @@ def find_pairs(
             continue
         if not piece.parts:
             yield Pair(piece.output, mention.named)
-            if mention.named != mention.slot.text:
+            if mention.named != mention.slot.text or _is_spelled_otherwise(piece, spelled):
                 yield _quoted(pieces, place, is_start=is_start, is_end=is_end)
             continue
         if len(piece.parts) > 1:
             yield Pair(piece.output, mention.named)
         date = next(_dates(pieces, place), None) if mention.kind in _BEGIN_DATES else None
-        needs_quotation = mention.named != mention.slot.text
+        is_weak = False
+        is_other = mention.named != mention.slot.text or _is_spelled_otherwise(piece, spelled)
         for output, part in zip(piece.parts, mention.parts, strict=True):
             weak = part.kind in _WEAK or (part.kind == "month" and output.lower() in _WORDS)
             if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
                 found = _with_context(pieces, place, output, part.text)
                 yield from (pair for pair in found if date is None or pair.output != date.output)
-                needs_quotation = needs_quotation or len(piece.parts) == 1
+                is_weak = len(piece.parts) == 1
             elif part.kind in _QUOTED:
                 if len(piece.parts) == 1:
                     yield Pair(output, part.text, weak=True)
-                    needs_quotation = True
+                    is_weak = True
             elif part.kind not in _NEVER:
                 yield Pair(output, part.text)
                 if part.kind == "account":  # a number of JSON has no zeros before it
@@ -111,8 +121,13 @@ def find_pairs(
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
             yield date
-        if needs_quotation or _is_joined(pieces, place):
-            yield _quoted(pieces, place, is_start=is_start, is_end=is_end)
+        if is_weak or is_other or mention.kind in _REPEATED or _is_joined(pieces, place):
+            yield _quoted(pieces, place, is_start=is_start, is_end=is_end, weak=not is_other)
+
+
+def _is_spelled_otherwise(piece: Piece, spelled: dict[str, str]) -> bool:
+    """Return whether the same surrogate stands for another spelling at an earlier place."""
+    return spelled.setdefault(piece.output.lower(), piece.original) != piece.original
 
 
 def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
@@ -123,7 +138,7 @@ def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
     return not stands_alone(before + output + after, len(before), len(before) + len(output))
 
 
-def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool) -> Pair:
+def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool, weak: bool = False) -> Pair:
     """Return the pair of a whole mention with what stands before and behind it."""
     first, last = max(0, place - _BEFORE), place + 1 + _AFTER
     before = join_before([piece.output for piece in pieces[first:place]])
@@ -132,6 +147,7 @@ def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool
     return Pair(
         piece.output,
         piece.original,
+        weak=weak,
         before=cut_before(before, is_start=is_start and first == 0),
         after=cut_after(after, is_end=is_end and last >= len(pieces)),
     )
