@@ -19,9 +19,11 @@ AHEAD = 24
 #: Characters, blanks aside, that a reply must repeat; and how many a shared start or end of the whole text counts.
 _LEAST, _EDGE = 8, 4
 #: Characters right beside a surrogate by which surroundings are looked up: one side has as many of any quotation.
-_KEY = 3
+_KEY = 4
+#: Characters by which forms are looked up in a reply; a surrogate with fewer may be the beginning of a longer word.
+_SHORTEST_BEGIN = 3
 #: Surroundings with the same key that are compared, so that no reply costs more than so many comparisons a surrogate.
-_MOST_ALIKE = 32
+_MOST_ALIKE = 16
 #: The start or the end of the text; within surroundings every run of blanks is one space.
 EDGE = "\n"
 _BLANKS = re.compile(r"\s[\s>]*")
@@ -79,6 +81,10 @@ class Quotation(NamedTuple):
 _NONE, _NEEDS_MORE = Quotation(), Quotation(needs_more=True)
 
 
+#: What stood before a surrogate, from its end on; what stood behind it; and the pair.
+_Entry = tuple[str, str, Pair]
+
+
 class QuotationIndex:
     """Finds surroundings of surrogates.
 
@@ -90,18 +96,18 @@ class QuotationIndex:
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._sides: dict[tuple[str, bool, str], list[Pair]] = {}
+        self._sides: dict[tuple[str, bool, str], list[_Entry]] = {}
         self._outputs: set[str] = set()
         self.short_joined: set[str] = set()
         for pair in pairs:
             output, after = fold_output(pair.output), pair.after or ""
             self._outputs.add(output)
-            if len(output) < _KEY and after[:1].isalnum():
+            if len(output) < _SHORTEST_BEGIN and after[:1].isalnum():
                 self.short_joined.add(output)
             for is_after, key in ((False, _compact(pair.before)[-_KEY:]), (True, _compact(after)[:_KEY])):
                 alike = self._sides.setdefault((output, is_after, key), [])
                 if len(alike) < _MOST_ALIKE:
-                    alike.append(pair)
+                    alike.append((pair.before[::-1], after, pair))
 
     def __contains__(self, output: str) -> bool:
         return output in self._outputs
@@ -126,12 +132,11 @@ class QuotationIndex:
             return _NEEDS_MORE
         alike = [*self._sides.get((output, False, _compact(before)[-_KEY:]), ())]
         alike += self._sides.get((output, True, key), ())
-        best, most, originals = None, 0, set[str]()
-        for pair in alike:
-            expected = pair.after or ""
+        best, most, originals, backwards = None, 0, set[str](), before[::-1]
+        for expected_before, expected, pair in alike:
             if is_open and len(expected) > len(known) and expected.startswith(known):
                 return _NEEDS_MORE
-            sides = _match(before[::-1], pair.before[::-1]), _match(after, expected)
+            sides = _match(backwards, expected_before), _match(after, expected)
             strength = sum(sides) if (pair.weak and is_alone) or all(sides) else 0
             if strength > most:
                 best, most, originals = pair, strength, set()
@@ -151,13 +156,19 @@ def _compact(text: str) -> str:
 
 def _match(one: str, other: str) -> int:
     """Return how many characters two surroundings share from the surrogate on, in whole words and without blanks."""
-    shortest = min(len(one), len(other))
-    shared = next((at for at in range(shortest) if one[at] != other[at]), shortest)
+    shared = 0
+    for character, expected in zip(one, other, strict=False):
+        if character != expected:
+            break
+        shared += 1
+    if not shared:
+        return 0
     ends = one[shared : shared + 1] + other[shared : shared + 1]
-    while shared and one[shared - 1].isalnum() and any(map(str.isalnum, ends)):
-        shared -= 1
+    if ends and not ends.isspace():
+        while shared and one[shared - 1].isalnum() and any(map(str.isalnum, ends)):
+            shared -= 1
     part = one[:shared]
-    return len(_compact(part)) + (_EDGE - 1) * part.count(EDGE)
+    return shared - part.count(" ") + ((_EDGE - 1) * part.count(EDGE) if EDGE in part else 0)
 
 
 def stands_alone(text: str, place: int, end: int) -> bool:

@@ -25,6 +25,7 @@ _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", 
 _BEGIN_DATES = frozenset(kinds[0] for kinds in _DATES)
 _IN_DATES = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
+_BLANK = frozenset(("", " ", "\n"))
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length of words that tell nothing, and of what is looked at behind a mention.
 _SHORT, _NEAR = 3, 40
@@ -132,8 +133,10 @@ def _is_spelled_otherwise(piece: Piece, spelled: dict[str, str]) -> bool:
 
 def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
     """Return whether a surrogate is a part of a longer word or number."""
-    before = join_before([piece.output for piece in pieces[max(0, place - 3) : place]])
-    after = join_after([piece.output for piece in pieces[place + 1 : place + 4]])
+    before = "".join([piece.output for piece in pieces[max(0, place - 2) : place]])[-3:]
+    after = "".join([piece.output for piece in pieces[place + 1 : place + 3]])[:2]
+    if before[-1:] in _BLANK and after[:1] in _BLANK:  # most of all
+        return False
     output = pieces[place].output
     return not stands_alone(before + output + after, len(before), len(before) + len(output))
 
