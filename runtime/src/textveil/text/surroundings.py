@@ -199,7 +199,7 @@ def join_before(outputs: Sequence[str]) -> str:
     """Return the last characters of some outputs that surroundings may need."""
     found = ""
     for output in reversed(outputs):
-        found = output[-BEHIND:] + found
+        found = output[-BEHIND - 1 :] + found
         if len(found) > BEHIND:
             break
     return found

@@ -10,6 +10,7 @@ from itertools import islice
 
 from textveil.text.forms import Pair, word_before
 from textveil.text.names.kinds import Piece
+from textveil.text.names.tokens import JSON_NUMBER
 from textveil.text.surroundings import cut_after, cut_before, join_after, join_before, stands_alone
 from textveil.work_limits import check_work
 
@@ -31,8 +32,8 @@ _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 _SHORT, _NEAR = 3, 40
 #: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
 _WINDOW, _BEFORE, _AFTER = 1 << 8, 24, 16
-#: Pairs with surroundings of a text, and one more for so many of its characters: each takes as much memory as these.
-_MOST_QUOTED, _CHARACTERS_A_QUOTED = 1 << 9, 1 << 6
+#: Pairs with surroundings of one text; each takes some hundred bytes.
+_MOST_QUOTED = 1 << 12
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
@@ -42,24 +43,20 @@ def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
     """
     written: list[str] = []
     found: list[Pair] = []
-    seen, spelled, quoted, length = set[Pair](), dict[str, str](), 0, 0
+    seen, spelled, quoted = set[Pair](), dict[str, str](), 0
     left, window, start, is_start, is_end = iter(pieces), list[Piece](), 0, True, False
     while not is_end:
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
-        length += len(written[-1])
         window += more
         is_end = len(more) < _WINDOW
         stop = len(window) if is_end else max(start, len(window) - _AFTER)
         for pair in dict.fromkeys(find_pairs(window, start, stop, is_start=is_start, is_end=is_end, spelled=spelled)):
-            if pair.after is not None:
-                quoted += 1
-                if quoted > _MOST_QUOTED + length // _CHARACTERS_A_QUOTED:
-                    continue
-            elif pair.weak and not pair.before:
-                if pair in seen:
+            if pair.after is not None or (pair.weak and not pair.before):
+                if pair in seen or (pair.after is not None and quoted >= _MOST_QUOTED):
                     continue
                 seen.add(pair)
+                quoted += pair.after is not None
             found.append(pair)
         past = max(0, stop - _BEFORE)
         window, start, is_start = window[past:], stop - past, is_start and not past
@@ -94,14 +91,14 @@ def find_pairs(
             continue
         if not piece.parts:
             yield Pair(piece.output, mention.named)
-            if mention.named != mention.slot.text or _is_spelled_otherwise(piece, spelled):
+            if _is_spelled_otherwise(piece, spelled) or mention.named != mention.slot.text:
                 yield _quoted(pieces, place, is_start=is_start, is_end=is_end)
             continue
         if len(piece.parts) > 1:
             yield Pair(piece.output, mention.named)
         date = next(_dates(pieces, place), None) if mention.kind in _BEGIN_DATES else None
         is_weak = False
-        is_other = mention.named != mention.slot.text or _is_spelled_otherwise(piece, spelled)
+        is_other = _is_spelled_otherwise(piece, spelled) or mention.named != mention.slot.text
         for output, part in zip(piece.parts, mention.parts, strict=True):
             weak = part.kind in _WEAK or (part.kind == "month" and output.lower() in _WORDS)
             if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
@@ -122,7 +119,8 @@ def find_pairs(
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
             yield date
-        if is_weak or is_other or mention.kind in _REPEATED or _is_joined(pieces, place):
+        is_quoted = is_weak or is_other or mention.kind in _REPEATED or _is_joined(pieces, place)
+        if is_quoted and not (len(pieces) == 1 and mention.case == JSON_NUMBER):  # values are restored as a whole
             yield _quoted(pieces, place, is_start=is_start, is_end=is_end, weak=not is_other)
 
 
