@@ -95,7 +95,9 @@ def count_false(sanitizer: Sanitizer, messages: list[str], seed: int) -> dict[st
         stays = {written for written, _ in found.report.not_restored}
         for (sort, line), restored in zip(lines, found.reply.split("\n"), strict=True):
             of_sort = counts.setdefault(sort, Counter())
-            reported = not stays.isdisjoint(line.replace(":", " ").replace(".", " ").strip("(").replace(")", "").split())
+            reported = not stays.isdisjoint(
+                line.replace(":", " ").replace(".", " ").strip("(").replace(")", "").split()
+            )
             of_sort.update(sentences=1, false=restored != line, reported=restored == line and reported)
     return counts
 

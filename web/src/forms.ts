@@ -163,7 +163,8 @@ function initialsOf(name: string): Map<string, string> {
 function inCaseOf(written: string, output: string, original: string, cutter: Cutter): string {
   const [pattern, sent] = [casePattern(written), casePattern(output)];
   if (pattern === sent && HAS_UPPER.test(output)) return original;
-  if (cutter.isString(original) || cutter.isString(output) || !HAS_LETTER.test(written) || written.startsWith("[")) return original;
+  if (cutter.isString(original) || cutter.isString(output) || !HAS_LETTER.test(written) || written.startsWith("["))
+    return original;
   const own = casePattern(original);
   const ownCase = pattern === TITLE && (sent === UPPER || inCase(keyOf(original), own) !== original);
   if (own === pattern || ownCase) return original;

@@ -102,7 +102,14 @@ export class Restorer {
     } = (found ?? {}) as Record<string, unknown>;
     const entries = typeof originals === "object" && originals !== null ? Object.entries(originals) : undefined;
     const sound = entries?.every((entry): entry is [string, string] => typeof entry[1] === "string");
-    if (format !== FORMAT || version !== VERSION || entries === undefined || !sound || !isInContext(inContext) || !isQuoted(quoted)) {
+    if (
+      format !== FORMAT ||
+      version !== VERSION ||
+      entries === undefined ||
+      !sound ||
+      !isInContext(inContext) ||
+      !isQuoted(quoted)
+    ) {
       throw new InputError("the mapping is not one that textveil has written");
     }
     const pairs: Pair[] = inContext.map(([output, original, lead, before]) => ({

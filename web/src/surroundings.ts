@@ -133,8 +133,7 @@ export class QuotationIndex {
   }
 }
 
-const sideKey = (output: string, side: string, key: readonly string[]): string =>
-  `${output}\0${side}\0${key.join("")}`;
+const sideKey = (output: string, side: string, key: readonly string[]): string => `${output}\0${side}\0${key.join("")}`;
 
 /** How many characters two surroundings share from the surrogate on, in whole words and without blanks. */
 function match(one: readonly string[], other: readonly string[]): number {
