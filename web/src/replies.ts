@@ -7,27 +7,11 @@ import { BARE_TAG, BEHIND, type Form, folded, originalOf, type Pair, wordBefore 
 import { MOST_BLANKS } from "./generated.js";
 import type { RestorePolicy, SkipReason } from "./policy.js";
 import { type Region, type Role, Scanner } from "./regions.js";
+import { type NotRestored, RestoreReport } from "./restored.js";
 import type { Cutter } from "./segments.js";
 import { AHEAD, cutBefore, firstOf, lastOf, type QuotationIndex, standsAlone } from "./surroundings.js";
+import { NumberFinder } from "./unknownNumbers.js";
 import { isLower, WHITE } from "./words.js";
-
-/** What became of the surrogates of a reply, each as the reply has it. */
-export interface RestoreReport {
-  /** Surrogates that were replaced by their originals. */
-  readonly restored: readonly string[];
-  /** Surrogates that stayed because of their place. */
-  readonly skipped: readonly SkippedSurrogate[];
-  /** What may be a word of the reply's own, and stayed. */
-  readonly unplaced: readonly string[];
-  /** What stands for several originals, and stayed. */
-  readonly ambiguous: readonly string[];
-}
-
-/** A surrogate that stayed because of its place. */
-export interface SkippedSurrogate {
-  readonly written: string;
-  readonly reason: SkipReason;
-}
 
 /** Where a form may begin: at a word, or at a mark. */
 const START = new RegExp(
@@ -70,23 +54,24 @@ interface Found {
   readonly quoted: Pair | undefined;
 }
 
-/** All that a stream looks for. */
+/** @internal All that a stream looks for. */
 export interface FormIndex {
   readonly forms: ReadonlyMap<string, Form | undefined>;
   /** The beginnings of the forms. */
   readonly begins: ReadonlySet<string>;
   readonly quotations: QuotationIndex;
+  /** Whether some forms are numbers that stand for other numbers. */
+  readonly hasNumbers: boolean;
 }
 
 /**
  * Puts originals into one reply that comes in parts. The result is the same however it is cut; but active content
  * keeps only surrogates that are not out yet when it comes.
  */
-export class RestoreStream implements RestoreReport {
-  readonly restored: string[] = [];
-  readonly skipped: SkippedSurrogate[] = [];
-  readonly unplaced: string[] = [];
-  readonly ambiguous: string[] = [];
+export class RestoreStream {
+  readonly #restored: string[] = [];
+  readonly #notRestored: NotRestored[] = [];
+  readonly #numbers: NumberFinder | undefined;
   readonly #index: FormIndex;
   readonly #cutter: Cutter;
   readonly #policy: RestorePolicy;
@@ -107,10 +92,16 @@ export class RestoreStream implements RestoreReport {
   #half = "";
 
   /** @internal */
-  constructor(index: FormIndex, cutter: Cutter, policy: RestorePolicy) {
+  constructor(index: FormIndex, cutter: Cutter, policy: RestorePolicy, sanitized = "") {
+    this.#numbers = index.hasNumbers ? new NumberFinder(sanitized) : undefined;
     this.#index = index;
     this.#cutter = cutter;
     this.#policy = policy;
+  }
+
+  /** What became of the surrogates so far. */
+  get report(): RestoreReport {
+    return new RestoreReport([...this.#restored], [...this.#notRestored], this.#numbers?.findUnknown() ?? []);
   }
 
   /** Takes the next part of a reply; returns what is decided of it. */
@@ -148,7 +139,10 @@ export class RestoreStream implements RestoreReport {
       }
     }
     this.#readText(text.slice(done, place));
-    if (final) this.#endChunk();
+    if (final) {
+      this.#numbers?.end();
+      this.#endChunk();
+    }
     this.#block = this.#blockUntil(text.slice(start, place));
     const behind = lastOf(text.slice(0, place), BEHIND).join("");
     this.#isCut ||= behind.length < place;
@@ -161,6 +155,7 @@ export class RestoreStream implements RestoreReport {
 
   /** Reads text that is no surrogate. */
   #readText(text: string): void {
+    this.#numbers?.feed(text);
     if (this.#policy.everywhere) {
       this.#out.push(text);
     } else if (this.#policy.places.size > 0) {
@@ -264,10 +259,10 @@ export class RestoreStream implements RestoreReport {
     const inPath = path !== undefined && place >= path[0] && place < path[1];
     if (found === undefined && inChunk && (joined || (this.#chunk.spoiled && !inPath))) found = "chunk";
     if (found !== undefined) {
-      this.skipped.push({ written, reason: found });
+      this.#notRestored.push({ written, reason: found });
       return written;
     }
-    this.restored.push(written);
+    this.#restored.push(written);
     return original;
   }
 
@@ -275,9 +270,10 @@ export class RestoreStream implements RestoreReport {
   #readForm(text: string, place: number, found: Found): void {
     const { end } = found;
     const written = text.slice(place, end);
+    this.#numbers?.end();
     if (this.#policy.everywhere) {
       const original = this.#put(text, place, found);
-      if (original !== undefined) this.restored.push(written);
+      if (original !== undefined) this.#restored.push(written);
       this.#out.push(original ?? written);
       return;
     }
@@ -391,14 +387,14 @@ export class RestoreStream implements RestoreReport {
     const written = text.slice(place, end);
     const form = quoted === undefined ? known : { text: written, pair: quoted, way: "" };
     if (form === undefined) {
-      this.ambiguous.push(written);
+      this.#notRestored.push({ written, reason: "ambiguous" });
       return undefined;
     }
     const { output, weak = false, before = "" } = form.pair;
     const ordinary = form.way === BARE_TAG || (LETTERS.test(written) && isLower(written) && !isLower(output));
     const isKept = quoted === undefined;
     if (isKept && (ordinary || (weak && (before === "" || before !== wordBefore(text.slice(0, place)))))) {
-      this.unplaced.push(written);
+      this.#notRestored.push({ written, reason: "word" });
       return undefined;
     }
     let original = originalOf(form, written.replace(BLANKS, " "), this.#cutter);

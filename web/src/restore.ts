@@ -4,19 +4,15 @@ import { counted } from "./decimal.js";
 import { InputError } from "./errors.js";
 import { type Form, formsOf, type Pair } from "./forms.js";
 import { type RestoreOptions, RestorePolicy } from "./policy.js";
-import { type FormIndex, type RestoreReport, RestoreStream } from "./replies.js";
+import { type FormIndex, RestoreStream } from "./replies.js";
+import { Restored } from "./restored.js";
 import type { Cutter } from "./segments.js";
 import { QuotationIndex } from "./surroundings.js";
-import { isUpper, keyOf, WHITE } from "./words.js";
+import { isDigit, isUpper, keyOf, WHITE } from "./words.js";
 
 const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
 const FORMAT = "textveil-mapping";
 const VERSION = 1;
-
-/** A reply with its originals, and what stayed. */
-export interface RestoredReply extends RestoreReport {
-  readonly text: string;
-}
 
 /**
  * Puts the original words back where an output stands for one original only. It undoes the protection: who has it and
@@ -124,26 +120,21 @@ export class Restorer {
   }
 
   /**
-   * Returns a reply with the original words in place of the outputs it mentions: as they came out, in the plural, in
-   * another case, with clitics, with digits in groups, as a date in another order, and over the ends of lines. They come
-   * into running text alone, unless the options open more.
+   * Returns a reply with the original words in place of the outputs it mentions, and a report: as they came out, in the
+   * plural, in another case, with clitics, with digits in groups, as a date in another order, and over the ends of
+   * lines. They come into running text alone, unless the options open more. Numbers of the sanitized text are not
+   * reported as unknown.
    */
-  restore(reply: string, options: RestoreOptions = {}): string {
-    return this.restoreWithReport(reply, options).text;
-  }
-
-  /** Restores a reply, and lists what was restored, and what stayed and why. */
-  restoreWithReport(reply: string, options: RestoreOptions = {}): RestoredReply {
-    const stream = this.stream(options);
+  restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
+    const stream = this.stream(options, sanitized);
     if (typeof reply !== "string") throw new InputError("the reply is not a string");
     const text = stream.feed(reply) + stream.close();
-    const { restored, skipped, unplaced, ambiguous } = stream;
-    return { text, restored, skipped, unplaced, ambiguous };
+    return new Restored(text, stream.report);
   }
 
-  /** Returns what restores one reply that comes in parts. */
-  stream(options: RestoreOptions = {}): RestoreStream {
-    return new RestoreStream(this.#index(), this.#cutter, new RestorePolicy(options));
+  /** Returns what restores one reply that comes in parts. The numbers of the sanitized text are known to its report. */
+  stream(options: RestoreOptions = {}, sanitized = ""): RestoreStream {
+    return new RestoreStream(this.#index(), this.#cutter, new RestorePolicy(options), sanitized);
   }
 
   /** All forms; nothing for one that stands for several originals. Where two pairs share one, that counts which came so. */
@@ -166,7 +157,8 @@ export class Restorer {
     }
     const begins = new Set<string>();
     for (const text of found.keys()) for (let end = 1; end <= text.length; end++) begins.add(text.slice(0, end));
-    this.#forms = { forms: found, begins, quotations: new QuotationIndex(this.#quoted.values()) };
+    const hasNumbers = [...found.values()].some((form) => form !== undefined && replacesNumber(form.pair));
+    this.#forms = { forms: found, begins, quotations: new QuotationIndex(this.#quoted.values()), hasNumbers };
     return this.#forms;
   }
 }
@@ -183,6 +175,10 @@ function isInContext(value: unknown): value is [string, string, number, string][
     })
   );
 }
+
+/** Whether a pair has a number for another one; a tag tells no number. */
+const replacesNumber = ({ output, original }: Pair): boolean =>
+  !output.startsWith("[") && [...output].some(isDigit) && [...original].some(isDigit);
 
 type QuotedEntry = [output: string, original: string, weak: boolean, before: string, after: string];
 

@@ -274,7 +274,9 @@ export class NamesPlan {
       });
       for (const document of batch) {
         const tokens = document.read.reduce((sum, text) => sum + text.shown, 0);
-        found.push({ ...document.written(), tokens });
+        const mentions = document.read.flatMap(({ entries }) => entries.filter((entry) => typeof entry !== "string"));
+        const replaced = mentions.filter(({ kind }) => kind === "word").length;
+        found.push({ ...document.written(), tokens, replaced });
       }
       [batch, characters] = [[], 0];
     };
