@@ -2,7 +2,7 @@
 
 import { type Pair, wordBefore } from "../forms.js";
 import { cutAfter, cutBefore, lastOf, standsAlone } from "../surroundings.js";
-import { isDigit } from "../words.js";
+import { isDigit, isUpper } from "../words.js";
 import type { Mention } from "./kinds.js";
 import { JSON_NUMBER } from "./surrogates.js";
 
@@ -90,12 +90,13 @@ function* findAll(pieces: readonly Piece[], spelled: Map<string, string>): Gener
   }
 }
 
-/** Whether the same surrogate stands for another spelling at an earlier place. */
+/** Whether the same surrogate may be restored in another spelling, that of another place. */
 function isSpelledOtherwise({ output, original }: Piece, spelled: Map<string, string>): boolean {
   const key = output.toLowerCase();
   const first = spelled.get(key) ?? original;
   spelled.set(key, first);
-  return first !== original;
+  const showsNoCase = output.startsWith("[") || [...output].some(isDigit);
+  return first !== original || (showsNoCase && isUpper(original)); // a later one that is not in capitals counts
 }
 
 const join = (pieces: readonly Piece[], from: number, to: number): string =>

@@ -125,8 +125,11 @@ def find_pairs(
 
 
 def _is_spelled_otherwise(piece: Piece, spelled: dict[str, str]) -> bool:
-    """Return whether the same surrogate stands for another spelling at an earlier place."""
-    return spelled.setdefault(piece.output.lower(), piece.original) != piece.original
+    """Return whether the same surrogate may be restored in another spelling, that of another place."""
+    output, original = piece.output, piece.original
+    is_first = spelled.setdefault(output.lower(), original) == original
+    shows_no_case = output[0] == "[" or any(map(str.isdigit, output))
+    return not is_first or (shows_no_case and original.isupper())  # a later one that is not in capitals counts
 
 
 def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
