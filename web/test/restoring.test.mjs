@@ -183,3 +183,33 @@ test("a stream holds back no more than a chunk", () => {
     assert.ok(++read - out <= 1024 + "[person 1]".length + 6);
   }
 });
+
+test("a restored reply acts as its text, is refused by JSON, and reports numbers of neither side", () => {
+  const restored = hidden.restore("Dear Gomez");
+  assert.equal(`${restored}`, "Dear Novak");
+  assert.throws(() => JSON.stringify({ restored }), { name: "RestoredNotJson", code: "restored-not-json" });
+  assert.deepEqual(JSON.parse(JSON.stringify(restored.toObject())), {
+    text: "Dear Novak",
+    restored: ["Gomez"],
+    not_restored: [],
+    unknown_numbers: [],
+  });
+  const content = { format: "textveil-mapping", format_version: 1, originals: { 57: "12" } };
+  const numbers = sanitizer.readMapping(JSON.stringify(content));
+  assert.deepEqual(numbers.restore("57 and 60, of 8", {}, "57 of 8").report.unknownNumbers, ["60"]);
+});
+
+test("a short surrogate is restored where a reply quotes it", () => {
+  const quoted = [["7", "3", true, "\na pump of ", "v and a lamp.\n"]];
+  const content = {
+    format: "textveil-mapping",
+    format_version: 1,
+    originals: {},
+    in_context: [["7", "3", 0, ""]],
+    quoted,
+  };
+  const mapping = sanitizer.readMapping(JSON.stringify(content));
+  assert.equal(mapping.restore("A pump of 7V and a lamp.").text, "A pump of 3V and a lamp.");
+  const { text, report } = mapping.restore("Step 7");
+  assert.deepEqual([text, report.unplaced], ["Step 7", ["7"]]);
+});
