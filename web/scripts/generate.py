@@ -34,7 +34,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
 IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
-InputError DocumentTooLong EntropyFailed""".split()
+InputError DocumentTooLong RestoredNotJson EntropyFailed""".split()
 
 
 def pattern(found: "re.Pattern[str] | LatePattern") -> str:

@@ -71,6 +71,11 @@ export class DocumentTooLong extends InputError {
   override readonly name: string = "DocumentTooLong";
   override readonly code: string = "document-too-long";
 }
+/** A restored reply was given to an encoder of JSON as it is; it has `.text` and `.to_dict()` for that. */
+export class RestoredNotJson extends TextveilError {
+  override readonly name: string = "RestoredNotJson";
+  override readonly code: string = "restored-not-json";
+}
 /** The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";

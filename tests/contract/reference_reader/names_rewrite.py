@@ -1,6 +1,7 @@
 """The rung `names`: draws, tags and what is written (docs/names-rule.md, "Draws")."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,12 +13,13 @@ from .names_kinds import CALLED, Named, Part, Reader
 from .names_outputs import is_consistent, member, size
 from .staircase import find_level
 
+LARGEST_DEALT = 2**20
 LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
 
 @dataclass(eq=False)
 class Draw:
-    """One integer: below how many, and the deck that it is dealt from, if it is consistent."""
+    """One integer: below how many, and the deck that it is dealt from, if it is dealt from one."""
 
     below: int
     deck: str = ""
@@ -40,6 +42,7 @@ class Document:
         self.draws: list[Draw] = []
         self.words: list[DrawnWord] = []
         self.consistent: dict[Part, Draw] = {}
+        self.taken: Counter[str] = Counter()
         self.tags: dict[str, dict[tuple[object, ...], str]] = {}
 
     def plan(self, named: Named) -> str | DrawnWord | list[tuple[Part, Draw]]:
@@ -61,21 +64,32 @@ class Document:
     def draw(self, part: Part) -> Draw | None:
         """The draw of a part; nothing if it cannot be drawn."""
         members = size(self.pools, part.kind, part.layout)
-        if not self.options.get("consistent", True) or not is_consistent(self.pools, part.kind, part.layout):
-            self.draws.append(Draw(members))
-            return self.draws[-1]
-        if part not in self.consistent:
-            taken = sum((part.kind, part.layout) == (other.kind, other.layout) for other in self.consistent)
-            if taken == members or len(self.consistent) >= self.options.get("consistent_cap", 2000):
-                return None
-            self.draws.append(Draw(members - taken, f"{part.kind} {part.layout}"))
-            self.consistent[part] = self.draws[-1]
-        return self.consistent[part]
+        deck = f"{part.kind} {part.layout}"
+        left = members - self.taken[deck]
+        if not self.options.get("consistent", True):
+            deck, left = "", members
+        elif not is_consistent(self.pools, part.kind, part.layout):
+            if members > LARGEST_DEALT or left == 0:
+                deck, left = "", members
+        elif part in self.consistent:
+            return self.consistent[part]
+        elif left == 0 or len(self.consistent) >= self.options.get("consistent_cap", 2000):
+            return None
+        else:
+            self.consistent[part] = Draw(left, deck)
+            self.taken[deck] += 1
+            self.draws.append(self.consistent[part])
+            return self.consistent[part]
+        self.taken[deck] += 1
+        self.draws.append(Draw(left, deck))
+        return self.draws[-1]
 
     def deal(self) -> None:
         """Turns integers below what is left of a deck into members."""
         decks: dict[str, dict[int, int]] = {}  # of each deck, the places whose entry is another than at first
-        for draw in self.consistent.values():
+        for draw in self.draws:
+            if not draw.deck:
+                continue
             deck = decks.setdefault(draw.deck, {})
             last = deck.pop(draw.below - 1, draw.below - 1)  # the deck has as many entries as the draw is from
             if draw.drawn < draw.below - 1:

@@ -20,6 +20,8 @@ import { JSON_NUMBER, Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
 const unlisted: ReadonlySet<string> = new Set(UNLISTED);
+/** The largest pool that is dealt without replacement though equal strings do not become equal. */
+const LARGEST_DEALT = 1 << 20;
 const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
 const BEGINS_WORD = /^[\p{L}\p{N}]/u;
 
@@ -127,21 +129,32 @@ class Document {
   #draw(part: Part): Draw | undefined {
     const { kind, layout } = part;
     const members = this.surrogates.size(kind, layout);
-    if (!this.style.consistent || !this.surrogates.isConsistent(kind, layout)) return this.#new(members, undefined);
+    if (!this.style.consistent) return this.#new(members, undefined);
+    if (!this.surrogates.isConsistent(kind, layout)) {
+      // A surrogate that comes twice for two originals cannot be restored.
+      const dealt = members <= LARGEST_DEALT ? this.#deal(`${kind} ${layout}`, members) : undefined;
+      return dealt ?? this.#new(members, undefined);
+    }
     const equal = equalOf(part);
     let draw = this.#consistent.get(equal);
     if (draw === undefined) {
-      const of = `${kind} ${layout}`;
-      let deck = this.#decks.get(of);
-      if (deck === undefined) {
-        deck = new Deck(members);
-        this.#decks.set(of, deck);
-      }
-      if (deck.free === 0 || this.#consistent.size >= this.style.cap) return undefined;
-      draw = this.#new(deck.free, deck);
-      this.#consistent.set(equal, draw);
-      deck.free--;
+      if (this.#consistent.size >= this.style.cap) return undefined;
+      draw = this.#deal(`${kind} ${layout}`, members);
+      if (draw !== undefined) this.#consistent.set(equal, draw);
     }
+    return draw;
+  }
+
+  /** The draw of a member that no other draw of the document has; nothing if none is left. */
+  #deal(pool: string, members: number): Draw | undefined {
+    let deck = this.#decks.get(pool);
+    if (deck === undefined) {
+      deck = new Deck(members);
+      this.#decks.set(pool, deck);
+    }
+    if (deck.free === 0) return undefined;
+    const draw = this.#new(deck.free, deck);
+    deck.free--;
     return draw;
   }
 
@@ -295,7 +308,9 @@ export class NamesPlan {
       });
       for (const document of batch) {
         const tokens = document.read.reduce((sum, text) => sum + text.shown, 0);
-        found.push({ ...document.written(), tokens });
+        const mentions = document.read.flatMap(({ entries }) => entries.filter((entry) => typeof entry !== "string"));
+        const replaced = mentions.filter(({ kind }) => kind === "word").length;
+        found.push({ ...document.written(), tokens, replaced });
       }
       [batch, characters] = [[], 0];
     };

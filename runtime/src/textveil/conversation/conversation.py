@@ -37,7 +37,7 @@ from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, Piece, called
 from textveil.text.names.read import Read, ReadStream, TextReader
-from textveil.text.names.reply_pairs import find_pairs, write
+from textveil.text.names.reply_pairs import write
 from textveil.text.names.running import Running
 from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
@@ -748,9 +748,7 @@ class Conversation:
         stream = reader.stream(text)
         written, found = write(self._running.stream(stream))
         self._count_words(stream)
-        if swap is not NO_SWAP:
-            found = [pair._replace(original=swap.back(pair.original)) for pair in found]
-        self._found += found
+        self._found += _swap_back(found, swap)
         return swap.back(written)
 
     def _write_unlinked(self, text: str, reader: TextReader, masks: Masks | None = None) -> str:
@@ -769,7 +767,7 @@ class Conversation:
         self._count_words(read)
         pieces = self._running.rewrite(read) if link else [*self._running.rewrite_unlinked(read.entries)]
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
-        self._found += (pair._replace(original=swap.back(pair.original)) for pair in find_pairs(pieces))
+        self._found += _swap_back(write(pieces)[1], swap)
         return self._joined(pieces, swap)
 
     def _joined(self, pieces: Iterable[Piece], swap: Swap) -> str:
@@ -806,6 +804,20 @@ class Conversation:
 
 def _hash_parts(key: bytes, use: str, *parts: str) -> str:
     return tag(key, use, *(part.encode("utf-8", "surrogatepass") for part in parts)).hex()
+
+
+def _swap_back(pairs: list[Pair], swap: Swap) -> list[Pair]:
+    """Return pairs with the user's characters in the place of stand-ins, as the sanitized text has them."""
+    if swap is NO_SWAP:
+        return pairs
+    return [
+        pair._replace(
+            original=swap.back(pair.original),
+            before=pair.before if pair.after is None else swap.back(pair.before),
+            after=None if pair.after is None else swap.back(pair.after),
+        )
+        for pair in pairs
+    ]
 
 
 def _runs(messages: list[Any], senders: list[str]) -> list[int]:

@@ -26,6 +26,9 @@ from textveil.text.restore import Restorer, not_a_tag
 
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 15
+#: The largest pool that is dealt without replacement though equal strings do not become equal. Of larger ones hardly
+#: a surrogate comes twice.
+_LARGEST_DEALT = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,20 +127,32 @@ class _Document:
         Under a key the member is a function of the string: below 0, one less than minus its number.
         """
         size, consistent = self._surrogates.of(part.kind, part.layout)
-        if not (consistent and self._style.consistent):
+        if not self._style.consistent or (self._key is not None and not consistent):
             return self._new(size, None)
         if self._key is not None:
             return -1 - _keyed(self._key, part) % size
         equal = part[:3]
+        if not consistent:  # a surrogate that comes twice for two originals cannot be restored
+            number = self._deal(equal[:2], size) if size <= _LARGEST_DEALT else None
+            return self._new(size, None) if number is None else number
         number = self._numbers.get(equal)
         if number is None:
-            deck = self._decks.get(equal[:2])
-            if deck is None:
-                deck = self._decks[equal[:2]] = _Deck(size)
-            if deck.free == 0 or len(self._numbers) >= self._style.cap:
+            if len(self._numbers) >= self._style.cap:
                 return None
-            number = self._numbers[equal] = self._new(deck.free, deck)
-            deck.free -= 1
+            number = self._deal(equal[:2], size)
+            if number is not None:
+                self._numbers[equal] = number
+        return number
+
+    def _deal(self, pool: tuple[str, str], size: int) -> int | None:
+        """The number of the draw of a member that no other draw of the document has; ``None`` if none is left."""
+        deck = self._decks.get(pool)
+        if deck is None:
+            deck = self._decks[pool] = _Deck(size)
+        if deck.free == 0:
+            return None
+        number = self._new(deck.free, deck)
+        deck.free -= 1
         return number
 
     def _new(self, total: int, deck: _Deck | None) -> int:
