@@ -229,13 +229,12 @@ DRAW_FAULTS: dict[str, Fault] = {
     "a deck that skips the original": (
         rewrite._Document,
         "_draw",
-        ("deck.free == 0", "deck.free == len(part.folded) % 2"),
-        ("self._new(deck.free, deck)", "self._new(deck.free - len(part.text) % 2, deck)"),
+        ("number = self._deal(equal[:2], size)\n", "number = self._deal(equal[:2], size - len(part.text) % 2)\n"),
     ),
     "the size of a pool depends on the length": (
         rewrite._Document,
         "_draw",
-        ("if not (consistent and", "size -= len(part.text) > 6\n    if not (consistent and"),
+        ("if not self._style", "size -= len(part.text) > 6\n    if not self._style"),
     ),
     "a tag is numbered by its string": (
         rewrite._Document,

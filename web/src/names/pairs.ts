@@ -24,7 +24,7 @@ const repeated: ReadonlySet<string> = new Set(
 /** Parts before and behind a mention that its surroundings are taken from, and pairs with surroundings of one text. */
 const BEFORE = 24;
 const AFTER = 16;
-const MOST_QUOTED = 4096;
+const MOST_QUOTED = 1024;
 const blank: ReadonlySet<string> = new Set(["", " ", "\n"]);
 const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
 const months: ReadonlySet<string> = new Set(["march", "may"]);

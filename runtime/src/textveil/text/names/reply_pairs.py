@@ -34,7 +34,7 @@ _SHORT, _NEAR = 3, 40
 #: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
 _WINDOW, _BEFORE, _AFTER = 1 << 8, 24, 16
 #: Pairs with surroundings of one text; each takes some hundred bytes.
-_MOST_QUOTED = 1 << 12
+_MOST_QUOTED = 1 << 10
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
