@@ -20,7 +20,7 @@ def is_caught(bundle: Path) -> bool:
     plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
     reader = NamesPlans(Sanitizer.load().bundle).plan({}).reader()
     told = any(around(reader.read([text])) != around(reader.read([other])) for text, other in BREAKS)
-    return told or is_broken(plan, 6, 4_000)
+    return told or is_broken(plan, 6, 4_000) or is_broken(plan, 7, 16_000)
 
 
 #: What is changed, and how: the places and what stands there.
