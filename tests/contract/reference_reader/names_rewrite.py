@@ -125,7 +125,8 @@ def rewrite_names(
 
     reader = reader_of(bundle, options)
     read = [reader.read(texts) for texts in documents]
-    linked = [link_first_names(texts) for texts, _ in read]
+    consistent = options.get("consistent", True)
+    linked = [link_first_names(texts) if consistent else texts for texts, _ in read]
     rules = [Document(bundle.names["pools"], options) for _ in documents]
     plans = [
         [[entry if isinstance(entry, str) else (entry, rule.plan(entry)) for entry in text] for text in texts]

@@ -316,10 +316,9 @@ export class NamesPlan {
     };
     for (const texts of documents) {
       const names = new FirstNames();
-      const read = this.#read(texts, reader, kinds).map((text) => ({
-        ...text,
-        entries: text.entries.map((entry) => names.link(entry)),
-      }));
+      const unlinked = this.#read(texts, reader, kinds);
+      const link = (text: Read): Read => ({ ...text, entries: text.entries.map((entry) => names.link(entry)) });
+      const read = this.style.consistent ? unlinked.map(link) : unlinked;
       batch.push(new Document(read, this.style, this.#surrogates));
       characters += texts.reduce((sum, text) => sum + size(text), 0);
       if (characters > NAMES_BATCH) drawAll();

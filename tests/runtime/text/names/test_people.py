@@ -90,3 +90,10 @@ def test_a_link_in_a_text_that_a_model_wrote_is_found(names: Path, monkeypatch: 
     fault = (" and self._linked:", ":")
     monkeypatch.setattr(Running, "_piece", planted(Running._piece, fault))
     assert not write_unlinked(names).endswith("son")
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_without_consistent_surrogates_the_output_shows_no_equal_first_name(names: Path, consistent: bool) -> None:
+    text = "he met Wyxonika Zorblax, he saw Wyxonika"
+    rewritten = Sanitizer.load(names).sanitize(text, protect="names", consistent=consistent).text
+    assert rewritten.endswith("son") != consistent  # all family names of this bundle do, and no first name

@@ -297,8 +297,10 @@ class NamesRewriter:
         batch: list[_Counted] = []
         characters = 0
         for texts in documents:
-            names = FirstNames()
-            read = [text._replace(entries=[*names.link(text.entries)]) for text in self._reader.read(texts)]
+            read = self._reader.read(texts)
+            if self._style.consistent:
+                names = FirstNames()
+                read = [text._replace(entries=[*names.link(text.entries)]) for text in read]
             document = _Document(read, self._style, self._surrogates, self._key)
             batch.append((document, sum(text.shown for text in read), sum(text.replaced_words for text in read)))
             characters += sum(map(len, texts))
