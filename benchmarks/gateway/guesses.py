@@ -124,11 +124,11 @@ def call_tools(
         for number, start in enumerate(range(0, len(game.guesses), strings)):
             guesses = [written(guess) for guess in game.guesses[start : start + strings]]
             function = {"name": "find", "arguments": json.dumps({"towns": guesses})}
-            call = {"id": f"c{number}", "type": "function", "function": function}
+            call = {"id": f"call_{number}", "type": "function", "function": function}
             reply = game.answer({"role": "assistant", "content": None, "tool_calls": [call]})
             towns = json.loads(reply["tool_calls"][0]["function"]["arguments"])["towns"]
             text = "\n".join(map(result, towns))
-            game.messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+            game.messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": text})
             game.observe("\n".join(map(result, guesses)), game.ask()[-1]["content"])
             game.messages = game.messages[:1]
 

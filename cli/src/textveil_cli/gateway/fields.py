@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import SETTINGS
+from textveil.conversation import SETTINGS, list_tool_names
 from textveil.errors import InputError
 
 from textveil_cli.gateway.settings import is_known_setting
@@ -69,6 +69,8 @@ PATHS: Mapping[str, Mapping[str, int]] = {
     "/v1/messages/count_tokens": _ANTHROPIC,
     "/v1/embeddings": _EMBEDDINGS,
 }
+#: Fields with definitions of tools.
+_TOOLS = ("tools", "functions")
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _REFERENCE = "item_reference"
@@ -164,6 +166,7 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
         LedgerError: A ledger refuses a text, or cannot charge it.
     """
     body, fields = dict(asked.body), asked.fields
+    exchange.declare_tools(name for field in _TOOLS for name in list_tool_names(body.get(field)))
     items: list[Any] = []
     for name, value in body.items():
         if fields[name] == _BEFORE and value:
