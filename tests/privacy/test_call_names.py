@@ -95,7 +95,9 @@ def test_no_identifier_is_a_test_of_a_code(sanitizer: Sanitizer, secret: str) ->
 def test_names_of_tools_are_tests_within_the_budget_alone(sanitizer: Sanitizer) -> None:
     """A name that the user did not declare is a string of the model's, beside those of the arguments."""
     assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.") == 1
-    assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.", arguments='{"q": "Alba Berlo Corti"}') == 0
+    for towns, hits in (('["Alba", "Berlo"]', 1), ('["Alba", "Berlo", "Corti"]', 0)):
+        arguments = f'{{"q": {towns}}}'
+        assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.", arguments=arguments) == hits
     calls = [(f"call_{number}", guess) for number, guess in enumerate([*GUESSES[:31], SECRET])]
     assert count_hits(sanitizer, calls, "{} is not there.") == 1
     assert count_hits(sanitizer, [("call_0", GUESSES[40]), *calls], "{} is not there.") == 0
