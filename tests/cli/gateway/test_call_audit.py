@@ -200,3 +200,47 @@ def test_planted_audits(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -
             patch.setattr(CallAudit, name, planted(getattr(CallAudit, name), change))
             changed = run(sanitizer, *json.loads(json.dumps(BROKEN[case])))
         assert changed[1] < run(sanitizer, *json.loads(json.dumps(BROKEN[case])))[1]
+
+
+def with_name(case: Any, name: str) -> Any:
+    """Return a path and a reply whose calls have another name of a tool and no arguments that count."""
+    return json.loads(json.dumps(case).replace('"look"', json.dumps(name)))
+
+
+NAMED: dict[str, Any] = {
+    "a whole chat": (CHAT, message(tool_calls=[call("{}")])),
+    "a whole message": (MESSAGES, {"content": [start()["content_block"]]}),
+    "a whole response": (RESPONSES, {"output": [item("{}")]}),
+    "a chat": (CHAT, [piece("", "fc_1"), piece("{}"), chunk("tool_calls")]),
+    "a message": (MESSAGES, [start(), block_delta("{}"), stop(), *END]),
+    "a response": (RESPONSES, [of_item("added", ""), of_arguments("done", arguments="{}"), of_item("done", "{}"),
+                               completed(item("{}"))]),
+    "a chat that does not end": (CHAT, [piece("{}", "fc_1")]),
+    "a message of a type that is not known": (CHAT, message(type="x", tool_calls=[call("{}")])),
+    "a custom call": (CHAT, message(
+        tool_calls=[{"id": "fc_1", "type": "custom", "custom": {"name": "look", "input": "{}"}}])),
+    "an item that differs at the end": (RESPONSES, [
+        of_item("added", "", name="a"), of_item("done", "{}", name="a"), completed(item("{}"))]),
+    "an item in no event": (RESPONSES, [completed(item("{}"))]),
+    "a name behind another": (CHAT, [
+        piece("", "fc_1"),
+        chunk(tool_calls=[{"index": 0, "function": {"name": "look"}}]), chunk("tool_calls")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["find", "Zqxw"])
+def test_the_result_of_a_call_with_a_name_alone_shares_no_mapping(sanitizer: Sanitizer, name: str) -> None:
+    calls = [{"id": "fc_1", "type": "custom", "custom": {"name": name}}]
+    assert run(sanitizer, CHAT, message(tool_calls=calls))[0] == 1
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_name_that_a_model_invents_counts_wherever_it_stands(sanitizer: Sanitizer, case: str) -> None:
+    assert run(sanitizer, *with_name(NAMED[case], "find"))[0] == 0
+    assert run(sanitizer, *with_name(NAMED[case], "Kowalczyk_Novak_Zqxw"))[0] == 1
+
+
+def test_planted_names_that_the_audit_does_not_see(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallAudit, "_add_name", lambda audit, call, name: None)
+    missed = [case for case in NAMED if run(sanitizer, *with_name(NAMED[case], "Kowalczyk_Novak_Zqxw"))[0] == 0]
+    assert {"a message of a type that is not known", "an item that differs at the end"} <= {*missed}

@@ -390,7 +390,7 @@ class Conversation:
         with self._lock:
             if self._rewrite is None and name not in self._tool_names:
                 call, strings = str(self._ids.replace(call)), self._name_strings(name)
-                self._tests.add(self._hashed("call", call), (self._hashed("string", text) for text in strings))
+                self._tests.add_name(self._hashed("call", call), (self._hashed("string", text) for text in strings))
 
     def declare_tools(self, names: Iterable[str]) -> None:
         """Note the names of tools that the user sends with the messages: in a call they are no words of the model's.
