@@ -167,3 +167,14 @@ def check_all(sanitizer: Sanitizer) -> None:
     for path, tool, field in REFUSED:
         test_what_may_have_words_of_the_user_is_refused_by_its_name(sanitizer, path, tool, field)
     test_examples_of_inputs_are_rewritten_and_fit_their_schema(sanitizer)
+
+
+def test_tools_of_any_shape_are_no_fault_of_ours(sanitizer: Sanitizer) -> None:
+    deep: Any = []
+    for _ in range(5_000):
+        deep = [deep]
+    for tool in ({"name": 7}, {"function": {"name": ["a"]}}, {"function": 5}, {"custom": [5]}, {"tools": {"name": 5}}):
+        assert ask(CHAT, [tool], sanitizer, {"tools"})["tools"] == [tool]
+    assert ask(CHAT, deep, sanitizer, {"tools"})["tools"] is deep
+    with pytest.raises(InputError):
+        ask(CHAT, [{"name": "f", "tools": deep}], sanitizer)

@@ -250,12 +250,15 @@ def results_of(message: Mapping[str, Any]) -> list[str]:
 
 def list_tool_names(tools: Any) -> list[str]:
     """Return the names that definitions of tools have, in the shapes of all APIs."""
-    if isinstance(tools, list):
-        return [name for tool in tools for name in list_tool_names(tool)]
-    if not isinstance(tools, Mapping):
-        return []
-    named = [tools.get("name"), *(list_tool_names(tools.get(field)) for field in _DEFINITIONS)]
-    return [name for entry in named for name in ([entry] if isinstance(entry, str) else entry or ())]
+    names, left = list[str](), [tools]
+    while left:
+        entry = left.pop()
+        if isinstance(entry, list):
+            left += reversed(entry)
+        elif isinstance(entry, Mapping):
+            names += [entry["name"]] if isinstance(entry.get("name"), str) else []
+            left += [entry[field] for field in reversed(_DEFINITIONS) if field in entry]
+    return names
 
 
 def is_result(item: Any) -> bool:
