@@ -260,7 +260,7 @@ def test_parts_that_are_not_read_would_be_found(monkeypatch: pytest.MonkeyPatch)
 
 GUESSES = "We met Aachen, Xqwbrad and Zqxwgrad."
 CALL: dict[str, Any] = {"name": "find", "args": {"q": "x"}, "id": "call_1", "type": "tool_call"}
-PIECE: Any = {"name": "find", "args": '{"q": "x"}', "id": "call_1", "type": "tool_call_chunk"}
+PIECE: Any = {"name": "find", "args": '{"q": "x"}', "id": "call_1", "index": 0, "type": "tool_call_chunk"}
 #: Replies that are not the model's by their role or by their parts.
 FOREIGN: dict[str, list[Any]] = {
     "a message of a user": [HumanMessageChunk(content=GUESSES)],
@@ -268,11 +268,11 @@ FOREIGN: dict[str, list[Any]] = {
     "a role of its own": [ChatMessageChunk(content=GUESSES, role="user")],
     "a result": [ToolMessageChunk(content=GUESSES, tool_call_id="call_1")],
     "a result behind its call": [
-        AIMessageChunk(content="", tool_call_chunks=[{**PIECE, "index": 0}]),
+        AIMessageChunk(content="", tool_call_chunks=[PIECE]),
         AIMessageChunk(content=[{"type": "tool_result", "tool_use_id": "call_1", "content": GUESSES, "index": 1}]),
     ],
     "an output behind its call": [
-        AIMessageChunk(content="", tool_call_chunks=[{**PIECE, "index": 0}]),
+        AIMessageChunk(content="", tool_call_chunks=[PIECE]),
         AIMessageChunk(content=[{"type": "function_call_output", "call_id": "call_1", "output": GUESSES, "index": 1}]),
     ],
     "a text of a user": [AIMessageChunk(content=[{"type": "text", "text": GUESSES, "role": "user", "index": 0}])],
