@@ -8,7 +8,7 @@ import { type FormIndex, RestoreStream } from "./replies.js";
 import { Restored } from "./restored.js";
 import type { Cutter } from "./segments.js";
 import { QuotationIndex } from "./surroundings.js";
-import { isDigit, isUpper, keyOf, WHITE } from "./words.js";
+import { isUpper, keyOf, WHITE } from "./words.js";
 
 const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
 const FORMAT = "textveil-mapping";
@@ -178,7 +178,7 @@ function isInContext(value: unknown): value is [string, string, number, string][
 
 /** Whether a pair has a number for another one; a tag tells no number. */
 const replacesNumber = ({ output, original }: Pair): boolean =>
-  !output.startsWith("[") && [...output].some(isDigit) && [...original].some(isDigit);
+  !output.startsWith("[") && /[0-9]/.test(output) && /[0-9]/.test(original);
 
 type QuotedEntry = [output: string, original: string, weak: boolean, before: string, after: string];
 

@@ -27,6 +27,7 @@ _JSON, _FENCE, _HEAD = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])",
 #: Blanks, ends of lines and marks of quotation between two words of a form.
 _MOST_BLANKS = 6
 _BLANKS = re.compile(r"\s[\s>]*")
+_DIGIT = re.compile("[0-9]")
 #: What ends a chunk: no other blank ends an address for every reader of Markdown.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
@@ -515,9 +516,9 @@ class Stream(ReportViews):
 
 
 def _replaces_number(pair: Pair) -> bool:
-    """Return whether a pair has a number for another one; a tag tells no number."""
-    in_tag = pair.output.startswith("[")
-    return not in_tag and any(map(str.isdigit, pair.output)) and any(map(str.isdigit, pair.original))
+    """Return whether a pair has a number in ASCII digits, the same for all versions of Unicode, for another one."""
+    is_tag = pair.output.startswith("[")
+    return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))
 
 
 def _before(destination: str | None, written: str) -> str | None:
