@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
-from textveil_training.channels import checked, counts_channel, joint, shares_of
 from textveil_training.errors import InvalidChannel
+from textveil_training.label_randomizers import checked, counts_channel, joint, shares_of
 
 Floats = NDArray[np.float64]
 #: How a representation is bounded.

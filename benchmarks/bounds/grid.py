@@ -20,7 +20,6 @@ from bounds.figures import accuracy_figures, clean_decisions, private_figures
 from textveil.bundle import atomic_output
 from textveil.errors import ResumeError
 from textveil_training.attacks.vectors import Settings, attacked, attributes_of, infer, infer_nothing
-from textveil_training.channels import counts_channel, joint
 from textveil_training.dpnr import (
     Classifier,
     Description,
@@ -35,6 +34,7 @@ from textveil_training.dpnr import (
     with_representation,
 )
 from textveil_training.engine import software
+from textveil_training.label_randomizers import counts_channel, joint
 from textveil_training.progress import Report, no_report
 from torch import Tensor
 

@@ -26,8 +26,8 @@ from textveil_training.dpnr import (
 )
 from textveil_training.engine import device_named
 from textveil_training.errors import CheckpointError
+from textveil_training.file_hashes import sha256
 from textveil_training.finetune import predictions, read_model
-from textveil_training.hashes import sha256
 from textveil_training.progress import Report, no_report
 from torch import Tensor
 

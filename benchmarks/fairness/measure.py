@@ -25,7 +25,7 @@ from textveil.errors import OutputError
 from textveil_training.dpnr import Split
 from textveil_training.engine import RunRecord, device_named
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report, no_report
 
 KIND = "fairness"

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from textveil_cli.console import progress_bars, run
 from textveil_training.data import FormatName
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import aligned
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
 

@@ -30,7 +30,6 @@ from textveil.bundle import HeldOut
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.channels import counts_channel
 from textveil_training.data import divide, group_texts
 from textveil_training.encoder import (
     NO_TEACHER,
@@ -42,6 +41,7 @@ from textveil_training.encoder import (
     texts_once,
     train_static_extractor,
 )
+from textveil_training.label_randomizers import counts_channel
 from vectors import labeled
 
 ROOT = Path(__file__).resolve().parents[2]

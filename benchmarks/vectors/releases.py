@@ -13,8 +13,8 @@ import numpy as np
 from bounds.channels import Mode, ceiling
 from numpy.typing import NDArray
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.channels import accuracy_channel, counts_channel
 from textveil_training.dpnr import noise_scale
+from textveil_training.label_randomizers import accuracy_channel, counts_channel
 
 Floats = NDArray[np.float64]
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "10", "12")

@@ -25,7 +25,7 @@ from textveil_cli.integrations.rewriter import Rewriter
 from textveil_export.sign import sign_bundle
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 WRONG = {
     "bundle-identity": ("expect-id", "0" * 64),

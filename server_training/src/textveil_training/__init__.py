@@ -8,8 +8,8 @@ from textveil_training.data import load, split
 from textveil_training.errors import DataError
 
 if TYPE_CHECKING:
-    from textveil_training.encoder.call import Trained, train_encoder
+    from textveil_training.encoder.train_encoder import Trained, train_encoder
 
 __all__ = ["DataError", "Trained", "load", "split", "train_encoder"]
 
-__getattr__ = lazy_names(__name__, __all__, "encoder.call")
+__getattr__ = lazy_names(__name__, __all__, "encoder.train_encoder")

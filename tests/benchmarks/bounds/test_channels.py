@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.channels import accuracy_channel, counts_channel, joint
 from textveil_training.data import load
 from textveil_training.errors import InvalidChannel
+from textveil_training.label_randomizers import accuracy_channel, counts_channel, joint
 
 Floats = NDArray[np.float64]
 AG = Path(__file__).parents[4] / "shared" / "data" / "ag_private" / "ag_data.txt"

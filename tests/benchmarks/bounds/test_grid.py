@@ -13,11 +13,11 @@ from bounds.figures import private_figures
 from bounds.grid import Cell, Grid, read_lines
 from textveil_training.attacks.vectors.attribute_inference import Settings
 from textveil_training.dpnr import measure
-from textveil_training.dpnr.heads import train_head, with_representation
+from textveil_training.dpnr.classification_data import Split, Task
+from textveil_training.dpnr.code_search import Search, place
 from textveil_training.dpnr.networks import Classifier
-from textveil_training.dpnr.placement import Search, place
+from textveil_training.dpnr.noise_heads import train_head, with_representation
 from textveil_training.dpnr.recipe import Recipe, read_recipe
-from textveil_training.dpnr.task import Split, Task
 from tiny_training import private_recipe
 
 SIZES = {"train": 600, "dev": 300, "test": 500}

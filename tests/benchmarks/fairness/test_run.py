@@ -15,7 +15,7 @@ from fairness.subgroups import SubgroupError
 from overridden import overridden
 from textveil.bundle import artifact
 from textveil_training.dpnr import train as train_module
-from textveil_training.dpnr.task import Split
+from textveil_training.dpnr.classification_data import Split
 from tiny_training import QUICK_SEARCH, sentences, train_checkpoints, write_recipes
 
 Run = Callable[..., tuple[int, str, str]]

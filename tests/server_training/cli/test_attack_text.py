@@ -12,7 +12,7 @@ from small_bundles import pieces, scattered, small_bundle, spellings
 from small_staircase import WORDS as SAID
 from small_staircase import small_staircase
 from textveil_training.attacks.text import run as run_module
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 
 Run = Callable[..., tuple[int, str, str]]
 Refused = Callable[..., str]

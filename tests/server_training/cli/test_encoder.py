@@ -14,14 +14,14 @@ from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
-from textveil_training.channels import recalls
 from textveil_training.data import Example, read_table
-from textveil_training.data.skipped import Skipped
+from textveil_training.data.skipped_rows import Skipped
+from textveil_training.encoder.class_bundle import EncoderSettings, figures, fit_channels
 from textveil_training.encoder.extractors import TrainedExtractor
+from textveil_training.encoder.labeled_texts import divided
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
-from textveil_training.encoder.task import divided
-from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
 from textveil_training.errors import InvalidUtf8
+from textveil_training.label_randomizers import recalls
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "Zorblaxia"

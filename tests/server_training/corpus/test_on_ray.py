@@ -13,9 +13,9 @@ from textveil_cli.files import Selection, record_path
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.data import release_of
-from textveil_training.data.release import RECORDS
+from textveil_training.data.corpus_release import RECORDS
 from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 
 SELECTION = Selection(format="csv", columns=("note",))
 ROWS = 40

@@ -12,7 +12,7 @@ from textveil_cli.files import Selection, Source, version_of
 from textveil_cli.processes import guarded
 from textveil_training.corpus.on_ray import _error, sanitize_corpus_on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 
 CANARY = "qwertycanary"
 SELECTION = Selection(format="csv", columns=("note",))

@@ -9,13 +9,13 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from textveil_training.dpnr.checkpoint import Description, build, read_checkpoint, write_checkpoint
+from textveil_training.dpnr.classification_data import Split
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
 from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 from tiny_training import clean_description, description, sentences
 
 PRIVATE = description(dimension=3, head_hidden=4, word_dropout="0.1")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from textveil_training.dpnr.classification_data import Split
 from textveil_training.dpnr.measure import measured, release_parameters, released
 from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split
 from tiny_training import clean_description, description
 
 TEXTS = 4000

@@ -13,10 +13,10 @@ from safetensors.torch import load_file
 from textveil.errors import TextveilError
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
+from textveil_training.dpnr.classification_data import load_task
+from textveil_training.dpnr.losses import StageMaker, Texts
 from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe, read_recipe
-from textveil_training.dpnr.stages import StageMaker, Texts
-from textveil_training.dpnr.task import load_task
 from textveil_training.dpnr.train import Options, train
 from textveil_training.engine import loop
 from textveil_training.engine.run import STATE

@@ -11,8 +11,8 @@ from textveil.bundle.layout import CODEBOOK
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
-from textveil_training.encoder.kept_parts import unfinished
 from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.resume_cache import unfinished
 from textveil_training.encoder.teacher import teacher_vectors
 from tiny_training import write_classes, write_encoder
 

@@ -9,7 +9,7 @@ from interruption import ctrl_c
 from textveil.bundle import IndexBundle, OnnxParts, open_bundle
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
-from textveil_training.encoder.kept_parts import unfinished
+from textveil_training.encoder.resume_cache import unfinished
 from tiny_training import write_classes, write_encoder
 from written_files import content
 
@@ -147,7 +147,7 @@ def test_an_interrupted_tuning_goes_on_to_the_same_bundle(
 def test_the_sample_of_a_recipe_has_a_thousand_texts() -> None:
     from textveil_training.data import Example
     from textveil_training.encoder.extractors import SAMPLE, _sample
-    from textveil_training.encoder.task import divided
+    from textveil_training.encoder.labeled_texts import divided
 
     rows = [
         Example(texts=(f"{label} text number {number}",), label=label) for label in ("a", "b") for number in range(800)

@@ -14,17 +14,17 @@ from textveil.bundle import artifact
 from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.data.release import release_of
+from textveil_training.data.corpus_release import release_of
 from textveil_training.engine.run import RunOptions
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, SettingError
-from textveil_training.finetune.examples import Rows, Task, load_task
+from textveil_training.file_hashes import sha256
 from textveil_training.finetune.features import fitted_head, pearson
+from textveil_training.finetune.finetuning_data import Rows, Task, load_task
 from textveil_training.finetune.inputs import joined
 from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
 from textveil_training.finetune.train import finetune
-from textveil_training.hashes import sha256
 from textveil_training.progress import Report, no_report
 from tiny_training import made_up, write_encoder
 

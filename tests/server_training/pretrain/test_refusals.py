@@ -18,7 +18,7 @@ from textveil_training.errors import (
     MissingSplit,
     SettingError,
 )
-from textveil_training.pretrain.network import load_masked_lm
+from textveil_training.pretrain.masked_lm import load_masked_lm
 from textveil_training.pretrain.sources import as_written, parse_source, read_texts
 
 

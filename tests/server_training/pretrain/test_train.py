@@ -13,11 +13,11 @@ from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.pretrain import masking
-from textveil_training.pretrain.aligned import Corpus, Strings
+from textveil_training.pretrain.aligned_corpus import Corpus, Strings
+from textveil_training.pretrain.masked_lm import load_masked_lm
 from textveil_training.pretrain.masking import Masker
-from textveil_training.pretrain.network import load_masked_lm
 from textveil_training.pretrain.objective import Objective
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 
 def objective_of(pretraining: Path, *, accumulate: int = 1, sanitize: bool = False) -> tuple[Objective, Any]:

@@ -8,7 +8,7 @@ from textveil.bundle import Pins
 from textveil.text import make_plan
 
 from textveil_training.attacks.words import Release, Words, of_plan
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 
 class Subject:

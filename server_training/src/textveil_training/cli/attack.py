@@ -9,11 +9,11 @@ from textveil_cli.console import SETTINGS, Command, grouped, progress_bars
 
 from textveil_training.cli import attack_text
 from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, use_threads
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import aligned
 
 if TYPE_CHECKING:
     from textveil_training.attacks.vectors import Settings
-    from textveil_training.dpnr.task import Task
+    from textveil_training.dpnr.classification_data import Task
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
 
@@ -60,8 +60,8 @@ def attributes(
     class that the vectors give without noise, or with --released the true one.
     """
     from textveil_training.attacks.vectors import Settings, attributes_of, infer_nothing
+    from textveil_training.dpnr.classification_data import load_task
     from textveil_training.dpnr.recipe import DataPart
-    from textveil_training.dpnr.task import load_task
     from textveil_training.errors import RecipeError
 
     if (checkpoint is None) == (released is None):
@@ -107,8 +107,8 @@ def _from_checkpoint(
 
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
     from textveil_training.attacks.vectors import attributes_of, infer, infer_from_label, read_released
-    from textveil_training.channels import counts_channel
     from textveil_training.errors import InvalidJson
+    from textveil_training.label_randomizers import counts_channel
 
     read = {name: read_released(folder / f"{name}.jsonl", len(part.texts)) for name, part in task.splits().items()}
     stated = {epsilon for _, epsilon in read.values()}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import aligned
 
 _TARGETED = {
     "targeted_top1": "contextual, among the never kept alone",

@@ -49,8 +49,8 @@ def dpnr(
     from dataclasses import replace
 
     from textveil_training.data import ReadOptions
+    from textveil_training.dpnr.classification_data import load_task, of_format
     from textveil_training.dpnr.recipe import read_recipe, with_seed
-    from textveil_training.dpnr.task import load_task, of_format
     from textveil_training.dpnr.train import Options, train
 
     chosen = read_recipe(recipe)

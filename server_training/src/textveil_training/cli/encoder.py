@@ -10,7 +10,7 @@ from textveil.errors import OptionError
 from textveil_cli.console import file_name, progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
-from textveil_training.data.skipped import Skipped
+from textveil_training.data.skipped_rows import Skipped
 from textveil_training.errors import (
     InvalidJson,
     InvalidUtf8,
@@ -20,15 +20,15 @@ from textveil_training.errors import (
     UnreadableFile,
     WrongColumnCount,
 )
-from textveil_training.hashes import sha256
-from textveil_training.tables import aligned
+from textveil_training.file_hashes import sha256
+from textveil_training.terminal_tables import aligned
 
 if TYPE_CHECKING:
     from textveil_export.index import IndexContents
 
     from textveil_training.data import Example
-    from textveil_training.encoder.kept_parts import KeptParts
-    from textveil_training.encoder.train import EncoderSettings
+    from textveil_training.encoder.class_bundle import EncoderSettings
+    from textveil_training.encoder.resume_cache import KeptParts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ def encoder(
         from textveil_export.index import with_sentences, write_index
     except ImportError as error:
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
-    from textveil_training.encoder.kept_parts import KeptParts, unfinished
+    from textveil_training.encoder.resume_cache import KeptParts, unfinished
 
     try:
         settings = _settings(texts, extractor, card, output, seed)
@@ -226,7 +226,7 @@ def encoder(
 def _settings(
     texts: TextOptions, extractor: ExtractorOptions, card: CardOptions, output: Path, seed: int
 ) -> "EncoderSettings":
-    from textveil_training.encoder.train import EncoderSettings, checked_levels
+    from textveil_training.encoder.class_bundle import EncoderSettings, checked_levels
 
     return EncoderSettings.of(
         levels=checked_levels(card.levels, card.default_level),
@@ -245,7 +245,7 @@ def _settings(
 def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
     """The texts, divided."""
     from textveil_training.data.tables import read_table
-    from textveil_training.encoder.task import divided, unlabeled
+    from textveil_training.encoder.labeled_texts import divided, unlabeled
 
     def read(file: Path) -> "list[Example]":
         try:
@@ -264,8 +264,8 @@ def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
 def _trained(
     task: Any, settings: "EncoderSettings", extractor: ExtractorOptions, teacher: str, kept: "KeptParts"
 ) -> "IndexContents":
-    from textveil_training.encoder.train import trained_contents
-    from textveil_training.encoder.train_codebook import train_codebook
+    from textveil_training.encoder.class_bundle import trained_contents
+    from textveil_training.encoder.codebook_bundle import train_codebook
 
     with progress_bars() as report:
         if extractor.codes is not None:

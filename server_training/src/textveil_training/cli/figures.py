@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import aligned
 
 
 def figures(result: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from textveil_cli.console import progress_bars
 from textveil_training.cli.options import FormatOption, JsonOption, KeyOptions, MachineOptions, given, options_of
 from textveil_training.errors import DataOptionError
 from textveil_training.finetune.settings import Settings, read_recipe
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import aligned
 
 
 class TrainingOptions(options_of(Settings, "tuned")):
@@ -91,8 +91,8 @@ def _task(
 ) -> tuple[Any, Any]:
     """The rows that are trained and tested on, and which release they are."""
     from textveil_training.data import ReadOptions
-    from textveil_training.data.release import release_of
-    from textveil_training.finetune.examples import load_task
+    from textveil_training.data.corpus_release import release_of
+    from textveil_training.finetune.finetuning_data import load_task
 
     task = load_task(
         format_name,

@@ -63,7 +63,7 @@ def pretrain(
     from textveil_training.engine.run import RunOptions
     from textveil_training.pretrain.sources import parse_source, read_texts
     from textveil_training.pretrain.train import pretrain as train
-    from textveil_training.text_channel import TextChannel
+    from textveil_training.token_randomizer import TextChannel
 
     settings = Settings()
     if recipe is not None:

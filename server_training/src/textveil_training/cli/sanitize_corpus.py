@@ -11,7 +11,7 @@ from textveil_cli.options import BundleOptions, RayOptions, TextOptions
 
 from textveil_training.cli.options import CorpusFormatOption, JsonOption, ResumeOption
 from textveil_training.errors import DataOptionError, printable
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import aligned
 
 _ON_RAY = ("csv", "jsonl", "parquet")
 

@@ -21,7 +21,7 @@ from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.run import available_cores
-from textveil_training.data.release import PARTS_FORMAT, RECORDS
+from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
 from textveil_training.progress import Report, no_report
 
 #: How often a worker that was ended from outside is started again, and a part is done again.

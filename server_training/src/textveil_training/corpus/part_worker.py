@@ -20,8 +20,8 @@ from textveil_cli.files import Counts, Drawer, Quarantine, Selection, Source
 from textveil_cli.parts import Part, cut, part_target, sanitize_part
 from textveil_cli.processes import guarded
 
-from textveil_training.data.release import RECORDS
-from textveil_training.hashes import sha256
+from textveil_training.data.corpus_release import RECORDS
+from textveil_training.file_hashes import sha256
 
 Batch = dict[str, Any]
 

@@ -15,8 +15,8 @@ from textveil import Sanitizer
 from textveil.text import Options
 from textveil_cli.files import Counts
 
-from textveil_training.data.release import FORMAT
-from textveil_training.hashes import sha256
+from textveil_training.data.corpus_release import FORMAT
+from textveil_training.file_hashes import sha256
 
 VERSION = 2
 _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")

@@ -14,7 +14,7 @@ from textveil_cli.columns import suggest_column
 
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
-from textveil_training.data.skipped import Skipped
+from textveil_training.data.skipped_rows import Skipped
 from textveil_training.errors import (
     DataError,
     DataOptionError,

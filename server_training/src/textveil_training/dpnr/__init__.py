@@ -6,15 +6,15 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_training.dpnr.checkpoint import Description, read_checkpoint
+    from textveil_training.dpnr.classification_data import Split, Task, load_split, load_task
+    from textveil_training.dpnr.code_search import Placement, Search, best_placement, place
     from textveil_training.dpnr.evaluation import features_of
-    from textveil_training.dpnr.heads import train_head, with_representation
     from textveil_training.dpnr.measure import decided, release_parameters
     from textveil_training.dpnr.networks import Classifier, Model
     from textveil_training.dpnr.noise import noise_scale
-    from textveil_training.dpnr.placement import Placement, Search, best_placement, place
+    from textveil_training.dpnr.noise_heads import train_head, with_representation
     from textveil_training.dpnr.recipe import Recipe, read_recipe
     from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
-    from textveil_training.dpnr.task import Split, Task, load_split, load_task
 
 __all__ = [
     "Classifier",
@@ -46,12 +46,12 @@ __getattr__ = lazy_names(
     __all__,
     "checkpoint",
     "evaluation",
-    "heads",
+    "noise_heads",
     "measure",
     "networks",
     "noise",
-    "placement",
+    "code_search",
     "recipe",
     "stored_features",
-    "task",
+    "classification_data",
 )

@@ -12,14 +12,14 @@ from torch import Tensor
 from textveil_training.data import ReadOptions
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.classification_data import Split, load_split
 from textveil_training.dpnr.features import pooled_features, read_features
 from textveil_training.dpnr.measure import DRAWS, measured
 from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split, load_split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.tokens import Tokenizer, Words
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report, no_report
 
 MASKS = 5

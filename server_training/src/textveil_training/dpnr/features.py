@@ -8,8 +8,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from textveil_training.dpnr.classification_data import Split
 from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split
 from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.engine.tokens import Tokenizer, Words, vectors_of
 from textveil_training.errors import CheckpointError

@@ -14,8 +14,8 @@ from textveil_cli.collector import label_scores, layers_of
 from torch import Tensor
 
 from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.classification_data import Split
 from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split
 
 DRAWS = 20
 GRID = 1024

@@ -7,13 +7,13 @@ from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
 from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.classification_data import Task
 from textveil_training.dpnr.evaluation import removed
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
 from textveil_training.dpnr.networks import Classifier
-from textveil_training.dpnr.task import Task
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EmptyClass
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report, no_report
 
 #: Sets of removed words that are computed for each split: several where it counts and costs little.

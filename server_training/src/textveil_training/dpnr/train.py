@@ -4,7 +4,7 @@
     textveil-train dpnr server_training/recipes/ag-l1.toml --data ag_data.txt -o ag-l1 --start ag-clean
 
 The network is an encoder, mean pooling, a head, the bound of the release, and the server's classifier; its stages are
-in ``textveil_training.dpnr.stages``. The best epoch on dev is kept and measured once, through the device's release.
+in ``textveil_training.dpnr.losses``. The best epoch on dev is kept and measured once, through the device's release.
 """
 
 from dataclasses import asdict, dataclass
@@ -16,15 +16,15 @@ from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
 from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.classification_data import Task
+from textveil_training.dpnr.code_search import Search, place
 from textveil_training.dpnr.evaluation import device_features
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
+from textveil_training.dpnr.losses import StageMaker, Stored, Texts
 from textveil_training.dpnr.measure import measured
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.placement import Search, place
 from textveil_training.dpnr.recipe import Recipe
-from textveil_training.dpnr.stages import StageMaker, Stored, Texts
-from textveil_training.dpnr.task import Task
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.loop import seeded
@@ -32,7 +32,7 @@ from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EmptyClass, RecipeError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report, no_report
 
 COPIES = 4

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from textveil_training.encoder.codebook import main_space, texts_needed, texts_once
     from textveil_training.encoder.codebook_extractors import static_codebook
     from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
+    from textveil_training.encoder.labeled_texts import Part, Task, divided
     from textveil_training.encoder.minilm_settings import MinilmSettings
-    from textveil_training.encoder.static import StaticSettings
-    from textveil_training.encoder.task import Part, Task, divided
+    from textveil_training.encoder.static_extractor import StaticSettings
     from textveil_training.encoder.teacher import NO_TEACHER, asked
     from textveil_training.encoder.word_rows import DECAY, DIRECTIONS, PAIR_WEIGHT, RARE_NUMBERS
 
@@ -53,8 +53,8 @@ __getattr__ = lazy_names(
     "extractors",
     "minilm_settings",
     "public_words",
-    "static",
-    "task",
+    "static_extractor",
+    "labeled_texts",
     "teacher",
     "word_rows",
 )

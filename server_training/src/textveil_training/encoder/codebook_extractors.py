@@ -22,10 +22,10 @@ from textveil_training.encoder.extractors import (
     minilm_packages,
     words_provenance,
 )
-from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
-from textveil_training.encoder.static import StaticSettings
+from textveil_training.encoder.resume_cache import Arrays, KeptParts
+from textveil_training.encoder.static_extractor import StaticSettings
 from textveil_training.encoder.teacher import NO_TEACHER, asked, teacher_vectors
 from textveil_training.encoder.word_rows import (
     DIRECTIONS,

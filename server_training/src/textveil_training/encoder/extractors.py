@@ -13,11 +13,11 @@ from textveil.bundle import OnnxParts, StaticParts
 from textveil.vector import extractor_of
 from textveil_export.index import static_parts
 
-from textveil_training.encoder.kept_parts import Arrays, KeptParts
+from textveil_training.encoder.labeled_texts import Task
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
-from textveil_training.encoder.static import StaticSettings, StaticWeights, train_static
-from textveil_training.encoder.task import Task
+from textveil_training.encoder.resume_cache import Arrays, KeptParts
+from textveil_training.encoder.static_extractor import StaticSettings, StaticWeights, train_static
 from textveil_training.errors import MissingExtra
 from textveil_training.progress import Report
 

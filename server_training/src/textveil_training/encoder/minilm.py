@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from textveil_export.encoder import PooledModel
 
 from textveil_training.data import share_of
+from textveil_training.encoder.labeled_texts import Part, Task
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.task import Part, Task
 from textveil_training.engine.checkpoint import weights_sha256
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.run import STATE, RunOptions
 from textveil_training.engine.tokens import Tokenizer
-from textveil_training.finetune.examples import DEV_PERCENT, Rows
-from textveil_training.finetune.examples import Task as FinetuneTask
+from textveil_training.finetune.finetuning_data import DEV_PERCENT, Rows
+from textveil_training.finetune.finetuning_data import Task as FinetuneTask
 from textveil_training.finetune.network import DESCRIPTION, read_model
 from textveil_training.finetune.train import finetune
 from textveil_training.progress import Report

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 
 WEIGHTS = "model.safetensors"
 VOCABULARY = "vocab.txt"

@@ -22,8 +22,8 @@ from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tokens import Tokenizer, bucketed
 from textveil_training.errors import CheckpointError
-from textveil_training.finetune.examples import Task
 from textveil_training.finetune.features import features, fitted_head
+from textveil_training.finetune.finetuning_data import Task
 from textveil_training.finetune.inputs import joined, padded
 from textveil_training.finetune.measure import measured_classes, measured_scores, outputs
 from textveil_training.finetune.network import ENCODER, Description, Head, Network, read_model, write_model

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from textveil_training.data import share_of
 from textveil_training.errors import EmptyData
-from textveil_training.pretrain.aligned import Corpus, Strings
+from textveil_training.pretrain.aligned_corpus import Corpus, Strings
 from textveil_training.pretrain.sources import Texts
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 MEASURED_AT_MOST = 2000
 """Texts held out that are measured on; the others are left alone."""

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from textveil_training.engine.tokens import Tokenizer
-from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
+from textveil_training.pretrain.aligned_corpus import Bools, Integers, Strings, ragged
 
 IGNORED = -100
 MASKED = 8 / 9

@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from textveil_training.engine.loop import seeded
 from textveil_training.engine.processes import SingleProcess
-from textveil_training.pretrain.aligned import Corpus, Integers
+from textveil_training.pretrain.aligned_corpus import Corpus, Integers
+from textveil_training.pretrain.masked_lm import MaskedLM
 from textveil_training.pretrain.masking import IGNORED, Masked, Masker
-from textveil_training.pretrain.network import MaskedLM
 
 MEASURED_AT_ONCE = 64
 

@@ -26,16 +26,16 @@ from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tokens import Tokenizer, bucketed_lengths
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
-from textveil_training.hashes import sha256
-from textveil_training.pretrain.aligned import Strings, check_pieces
+from textveil_training.file_hashes import sha256
+from textveil_training.pretrain.aligned_corpus import Strings, check_pieces
 from textveil_training.pretrain.division import divided, log_frequencies
+from textveil_training.pretrain.masked_lm import load_masked_lm, write_masked_lm
 from textveil_training.pretrain.masking import Masker
-from textveil_training.pretrain.network import load_masked_lm, write_masked_lm
 from textveil_training.pretrain.objective import Objective
 from textveil_training.pretrain.settings import KIND, Settings
 from textveil_training.pretrain.sources import Texts
 from textveil_training.progress import Report, no_report
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 STAGE = "pretrain"
 MEASUREMENTS = 20

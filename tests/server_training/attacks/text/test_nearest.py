@@ -9,7 +9,7 @@ from defined_weights import squared_distances
 from textveil.text import Options
 from textveil_training.attacks.text.nearest import nearest, ranks
 from textveil_training.attacks.text.released import release
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 
 def test_ranks_are_those_of_all_distances(folders: dict[str, Path]) -> None:

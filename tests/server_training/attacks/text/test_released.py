@@ -7,7 +7,7 @@ import pytest
 from attacked_texts import IDENTITY, WORDS
 from textveil_training.attacks.text.released import release
 from textveil_training.errors import EmptyData
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 
 def test_every_token_stands_beside_its_output(folders: dict[str, Path]) -> None:

@@ -11,7 +11,7 @@ from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 
 def both(channel: TextChannel, released: Released) -> dict[str, np.ndarray]:

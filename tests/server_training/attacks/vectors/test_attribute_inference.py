@@ -14,8 +14,8 @@ from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.mechanisms.noise.vector import Releaser
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
 from textveil_training.attacks.vectors.scores import leak
-from textveil_training.channels import counts_channel
 from textveil_training.data import load
+from textveil_training.label_randomizers import counts_channel
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]

@@ -20,7 +20,7 @@ from textveil_export.leakage import one_release
 from textveil_training.attacks.rates import rates_of, rounded, wilson_interval
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.released import Released
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 #: Tokens drawn from the prior to check the closed form.
 DRAWS = 20_000

@@ -29,10 +29,10 @@ import torch
 from torch import Tensor
 
 from textveil_training.attacks.rates import rates_of
-from textveil_training.attacks.text.masked_lm import Reader
+from textveil_training.attacks.text.masked_lm_reader import Reader
 from textveil_training.attacks.text.priors import TEXT, ZIPF
 from textveil_training.attacks.text.released import Released
-from textveil_training.text_channel import Doubles, Ids, TextChannel
+from textveil_training.token_randomizer import Doubles, Ids, TextChannel
 
 #: Length of the longer list of guesses.
 LISTED = 10

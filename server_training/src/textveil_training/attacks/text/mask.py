@@ -15,9 +15,9 @@ import numpy as np
 from torch import Tensor
 
 from textveil_training.attacks.rates import rates_of
-from textveil_training.attacks.text.masked_lm import Pieces, Reader
+from textveil_training.attacks.text.masked_lm_reader import Pieces, Reader
 from textveil_training.attacks.text.released import Released
-from textveil_training.text_channel import Ids
+from textveil_training.token_randomizer import Ids
 
 
 class MaskInference:

@@ -13,7 +13,7 @@ from textveil.mechanisms import Metric
 
 from textveil_training.attacks.rates import rates_of
 from textveil_training.attacks.text.released import Released
-from textveil_training.text_channel import Ids
+from textveil_training.token_randomizer import Ids
 
 #: Length of the longer list of guesses.
 LISTED = 10

@@ -6,7 +6,7 @@ The public prior is the Zipf-Mandelbrot one that the statistics of a bundle use 
 import numpy as np
 from textveil_export.leakage import zipf
 
-from textveil_training.text_channel import Doubles, Ids
+from textveil_training.token_randomizer import Doubles, Ids
 
 #: Names of the priors in records.
 ZIPF, TEXT = "zipf", "text"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_training.errors import EmptyData
-from textveil_training.text_channel import Ids, TextChannel, Tokens
+from textveil_training.token_randomizer import Ids, TextChannel, Tokens
 
 Bits = NDArray[np.bool_]
 

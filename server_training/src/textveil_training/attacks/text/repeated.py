@@ -16,7 +16,7 @@ from textveil_export.leakage import guess
 from textveil_training.attacks.rates import clustered_interval, rates_of
 from textveil_training.attacks.text.priors import TEXT, ZIPF
 from textveil_training.attacks.text.released import Released
-from textveil_training.text_channel import Doubles, Ids, TextChannel
+from textveil_training.token_randomizer import Doubles, Ids, TextChannel
 
 Singles = NDArray[np.float32]
 

@@ -19,9 +19,9 @@ from textveil_training.attacks.text.nearest import nearest
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.words import attack_words, read_vectors
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report
-from textveil_training.text_channel import Doubles, Ids, TextChannel
+from textveil_training.token_randomizer import Doubles, Ids, TextChannel
 
 _BY_TOKEN = ATTACKS[:-1]
 #: Texts that an attacker of words has at least.
@@ -184,7 +184,7 @@ def _stage(report: Report, name: str) -> Callable[[int, int], None]:
 
 
 def _reader(channel: TextChannel, settings: Settings, device: str) -> Any:
-    from textveil_training.attacks.text.masked_lm import Reader
+    from textveil_training.attacks.text.masked_lm_reader import Reader
     from textveil_training.engine.encoders import device_named
 
     device_named(device)  # before anything takes time

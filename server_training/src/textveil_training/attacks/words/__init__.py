@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from textveil_training.attacks.words.attacker import Asked, Attacker, attack
     from textveil_training.attacks.words.candidates import Candidates
     from textveil_training.attacks.words.denoiser import read_vectors
-    from textveil_training.attacks.words.division import Cut, apart, held_out_rows, near
-    from textveil_training.attacks.words.release import (
+    from textveil_training.attacks.words.run import attack_words
+    from textveil_training.attacks.words.splits import Cut, apart, held_out_rows, near
+    from textveil_training.attacks.words.word_release import (
         DRAWN,
         KIND,
         MARK,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         of_plan,
         unchanged,
     )
-    from textveil_training.attacks.words.run import attack_words
 
 __all__ = [
     "DRAWN",
@@ -48,4 +48,4 @@ __all__ = [
     "unchanged",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "denoiser", "division", "release", "run")
+__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "denoiser", "splits", "word_release", "run")

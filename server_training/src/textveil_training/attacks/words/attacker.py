@@ -1,7 +1,7 @@
 """The attacks that name words, from the weakest to the strongest, by somebody who has raw texts like those attacked.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
-mechanism (``chain.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all, with weights
+mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all, with weights
 that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate, in
 ``Attacker.scores``.
 """
@@ -18,11 +18,11 @@ from textveil.text import is_gap, key, split_clitic
 
 from textveil_training.attacks.words import denoiser
 from textveil_training.attacks.words.candidates import Candidates, Considered
-from textveil_training.attacks.words.chain import posterior
 from textveil_training.attacks.words.denoiser import LEARNED, RANKED, Denoiser, Drawn, Seen, word_vectors
-from textveil_training.attacks.words.division import Cut, held_out_rows, near, whole
+from textveil_training.attacks.words.forward_backward import posterior
 from textveil_training.attacks.words.kneser_ney import Trigrams
-from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
+from textveil_training.attacks.words.splits import Cut, held_out_rows, near, whole
+from textveil_training.attacks.words.word_release import DRAWN, KIND, Reading, Release
 
 Ints = NDArray[Any]
 Bits = NDArray[np.bool_]

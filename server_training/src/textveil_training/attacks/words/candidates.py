@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Channel, ScoreChannel
 
-from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
+from textveil_training.attacks.words.word_release import DRAWN, KIND, Reading, Release
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]

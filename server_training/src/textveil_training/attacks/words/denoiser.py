@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from textveil_training.attacks.words.candidates import Candidates
-from textveil_training.attacks.words.release import Reading, Words
+from textveil_training.attacks.words.word_release import Reading, Words
 
 Ints = NDArray[Any]
 #: Candidates of an element that are ranked, and those of them that a network learns from.

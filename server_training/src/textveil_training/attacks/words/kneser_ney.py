@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.attacks.words.release import Reading
+from textveil_training.attacks.words.word_release import Reading
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]

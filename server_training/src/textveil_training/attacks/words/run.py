@@ -8,8 +8,8 @@ from textveil.text import segments
 
 from textveil_training.attacks.rates import rates_of, rounded
 from textveil_training.attacks.words.attacker import Asked, Attacker, named
-from textveil_training.attacks.words.division import apart
-from textveil_training.attacks.words.release import Release
+from textveil_training.attacks.words.splits import apart
+from textveil_training.attacks.words.word_release import Release
 
 
 def attack_words(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textveil_training.attacks.words.candidates import Candidates
 from textveil_training.attacks.words.kneser_ney import Trigrams
-from textveil_training.attacks.words.release import Reading
+from textveil_training.attacks.words.word_release import Reading
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]

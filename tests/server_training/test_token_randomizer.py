@@ -14,7 +14,7 @@ from textveil.mechanisms.baselines.santext import SanText
 from textveil.text import Options
 from textveil_export.text.write import write_bundle
 from textveil_training.errors import StaircaseUnsupported
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 COUNT = 40
 LAWS: list[dict[str, Any]] = [

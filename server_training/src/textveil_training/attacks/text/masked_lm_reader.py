@@ -15,8 +15,8 @@ from torch import Tensor
 from textveil_training.attacks.text.released import Released
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
-from textveil_training.pretrain.network import LoadedMaskedLM, load_masked_lm
-from textveil_training.text_channel import Ids, TextChannel, Tokens
+from textveil_training.pretrain.masked_lm import LoadedMaskedLM, load_masked_lm
+from textveil_training.token_randomizer import Ids, TextChannel, Tokens
 
 Pieces = tuple[int, ...]
 

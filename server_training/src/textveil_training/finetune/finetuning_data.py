@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, share_of
-from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
+from textveil_training.data.label_encoding import attribute_matrix, class_ids, class_labels
 from textveil_training.errors import InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5

@@ -13,9 +13,9 @@ from textveil.mechanisms.baselines.santext_plus import SanTextPlus
 from textveil.text.sanitizer import Sanitizer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
-from textveil_training.pretrain.aligned import Corpus, Strings, check_pieces, ragged
+from textveil_training.pretrain.aligned_corpus import Corpus, Strings, check_pieces, ragged
 from textveil_training.pretrain.masking import IGNORED, Masked, Masker
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 WORDS = ["they", "don", "do", "can", "n't", "'s", "'ll", "o'clock", "cat", "house", "señor", "run", "baba", "walk"]
 TEXTS = [

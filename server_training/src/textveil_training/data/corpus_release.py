@@ -7,7 +7,7 @@ from typing import Any
 
 from textveil_training.data.formats import files_of
 from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import sha256
 
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""

@@ -11,7 +11,7 @@ from textveil_cli.console import progress_bars
 
 from textveil_training.data import Example
 from textveil_training.data.rows import label_field, text_field
-from textveil_training.data.skipped import Skipped
+from textveil_training.data.skipped_rows import Skipped
 from textveil_training.errors import DataOptionError, FileLocation, MissingExtra, MissingLabel, MissingText
 
 
@@ -81,9 +81,9 @@ def train_encoder(
         from textveil_export.index import write_index
     except ImportError as error:
         raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
-    from textveil_training.encoder.kept_parts import KeptParts, unfinished
-    from textveil_training.encoder.task import divided
-    from textveil_training.encoder.train import EncoderSettings, checked_levels, trained_contents
+    from textveil_training.encoder.class_bundle import EncoderSettings, checked_levels, trained_contents
+    from textveil_training.encoder.labeled_texts import divided
+    from textveil_training.encoder.resume_cache import KeptParts, unfinished
 
     output, chosen = Path(output), checked_levels(levels, default_level)
     if output.exists() and not force:

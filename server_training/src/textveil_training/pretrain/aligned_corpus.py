@@ -15,7 +15,7 @@ from textveil.text.segmentation import AUXILIARIES
 
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TextChannel
 
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms import Alone, random_uint64, uniform_below
 from textveil.text import LOWER, Plan, Role, is_gap, key
 
-from textveil_training.attacks.words.division import Cut
+from textveil_training.attacks.words.splits import Cut
 
 Ints = NDArray[Any]
 #: What an element is: punctuation, a visible word, a member of a kind, a drawn word.

@@ -13,12 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.classification_data import Task
+from textveil_training.dpnr.code_search import Placement
+from textveil_training.dpnr.losses import StageMaker, Stored
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.placement import Placement
 from textveil_training.dpnr.recipe import Recipe, check
-from textveil_training.dpnr.stages import StageMaker, Stored
-from textveil_training.dpnr.task import Task
 from textveil_training.engine.loop import Loop, Position
 
 

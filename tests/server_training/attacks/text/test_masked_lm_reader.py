@@ -12,13 +12,13 @@ from attacked_texts import COUNT, WORDS
 from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabulary
 from small_bundles import pieces
 from textveil_export.leakage import zipf
-from textveil_training.attacks.text import Settings, attack, masked_lm
+from textveil_training.attacks.text import Settings, attack, masked_lm_reader
 from textveil_training.attacks.text.contextual import WordPrior
-from textveil_training.attacks.text.masked_lm import Reader
+from textveil_training.attacks.text.masked_lm_reader import Reader
 from textveil_training.attacks.text.released import release
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
-from textveil_training.pretrain.network import LoadedMaskedLM
-from textveil_training.text_channel import TextChannel
+from textveil_training.pretrain.masked_lm import LoadedMaskedLM
+from textveil_training.token_randomizer import TextChannel
 
 MARKS = [",", "!", "##x"]
 #: krr keeps a word with this probability, beside the share that comes back by chance.
@@ -39,7 +39,7 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
         vocabulary = write_vocabulary(tmp_path, words)
         model = NeighborModel(len(SPECIAL) + len(words), strength)
         loaded = LoadedMaskedLM(model=model, vocabulary=vocabulary, lowercase=lowercase, new_head=not head)  # type: ignore[arg-type]
-        monkeypatch.setattr(masked_lm, "load_masked_lm", lambda source: loaded)
+        monkeypatch.setattr(masked_lm_reader, "load_masked_lm", lambda source: loaded)
         return model
 
     return planted

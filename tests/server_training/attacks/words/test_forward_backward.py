@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textveil_training.attacks.words import Candidates, chain
+from textveil_training.attacks.words import Candidates, forward_backward
 from textveil_training.attacks.words.kneser_ney import Trigrams
 from toy_release import considered
 
@@ -17,7 +17,7 @@ def test_forward_backward_equals_the_sum_over_all_texts(row: int) -> None:
     reading = train.part(np.array([row]))
     found = attacker.of(reading, made.draw(reading))
     model = Trigrams(train, len(made.words.spelled))
-    mine = np.exp(chain.posterior(model, reading, found))
+    mine = np.exp(forward_backward.posterior(model, reading, found))
     assert np.allclose(mine, defined_posterior(model, reading, found))
 
 
@@ -53,8 +53,8 @@ def test_the_hidden_words_of_a_text_change_nothing() -> None:
     other = train.word.copy()
     other[found.places] = train.word[found.places][::-1]
     model = Trigrams(train, len(made.words.spelled))
-    mine = chain.posterior(model, train, found)
-    assert np.array_equal(mine, chain.posterior(model, replace(train, word=other), found))
+    mine = forward_backward.posterior(model, train, found)
+    assert np.array_equal(mine, forward_backward.posterior(model, replace(train, word=other), found))
 
 
 @pytest.mark.filterwarnings("error")
@@ -64,6 +64,6 @@ def test_an_element_without_candidates_has_none_and_changes_no_other() -> None:
     reading = train.part(np.array([0]))
     found = attacker.of(reading, made.draw(reading))
     found.words[0], found.likelihood[0] = -1, -np.inf
-    named = chain.posterior(Trigrams(train, len(made.words.spelled)), reading, found)
+    named = forward_backward.posterior(Trigrams(train, len(made.words.spelled)), reading, found)
     assert np.isneginf(named[0]).all()
     assert np.isfinite(named[1:][found.words[1:] >= 0]).all()

@@ -22,14 +22,14 @@ from textveil.errors import OptionError
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
-from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.data.grouped_split import SHARED_WORDS
 from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
-from textveil_training.encoder.kept_parts import Arrays, KeptParts
+from textveil_training.encoder.labeled_texts import Task, confusion
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Task, confusion
+from textveil_training.encoder.resume_cache import Arrays, KeptParts
+from textveil_training.encoder.static_extractor import StaticSettings
 from textveil_training.errors import SettingError
+from textveil_training.label_randomizers import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.progress import Report
 
 LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")

@@ -10,14 +10,14 @@ from textveil.bundle.layout import CODEBOOK
 from textveil.vector import IndexEncoder, pair_buckets, words_of
 from textveil_cli.collector import IndexServer
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.channels import counts_channel
 from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, learn_codebook, texts_once
+from textveil_training.encoder.codebook_bundle import label_figures
 from textveil_training.encoder.k_means import k_means, unit
 from textveil_training.encoder.public_words import PublicWords
-from textveil_training.encoder.train_codebook import label_figures
 from textveil_training.encoder.word_rows import WordRows, rare_rows, taught_rows, word_ids
 from textveil_training.errors import ClassError
+from textveil_training.label_randomizers import counts_channel
 from tiny_training import write_encoder
 
 Run = Callable[..., tuple[int, str, str]]

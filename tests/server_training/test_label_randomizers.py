@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 from textveil_export.index import drawn_epsilon, integer_channel
-from textveil_training.channels import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.errors import InvalidChannel
+from textveil_training.label_randomizers import accuracy_channel, counts_channel, label_probabilities, recalls
 
 
 def test_a_rare_class_is_given_up_at_a_small_epsilon() -> None:
