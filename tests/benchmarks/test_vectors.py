@@ -16,7 +16,7 @@ from scipy.special import betainc
 from textveil_export.index import integer_channel
 from textveil_training.data import Example
 from textveil_training.encoder.codebook import learn_codebook
-from textveil_training.encoder.word_rows import DIRECTIONS
+from textveil_training.encoder.word_embeddings import DIRECTIONS
 from vectors import codebooks, counts, privunit, releases, repeated
 from vectors.releases import Codes, Release, area, noisy_corners
 

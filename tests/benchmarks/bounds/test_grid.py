@@ -12,7 +12,7 @@ from bounds.channels import ceiling, reference
 from bounds.figures import private_figures
 from bounds.grid import Cell, Grid, read_lines
 from textveil_training.attacks.vectors.attribute_inference import Settings
-from textveil_training.dpnr import measure
+from textveil_training.dpnr import accuracy
 from textveil_training.dpnr.classification_data import Split, Task
 from textveil_training.dpnr.code_search import Search, place
 from textveil_training.dpnr.networks import Classifier
@@ -150,8 +150,8 @@ def test_too_little_noise_is_told(
         return found["exceeds_ceiling"]
 
     assert not exceeds()
-    honest = measure.release_parameters
-    monkeypatch.setattr(measure, "release_parameters", lambda description, level: honest(description, "16"))
+    honest = accuracy.release_parameters
+    monkeypatch.setattr(accuracy, "release_parameters", lambda description, level: honest(description, "16"))
     assert exceeds()
 
 

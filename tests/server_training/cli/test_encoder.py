@@ -19,7 +19,7 @@ from textveil_training.data.skipped_rows import Skipped
 from textveil_training.encoder.class_bundle import EncoderSettings, figures, fit_channels
 from textveil_training.encoder.extractors import TrainedExtractor
 from textveil_training.encoder.labeled_texts import divided
-from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
+from textveil_training.encoder.word_embeddings import PUBLIC_NUMBERS, public_words
 from textveil_training.errors import InvalidUtf8
 from textveil_training.label_randomizers import recalls
 

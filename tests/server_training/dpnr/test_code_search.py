@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from textveil.mechanisms.noise import zcdp
 from textveil_training.dpnr.code_search import Placement, Search, best_placement, place, placed_accuracy
-from textveil_training.dpnr.noise import Mode, bounded, noise_scale
+from textveil_training.dpnr.training_noise import Mode, bounded, noise_scale
 from textveil_training.errors import InvalidChannel
 from textveil_training.label_randomizers import accuracy_channel, joint
 

@@ -15,9 +15,9 @@ from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
 from textveil_training.dpnr.classification_data import load_task
 from textveil_training.dpnr.losses import StageMaker, Texts
-from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.train import Options, train
+from textveil_training.dpnr.training_noise import NoiseLevels
 from textveil_training.engine import loop
 from textveil_training.engine.run import STATE
 from textveil_training.engine.stage import Update

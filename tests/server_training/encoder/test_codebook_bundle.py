@@ -14,8 +14,7 @@ from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, learn_codebook, texts_once
 from textveil_training.encoder.codebook_bundle import label_figures
 from textveil_training.encoder.k_means import k_means, unit
-from textveil_training.encoder.public_words import PublicWords
-from textveil_training.encoder.word_rows import WordRows, rare_rows, taught_rows, word_ids
+from textveil_training.encoder.word_embeddings import PublicWords, WordRows, rare_rows, taught_rows, word_ids
 from textveil_training.errors import ClassError
 from textveil_training.label_randomizers import counts_channel
 from tiny_training import write_encoder
@@ -185,12 +184,12 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.encoder.codebook_extractors.taught_rows", interrupted)
+        patched.setattr("textveil_training.encoder.codebook.taught_rows", interrupted)
         assert run(*given)[0] == 130
     assert (tmp_path / "bundle.unfinished" / "vectors.safetensors").is_file()
     assert "other data or other settings" in run(*untaught, "--teacher", "none", "--resume")[2]
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.encoder.codebook_extractors.teacher_vectors", None)  # not asked again
+        patched.setattr("textveil_training.encoder.codebook.teacher_vectors", None)  # not asked again
         code, out, err = run(*given, "--resume")
     assert (code, err) == (0, "")
     assert "codes" in out

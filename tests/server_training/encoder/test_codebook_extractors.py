@@ -18,7 +18,7 @@ from tiny_training import write_classes, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
 ROWS, CODES = 1500, 8
-MODULE = "textveil_training.encoder.codebook_extractors"
+MODULE = "textveil_training.encoder.codebook"
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_training.data import Example
-from textveil_training.data.grouped_split import divide, fold, group_texts
+from textveil_training.data.splits import divide, fold, group_texts
 from textveil_training.encoder.labeled_texts import MIN_CLASS_TEXTS, divided
 from textveil_training.errors import ClassError
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from textveil.vector import pair_buckets, words_of
-from textveil_training.encoder.public_words import PublicWords
 from textveil_training.encoder.static_extractor import StaticSettings, StaticWeights, train_static
+from textveil_training.encoder.word_embeddings import PublicWords
 
 WORDS = "goal bank film the a won lost sold seen twin spare".split()
 #: Public rows of which two are equal: "goal" is in the texts, its twin is not, and "spare" is in one.

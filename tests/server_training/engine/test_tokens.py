@@ -7,7 +7,7 @@ import torch
 from scipy import stats
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.text.wordpiece import WordPiece
-from textveil_training.dpnr.evaluation import removed
+from textveil_training.dpnr.features import removed
 from textveil_training.engine.tokens import SPECIAL, Tokenizer, bucketed, in_order_of_length
 from tiny_training import sentences
 

@@ -19,9 +19,8 @@ from textveil_training.engine.run import RunOptions
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, SettingError
 from textveil_training.file_hashes import sha256
-from textveil_training.finetune.features import fitted_head, pearson
+from textveil_training.finetune.features import fitted_head, joined, pearson
 from textveil_training.finetune.finetuning_data import Rows, Task, load_task
-from textveil_training.finetune.inputs import joined
 from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
 from textveil_training.finetune.train import finetune

@@ -19,7 +19,7 @@ from textveil_training.errors import (
     SettingError,
 )
 from textveil_training.pretrain.masked_lm import load_masked_lm
-from textveil_training.pretrain.sources import as_written, parse_source, read_texts
+from textveil_training.pretrain.pretraining_data import as_written, parse_source, read_texts
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def _from_checkpoint(
     import tempfile
 
     from textveil_training.attacks.vectors import attacked, attributes_of, infer
-    from textveil_training.dpnr.stored_features import StoredFeatures
+    from textveil_training.dpnr.features import StoredFeatures
 
     with tempfile.TemporaryDirectory() as cache, progress_bars() as report:
         stored = StoredFeatures(folder, task, Path(cache), features, report)

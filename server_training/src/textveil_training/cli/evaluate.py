@@ -37,7 +37,7 @@ def evaluate(
 ) -> None:
     """Measure a checkpoint through the device's own release: accuracy over noise draws."""
     from textveil_training.data import ReadOptions
-    from textveil_training.dpnr.evaluation import evaluate_checkpoint
+    from textveil_training.dpnr.accuracy import evaluate_checkpoint
 
     device = machine.use()
     result = evaluate_checkpoint(

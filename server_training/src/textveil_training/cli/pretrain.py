@@ -61,7 +61,7 @@ def pretrain(
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
     """
     from textveil_training.engine.run import RunOptions
-    from textveil_training.pretrain.sources import parse_source, read_texts
+    from textveil_training.pretrain.pretraining_data import parse_source, read_texts
     from textveil_training.pretrain.train import pretrain as train
     from textveil_training.token_randomizer import TextChannel
 

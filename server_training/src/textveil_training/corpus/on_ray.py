@@ -20,7 +20,7 @@ from textveil_cli.parts import PART_BYTES, require_parts
 from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
-from textveil_training.corpus.run import available_cores
+from textveil_training.corpus.sanitize import available_cores
 from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
 from textveil_training.progress import Report, no_report
 

@@ -3,9 +3,8 @@
 from textveil_training.data.corpus_release import release_of
 from textveil_training.data.examples import Example
 from textveil_training.data.formats import FORMATS, FormatName, available_splits, files_of, format_named, load
-from textveil_training.data.grouped_split import divide, group_texts
-from textveil_training.data.hash_split import share_of, split
 from textveil_training.data.published import ReadOptions
+from textveil_training.data.splits import divide, group_texts, share_of, split
 from textveil_training.data.tables import read_table
 
 __all__ = [

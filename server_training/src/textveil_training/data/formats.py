@@ -1,4 +1,7 @@
-"""The formats by name, and ``load``: the only way to all readers."""
+"""Plain text files: a document a line, and WikiText.
+
+The formats by name, and ``load``: the only way to all readers.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -6,11 +9,43 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from textveil_training.data import plain, tables
+from textveil_training.data import tables
 from textveil_training.data.examples import Example
 from textveil_training.data.published import GLUE_FILES, SECTIONS, Columns, Format, ReadOptions, read_published
-from textveil_training.data.rows import FilePath
-from textveil_training.errors import DataOptionError, MissingSplit, UnknownFormat
+from textveil_training.data.rows import FilePath, file_name, read_lines
+from textveil_training.errors import DataOptionError, EmptyData, FileLocation, MissingSplit, UnknownFormat
+
+
+def read_text(path: FilePath) -> Iterator[Example]:
+    """Streams plain text, one document per line. Blank lines hold no document and are passed over.
+
+    Raises:
+        DataError: The file cannot be read, is not UTF-8, or holds no document.
+    """
+    found = False
+    for _, line in read_lines(path):
+        if line.strip():
+            found = True
+            yield Example(texts=(line,))
+    if not found:
+        raise EmptyData("there is no document", FileLocation(file_name(path)))
+
+
+def read_wikitext(path: FilePath) -> Iterator[Example]:
+    """Streams WikiText (Merity et al. 2016, "Pointer Sentinel Mixture Models"), one paragraph or heading per line.
+
+    The blanks the published files put around every line are dropped; ``<unk>`` and ``@-@`` are left as they
+    are.
+
+    Args:
+        path: A file of WikiText-2 or WikiText-103, raw or tokenized.
+
+    Raises:
+        DataError: The file cannot be read, is not UTF-8, or holds no document.
+    """
+    for document in read_text(path):
+        yield Example(texts=(document.text.strip(),))
+
 
 FormatName = Literal[
     "sst2", "qnli", "sick", "medsts", "ag-entities", "trustpilot", "blog", "tsv", "text", "wikitext", "jsonl", "table"
@@ -71,10 +106,10 @@ FORMATS: Mapping[FormatName, Format] = {
         sections=SECTIONS,
     ),
     "tsv": Format(title="label, text, without a header", columns=Columns(count=2, label=0, texts=(1,))),
-    "text": Format(title="plain text, one document per line", read=lambda path, options: plain.read_text(path)),
+    "text": Format(title="plain text, one document per line", read=lambda path, options: read_text(path)),
     "wikitext": Format(
         title="WikiText, one paragraph or heading per line",
-        read=lambda path, options: plain.read_wikitext(path),
+        read=lambda path, options: read_wikitext(path),
         files={
             "train": ("wiki.train.raw", "wiki.train.tokens", "train.txt"),
             "dev": ("wiki.valid.raw", "wiki.valid.tokens", "valid.txt"),

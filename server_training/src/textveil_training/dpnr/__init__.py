@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from textveil_training.dpnr.accuracy import decided, features_of, release_parameters
     from textveil_training.dpnr.checkpoint import Description, read_checkpoint
     from textveil_training.dpnr.classification_data import Split, Task, load_split, load_task
     from textveil_training.dpnr.code_search import Placement, Search, best_placement, place
-    from textveil_training.dpnr.evaluation import features_of
-    from textveil_training.dpnr.measure import decided, release_parameters
+    from textveil_training.dpnr.features import StoredFeatures, holds_features
     from textveil_training.dpnr.networks import Classifier, Model
-    from textveil_training.dpnr.noise import noise_scale
     from textveil_training.dpnr.noise_heads import train_head, with_representation
     from textveil_training.dpnr.recipe import Recipe, read_recipe
-    from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
+    from textveil_training.dpnr.training_noise import noise_scale
 
 __all__ = [
     "Classifier",
@@ -44,14 +43,13 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     __all__,
+    "accuracy",
     "checkpoint",
-    "evaluation",
-    "noise_heads",
-    "measure",
-    "networks",
-    "noise",
-    "code_search",
-    "recipe",
-    "stored_features",
     "classification_data",
+    "code_search",
+    "features",
+    "networks",
+    "noise_heads",
+    "recipe",
+    "training_noise",
 )

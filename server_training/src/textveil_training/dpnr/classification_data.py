@@ -7,8 +7,8 @@ from pathlib import Path
 from torch import Tensor
 
 from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, split
-from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.data.label_encoding import attribute_matrix, class_ids, class_labels
+from textveil_training.data.splits import divide, group_texts
 from textveil_training.dpnr.recipe import DataPart
 from textveil_training.errors import MissingSplit, RecipeError
 

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from textveil_training.dpnr.noise import Mode, bounded, noise_scale
+from textveil_training.dpnr.training_noise import Mode, bounded, noise_scale
 from textveil_training.errors import InvalidChannel
 from textveil_training.label_randomizers import joint
 

@@ -1,4 +1,7 @@
-"""Pooled vectors of whole splits: what an encoder says about its texts, computed once."""
+"""Pooled vectors of whole splits: what an encoder says about its texts, computed once.
+
+Pooled vectors of a clean encoder, computed once and kept: of whole texts, and of texts with words removed.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,13 +9,16 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
+from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
-from textveil_training.dpnr.classification_data import Split
-from textveil_training.dpnr.networks import Model
-from textveil_training.engine.tensor_files import write_tensors
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.classification_data import Split, Task
+from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.engine.checkpoint import write_tensors
 from textveil_training.engine.tokens import Tokenizer, Words, vectors_of
-from textveil_training.errors import CheckpointError
+from textveil_training.errors import CheckpointError, EmptyClass
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report, no_report
 
 BATCH = 64
@@ -72,3 +78,103 @@ def read_features(path: Path, split: Split, encoder: str) -> Tensor:
     if header.get("split_sha256") != split.sha256 or header.get("encoder_sha256") != encoder:
         raise CheckpointError("the features were made from other texts or by another encoder")
     return features
+
+
+def removed(text: Words, dropout: WordDropout) -> Words:
+    """Returns a text without the pieces of the words that one draw of word dropout removes."""
+    if not len(text.pieces):
+        return text
+    stays = torch.from_numpy(~dropout.dropped(int(text.word[-1]) + 1))[text.word]
+    return Words(text.pieces[stays], text.word[stays])
+
+
+#: Sets of removed words that are computed for each split: several where it counts and costs little.
+COPIES = {"train": 1, "dev": 1, "test": 3}
+
+
+class StoredFeatures:
+    """Features of a checkpoint's encoder by word dropout; what is not on disk is computed and left there.
+
+    Args:
+        start: Folder of the checkpoint.
+        task: Data with texts and labels.
+        cache: Folder that computed features are kept in.
+        features: Folder with ``features-SPLIT.safetensors`` of that encoder, or None.
+        report: Called with progress.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        EmptyClass: It was trained for other classes.
+    """
+
+    def __init__(
+        self, start: Path, task: Task, cache: Path, features: Path | None = None, report: Report = no_report
+    ) -> None:
+        self.model, self.description = files.read_checkpoint(start)
+        if self.description.labels != task.labels:
+            raise EmptyClass("the checkpoint was trained for other classes")
+        self._task, self._cache, self._given, self._report = task, cache, features, report
+        self._encoder = sha256(start / files.EXTRACTOR / "model.safetensors")
+        self._tokenizer = Tokenizer(
+            start / files.VOCABULARY,
+            lowercase=self.description.lowercase,
+            max_tokens=self.description.max_tokens,
+        )
+        self._held: dict[tuple[str, str], Tensor] = {}
+
+    @property
+    def clean(self) -> Classifier:
+        """Classifier of a checkpoint without privacy.
+
+        Raises:
+            CheckpointError: The checkpoint is a private one.
+        """
+        if self.description.mode != "none":
+            raise CheckpointError("the start has to be a checkpoint without privacy")
+        return self.model.classifier
+
+    def __call__(self, word_dropout: str) -> dict[str, Tensor]:
+        """Returns features of all splits by name; see ``of``."""
+        return {name: self.of(name, word_dropout) for name in self._task.splits()}
+
+    def of(self, name: str, word_dropout: str = "0") -> Tensor:
+        """Returns features of a split, shape (copies, texts, width): one of whole texts, ``COPIES`` of texts with gaps.
+
+        Raises:
+            CheckpointError: A file is damaged, or of other texts or another encoder.
+            OutputError: The cache cannot be written.
+            OptionError: ``word_dropout`` is not a number from 0 to 1.
+        """
+        if (name, word_dropout) not in self._held:
+            self._held[name, word_dropout] = self._of(name, WordDropout(word_dropout))
+        return self._held[name, word_dropout]
+
+    def _of(self, name: str, dropout: WordDropout) -> Tensor:
+        part = self._task.splits()[name]
+        if not dropout.exact and self._given is not None:
+            return read_features(self._given / f"features-{name}.safetensors", part, self._encoder)[None]
+        gaps = f"-dropout-{dropout.mu}" if dropout.exact else ""
+        path = self._cache / f"features-{name}{gaps}.safetensors"
+        if path.exists():
+            found = read_features(path, part, self._encoder)
+            return found if dropout.exact else found[None]
+        words = [self._tokenizer.words(text) for text in part.texts]
+        copies = [
+            pooled_features(
+                self.model,
+                self._tokenizer,
+                [removed(text, dropout) for text in words] if dropout.exact else words,
+                torch.device("cpu"),
+                lambda _, done, total: self._report(f"features of {name}{gaps}", done, total),
+            )
+            for _ in range(COPIES[name] if dropout.exact else 1)
+        ]
+        found = torch.stack(copies)
+        self._cache.mkdir(parents=True, exist_ok=True)
+        write_features(path, found if dropout.exact else found[0], part, self._encoder)
+        return found
+
+
+def holds_features(folder: Path) -> Path | None:
+    """Returns a checkpoint's own folder where its features were written into it, else None."""
+    return folder if (folder / "features-train.safetensors").is_file() else None

@@ -15,12 +15,10 @@ from torch.nn import functional
 
 from textveil_training.dpnr.classification_data import Split
 from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.noise import bounded
-from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe
+from textveil_training.dpnr.training_noise import NoiseLevels, bounded
 from textveil_training.engine.loop import seeded
-from textveil_training.engine.optimizer import adamw
-from textveil_training.engine.stage import Stage, Update
+from textveil_training.engine.stage import Stage, Update, adamw
 from textveil_training.engine.tokens import Tokenizer, Words, bucketed, vectors_of
 
 _MEASURED_AT_ONCE = 64

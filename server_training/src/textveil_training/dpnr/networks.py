@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from textveil_training.dpnr.noise import bounded
+from textveil_training.dpnr.training_noise import bounded
 from textveil_training.engine.encoders import mean_pooled
 
 

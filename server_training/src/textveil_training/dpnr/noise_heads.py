@@ -17,8 +17,8 @@ from textveil_training.dpnr.classification_data import Task
 from textveil_training.dpnr.code_search import Placement
 from textveil_training.dpnr.losses import StageMaker, Stored
 from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe, check
+from textveil_training.dpnr.training_noise import NoiseLevels
 from textveil_training.engine.loop import Loop, Position
 
 

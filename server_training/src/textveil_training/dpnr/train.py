@@ -16,15 +16,14 @@ from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
 from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.accuracy import device_features, measured
 from textveil_training.dpnr.classification_data import Task
 from textveil_training.dpnr.code_search import Search, place
-from textveil_training.dpnr.evaluation import device_features
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
 from textveil_training.dpnr.losses import StageMaker, Stored, Texts
-from textveil_training.dpnr.measure import measured
 from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe
+from textveil_training.dpnr.training_noise import NoiseLevels
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.loop import seeded

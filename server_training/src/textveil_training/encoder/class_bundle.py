@@ -22,7 +22,7 @@ from textveil.errors import OptionError
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
-from textveil_training.data.grouped_split import SHARED_WORDS
+from textveil_training.data.splits import SHARED_WORDS
 from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
 from textveil_training.encoder.labeled_texts import Task, confusion
 from textveil_training.encoder.minilm_settings import MinilmSettings

@@ -19,8 +19,7 @@ from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.encoder.class_bundle import EncoderSettings, channel_figures, divided_figures, provenance
-from textveil_training.encoder.codebook import texts_once
-from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
+from textveil_training.encoder.codebook import minilm_codebook, static_codebook, texts_once
 from textveil_training.encoder.extractors import MINILM
 from textveil_training.encoder.labeled_texts import Task, confusion
 from textveil_training.encoder.resume_cache import Arrays, KeptParts

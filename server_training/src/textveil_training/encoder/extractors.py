@@ -15,9 +15,9 @@ from textveil_export.index import static_parts
 
 from textveil_training.encoder.labeled_texts import Task
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
 from textveil_training.encoder.resume_cache import Arrays, KeptParts
 from textveil_training.encoder.static_extractor import StaticSettings, StaticWeights, train_static
+from textveil_training.encoder.word_embeddings import PUBLIC_NUMBERS, PublicWords, public_words
 from textveil_training.errors import MissingExtra
 from textveil_training.progress import Report
 

@@ -11,7 +11,7 @@ from textveil.mechanisms.staircase import MAX_CODES
 from textveil.release import counted
 
 from textveil_training.data import Example
-from textveil_training.data.grouped_split import Groups, divide, group_texts
+from textveil_training.data.splits import Groups, divide, group_texts
 from textveil_training.errors import ClassError
 
 #: A class of fewer texts cannot be learned, calibrated and measured.

@@ -21,8 +21,7 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 from textveil.vector import pair_buckets
 
-from textveil_training.encoder.public_words import PublicWords
-from textveil_training.encoder.word_rows import shares, texts_of, word_ids
+from textveil_training.encoder.word_embeddings import PublicWords, shares, texts_of, word_ids
 from textveil_training.progress import Report
 
 Ids = NDArray[np.int64]

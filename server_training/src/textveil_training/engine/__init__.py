@@ -6,8 +6,8 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_training.engine.encoders import MINILM, device_named, load_transformer, mean_pooled, precision_for
-    from textveil_training.engine.optimizer import adamw
-    from textveil_training.engine.record import RunRecord, software
+    from textveil_training.engine.run import RunRecord, software
+    from textveil_training.engine.stage import adamw
     from textveil_training.engine.tokens import Tokenizer, bucketed, vectors_of
 
 __all__ = [
@@ -24,4 +24,4 @@ __all__ = [
     "vectors_of",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "encoders", "optimizer", "record", "tokens")
+__getattr__ = lazy_names(__name__, __all__, "encoders", "run", "stage", "tokens")

@@ -1,4 +1,6 @@
-"""The folder that a training leaves: tensors, an encoder, and a description with the hash of every file.
+"""Tensor files that appear whole or not at all.
+
+The folder that a training leaves: tensors, an encoder, and a description with the hash of every file.
 
 The description is written last and taken away first, so that a folder with it is whole.
 """
@@ -12,12 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from textveil.bundle import atomic_folder, atomic_output
+from safetensors.torch import save
+from textveil.bundle import atomic_bytes, atomic_folder, atomic_output
 from torch import Tensor, nn
 
-from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
 from textveil_training.file_hashes import sha256
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str] | None = None) -> None:
+    """Writes a safetensors file that appears whole or not at all.
+
+    Raises:
+        OutputError: The folder or the disk does not let it be written.
+    """
+    with atomic_bytes(path) as file:
+        file.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header))
+
 
 WEIGHTS = "model.safetensors"
 VOCABULARY = "vocab.txt"

@@ -22,8 +22,8 @@ from safetensors import SafetensorError, safe_open
 from textveil.errors import ResumeError
 from torch import Tensor, nn
 
+from textveil_training.engine.checkpoint import write_tensors
 from textveil_training.engine.stage import Stage
-from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import LossError
 from textveil_training.progress import Report, no_report
 

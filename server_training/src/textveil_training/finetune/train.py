@@ -17,14 +17,12 @@ from torch.nn import functional
 
 from textveil_training.engine.checkpoint import weights_sha256
 from textveil_training.engine.encoders import load_transformer, precision_for
-from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.run import Run, RunOptions
-from textveil_training.engine.stage import Stage, Update
+from textveil_training.engine.stage import Stage, Update, adamw
 from textveil_training.engine.tokens import Tokenizer, bucketed
 from textveil_training.errors import CheckpointError
-from textveil_training.finetune.features import features, fitted_head
+from textveil_training.finetune.features import features, fitted_head, joined, padded
 from textveil_training.finetune.finetuning_data import Task
-from textveil_training.finetune.inputs import joined, padded
 from textveil_training.finetune.measure import measured_classes, measured_scores, outputs
 from textveil_training.finetune.network import ENCODER, Description, Head, Network, read_model, write_model
 from textveil_training.finetune.settings import KIND, Settings

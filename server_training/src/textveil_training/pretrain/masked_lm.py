@@ -15,8 +15,8 @@ from textveil.bundle import atomic_bytes, atomic_output
 from torch import Tensor, nn
 from torch.nn import functional
 
+from textveil_training.engine.checkpoint import write_tensors
 from textveil_training.engine.encoders import encoder_folder, load_transformer
-from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
 
 WEIGHTS = "model.safetensors"

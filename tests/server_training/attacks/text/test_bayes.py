@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from attacked_texts import COUNT, IDENTITY, matrix, near, no_steps, texts
 from textveil_export.leakage import one_release, zipf
-from textveil_training.attacks.text.bayes import bayes
+from textveil_training.attacks.text.context_free import bayes
 from textveil_training.attacks.text.released import release
 from textveil_training.token_randomizer import TextChannel
 

@@ -13,7 +13,7 @@ from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabular
 from small_bundles import pieces
 from textveil_export.leakage import zipf
 from textveil_training.attacks.text import Settings, attack, masked_lm_reader
-from textveil_training.attacks.text.contextual import WordPrior
+from textveil_training.attacks.text.masked_lm_attacks import WordPrior
 from textveil_training.attacks.text.masked_lm_reader import Reader
 from textveil_training.attacks.text.released import release
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError

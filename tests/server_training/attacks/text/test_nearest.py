@@ -7,7 +7,7 @@ import numpy as np
 from attacked_texts import COUNT, IDENTITY, WORDS, near, no_steps, texts
 from defined_weights import squared_distances
 from textveil.text import Options
-from textveil_training.attacks.text.nearest import nearest, ranks
+from textveil_training.attacks.text.context_free import nearest, ranks
 from textveil_training.attacks.text.released import release
 from textveil_training.token_randomizer import TextChannel
 

@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from attacked_texts import COUNT, IDENTITY, WORDS, near, no_steps, texts
 from textveil.text import Options
-from textveil_training.attacks.text import priors
-from textveil_training.attacks.text.bayes import bayes
+from textveil_training.attacks.text import context_free
+from textveil_training.attacks.text.context_free import bayes, repeated
 from textveil_training.attacks.text.released import Released, release
-from textveil_training.attacks.text.repeated import repeated
 from textveil_training.token_randomizer import TextChannel
 
 
 def both(channel: TextChannel, released: Released) -> dict[str, np.ndarray]:
-    return priors.both(released.inputs, channel.unknown + 1)
+    return context_free.both(released.inputs, channel.unknown + 1)
 
 
 def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, Path]) -> None:
@@ -49,7 +48,7 @@ def test_posteriors_of_another_mechanism_are_noticed(folders: dict[str, Path], m
 def test_repeated_release_of_the_identity_and_of_chance(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from textveil_training.attacks.text import repeated as module
+    from textveil_training.attacks.text import context_free as module
 
     monkeypatch.setattr(module, "_CELLS", 50 * (COUNT + 1))  # tokens in several parts
     known = [(text.replace("zzz", WORDS[0]),) for (text,) in texts(60)]

@@ -12,7 +12,6 @@ if find_spec("textveil_export") is None:  # closed forms of leakage have their h
 
 from textveil_training.attacks.settings import ATTACKS, Settings
 from textveil_training.attacks.subject import Subject
-from textveil_training.attacks.text.record import run_and_record
-from textveil_training.attacks.text.run import attack
+from textveil_training.attacks.text.run import attack, run_and_record
 
 __all__ = ["ATTACKS", "Settings", "Subject", "attack", "run_and_record"]

@@ -1,6 +1,10 @@
-"""All attacks on the texts of a split, sanitized by one mechanism."""
+"""All attacks on the texts of a split, sanitized by one mechanism.
+
+The run record of the attacks on text: kind ``attack-text``, written after each attack.
+"""
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from decimal import Decimal
@@ -8,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from textveil.errors import OutputError
 from textveil.text import epsilon_text, summaries
 
 from textveil_training.attacks.rates import rates_of
 from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, Settings
 from textveil_training.attacks.subject import Subject
-from textveil_training.attacks.text import priors
-from textveil_training.attacks.text.bayes import bayes
-from textveil_training.attacks.text.nearest import nearest
+from textveil_training.attacks.text import context_free
+from textveil_training.attacks.text.context_free import bayes, nearest, repeated
 from textveil_training.attacks.text.released import Released, release
-from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.words import attack_words, read_vectors
+from textveil_training.engine.encoders import device_named
+from textveil_training.engine.loop import Position
+from textveil_training.engine.run import RunRecord
 from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report
 from textveil_training.token_randomizer import Doubles, Ids, TextChannel
@@ -164,7 +170,7 @@ def _by_token(
     result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
     result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
     save(result)
-    unigrams = priors.both(released.inputs, channel.unknown + 1)
+    unigrams = context_free.both(released.inputs, channel.unknown + 1)
     works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
         "nearest": lambda step: nearest(channel.bundle.metric, released, step),
         "bayes": lambda step: bayes(channel, released, seed=settings.seed, report=step),
@@ -204,8 +210,7 @@ def _with_model(
     report: Report,
 ) -> dict[str, Any]:
     """Runs mask-token inference and the contextual attack, which share the model's logits in the sanitized texts."""
-    from textveil_training.attacks.text.contextual import ContextualBayes
-    from textveil_training.attacks.text.mask import MaskInference
+    from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import device_named
 
     options: dict[str, Any] = {
@@ -243,3 +248,60 @@ def _chosen_tokens(released: Released, settings: Settings) -> Ids:
     if len(released) <= settings.tokens:
         return np.arange(len(released))
     return np.sort(np.random.default_rng([settings.seed, 2]).choice(len(released), settings.tokens, replace=False))
+
+
+KIND = "attack-text"
+
+
+def run_and_record(
+    subject: Subject,
+    examples: Sequence[Sequence[str]],
+    settings: Settings,
+    source: tuple[str, str | None],
+    report: Report,
+    *,
+    known: Sequence[str] = (),
+    prior: Sequence[str] = (),
+    output: Path | None = None,
+    device: str = "cpu",
+) -> dict[str, Any]:
+    """Attacks some texts and keeps a record, which is written after each attack.
+
+    Args:
+        subject: The mechanism.
+        examples: Texts of each example.
+        settings: The attacks and their settings.
+        source: Name of the format, and of the split or None.
+        report: Called with a stage, the steps done and the steps in all.
+        known: Raw texts that the attacker of words has.
+        prior: Public texts that it has too.
+        output: File of the record, or None to write none.
+        device: Device of the masked language model, ``cpu`` or a CUDA device.
+
+    Returns:
+        The record.
+
+    Raises:
+        OutputError: The record cannot be written, or there is a file already.
+        TextveilError: As ``attack``.
+
+    Privacy:
+        As ``attack``. No text is in a record.
+    """
+    if output is not None and output.exists():
+        raise OutputError("there is a file of that name already")
+    format_name, split = source
+    data = {"format": format_name, "splits": {split or "all": {"examples": len(examples), "sha256": digest(examples)}}}
+    for name, texts in (("known", known), ("prior", prior)):
+        if texts:
+            data[name] = {"texts": len(texts), "sha256": digest([texts])}
+    about = describe(settings, subject) | {"kind": KIND, "data": data}
+    record = RunRecord(output, about, device_named(device))
+    since = time.monotonic(), time.process_time()
+
+    def save(result: dict[str, Any]) -> None:
+        record.content["result"] = result
+        record.update(Position(wall_s=time.monotonic() - since[0], cpu_s=time.process_time() - since[1]))
+
+    record.finish(attack(subject, examples, settings, report, known=known, prior=prior, device=device, save=save))
+    return record.content

@@ -13,9 +13,9 @@ from torch import Tensor, inference_mode
 
 from textveil_training.attacks.vectors.attribute_inference import Settings, Vectors, infer, infer_from_label
 from textveil_training.attacks.vectors.scores import Bits, Floats
+from textveil_training.dpnr.accuracy import DRAWS, release_parameters, released
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.classification_data import Task
-from textveil_training.dpnr.measure import DRAWS, release_parameters, released
 from textveil_training.dpnr.networks import Model
 from textveil_training.label_randomizers import accuracy_channel, counts_channel
 

@@ -1,9 +1,9 @@
 """The attacks that name words, from the weakest to the strongest, by somebody who has raw texts like those attacked.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
-mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all, with weights
-that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate, in
-``Attacker.scores``.
+mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all,
+with weights that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate,
+in ``Attacker.scores``.
 """
 
 from collections.abc import Callable, Iterable, Sequence

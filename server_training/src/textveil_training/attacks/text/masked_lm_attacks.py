@@ -1,4 +1,13 @@
-"""The contextual Bayes attack: a masked language model's prior for a token, times the likelihood of its output.
+"""Mask-token inference: a masked language model guesses each original token from the sanitized tokens around it.
+
+Every token of the sanitized text is replaced by [MASK] in turn, and the model's likeliest piece is compared with the
+ORIGINAL token (Yue et al. 2021, section 5.3). ``top1`` is the share of matches among all tokens, changed or not, and
+the defense rate of the paper is ``1 - top1``, under the key ``defense``. A match needs the original to be one piece of
+the model's vocabulary: a word of several pieces counts as not matched. ``first_piece`` is lenient: it is enough to
+predict the first piece of the original. ``clean_top1`` and ``clean_first_piece`` are the same in the raw text, where
+nothing is protected.
+
+The contextual Bayes attack: a masked language model's prior for a token, times the likelihood of its output.
 
 For a token with output y in the sanitized context c the posterior is ``p(x | c) Pr[M(x) = y]``, normalized, and the
 guess is the likeliest x. The sanitized neighbors are the context; the token itself is [MASK]ed, because the mechanism
@@ -21,7 +30,7 @@ targeted rates are of an attacker who wants the words that are never kept, and g
 context (w = 1) and without (w = 0).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,10 +38,45 @@ import torch
 from torch import Tensor
 
 from textveil_training.attacks.rates import rates_of
-from textveil_training.attacks.text.masked_lm_reader import Reader
-from textveil_training.attacks.text.priors import TEXT, ZIPF
+from textveil_training.attacks.text.context_free import TEXT, ZIPF
+from textveil_training.attacks.text.masked_lm_reader import Pieces, Reader
 from textveil_training.attacks.text.released import Released
 from textveil_training.token_randomizer import Doubles, Ids, TextChannel
+
+
+class MaskInference:
+    """Collects the guesses for a sample of tokens.
+
+    Args:
+        reader: The masked language model.
+        released: Texts and their outputs.
+        sample: Indices of the attacked tokens.
+    """
+
+    def __init__(self, reader: Reader, released: Released, sample: Ids) -> None:
+        self._released, self._sample = released, sample
+        self._unknown = reader.tokenizer.ids["[UNK]"]
+        texts = {text: reader.originals(released.texts[text]) for text in set(released.text[sample].tolist())}
+        tokens = zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True)
+        self._originals: Sequence[Pieces] = [texts[text][position] for text, position in tokens]
+        self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
+
+    def take(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
+        """Keeps the likeliest pieces of some tokens, found in the raw texts (``clean``) or in the sanitized ones."""
+        self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
+
+    def result(self) -> dict[str, Any]:
+        """Returns the rates, as a record holds them."""
+        first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
+        single = np.array([len(pieces) == 1 for pieces in self._originals])
+        values = {}
+        for clean, name in ((False, ""), (True, "clean_")):
+            found = (self._guesses[clean] == first) & (first != self._unknown)
+            values |= {f"{name}top1": found & single, f"{name}first_piece": found}
+        values = {"defense": ~values["top1"]} | values
+        sample = self._sample
+        return rates_of(values, self._released.example[sample], self._released.sensitive[sample])
+
 
 #: Length of the longer list of guesses.
 LISTED = 10

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from textveil_training.dpnr.accuracy import measured, release_parameters, released
 from textveil_training.dpnr.classification_data import Split
-from textveil_training.dpnr.measure import measured, release_parameters, released
 from textveil_training.dpnr.networks import Model
 from tiny_training import clean_description, description
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from textveil_training.engine.loop import Position
-from textveil_training.engine.record import RunRecord
+from textveil_training.engine.run import RunRecord
 
 
 def test_a_record_has_null_for_what_is_no_number(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ import pytest
 import torch
 from scipy import stats
 from textveil.mechanisms.noise.vector import noise_for
-from textveil_training.dpnr.measure import release_parameters
-from textveil_training.dpnr.noise import bounded, noisy, sensitivity
-from textveil_training.dpnr.noise_levels import NoiseLevels
+from textveil_training.dpnr.accuracy import release_parameters
+from textveil_training.dpnr.training_noise import NoiseLevels, bounded, noisy, sensitivity
 from tiny_training import description
 
 MODES = ["l1", "l2", "box"]

@@ -1,4 +1,11 @@
-"""A corpus through a bundle, from the first check to the last file.
+"""The files of a corpus: found, named, and read to the end by the reader of their format before anything is drawn.
+
+The record of a sanitized corpus: what was promised, what came out, with which software, in what time.
+
+There is no text in it, and no hash of the input or of the denied words: such a hash tells who guesses a short file that
+the guess is right. What it has of the texts is what the output has too.
+
+A corpus through a bundle, from the first check to the last file.
 
 Files are rewritten as ``textveil sanitize`` rewrites tables. What a corpus has besides: the formats that data sets are
 published in, several copies, and a record of the release that training and measurement take over.
@@ -9,7 +16,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import groupby
@@ -22,11 +30,124 @@ from textveil.text import Options
 from textveil_cli.files import Counts, Drawer, Record, Source, Sources, record_path, sanitize_files, settings_of
 
 from textveil_training.corpus.layouts import Rewritten, rewritten
-from textveil_training.corpus.record import record_of
-from textveil_training.corpus.sources import RECORD, check, find_files
-from textveil_training.data import format_named
-from textveil_training.errors import DataOptionError
+from textveil_training.data import ReadOptions, files_of, format_named, load
+from textveil_training.data.corpus_release import FORMAT
+from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
+from textveil_training.file_hashes import sha256
 from textveil_training.progress import Report, no_report
+
+RECORD = "record.json"
+
+
+def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
+    """Finds the files to sanitize.
+
+    Args:
+        inputs: Files, or folders that hold files under the names their format is published under.
+        format_name: The format.
+
+    Raises:
+        UnreadableFile: An input is not a regular file that can be read.
+        MissingSplit: A folder holds no file of the format.
+        DataOptionError: There is no input, or two files have one name, or a name that the output needs.
+    """
+    found = [
+        path
+        for number, given in enumerate(inputs, 1)
+        for path in _files_of(given, format_name, f"input {number} of {len(inputs)}")
+    ]
+    names = [path.name.casefold() for path in found]
+    if not found:
+        raise DataOptionError("there is no input")
+    if len(set(names)) < len(names):
+        raise DataOptionError("two inputs have the same name, and the outputs would too")
+    if RECORD in names:
+        raise DataOptionError(f"an input is called like a file of the output folder ({RECORD})")
+    return found
+
+
+def check(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
+    """Reads a file to its end with the reader of its format.
+
+    Args:
+        path: The file.
+        format_name: Its format.
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
+        label_key: Key or column of the label, or None for rows without (``jsonl``, ``table``).
+
+    Raises:
+        DataError: The file cannot be read or is malformed; see the readers.
+    """
+    keyed = format_named(format_name).keyed
+    for options in [ReadOptions(key, label_key) for key in text_keys] if keyed else [None]:
+        for _ in load(format_name, path, None, options):
+            pass
+
+
+def _files_of(path: Path, format_name: str, name: str) -> Iterator[Path]:
+    try:
+        if format_named(format_name).files and path.is_dir():
+            found = files_of(format_name, path)
+            if not found:
+                raise MissingSplit(f"{name}: the folder holds no file of this format under its published name")
+            yield from found
+            return
+        regular = path.is_file()
+        with path.open("rb"):
+            reason = None if regular else "not a regular file"
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
+    if reason is not None:
+        raise UnreadableFile(f"{name} cannot be opened ({reason})")
+    yield path
+
+
+VERSION = 2
+_SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
+
+
+def record_of(
+    sanitizer: Sanitizer,
+    options: Options,
+    *,
+    counts: Mapping[str, Counts],
+    outputs: Mapping[str, tuple[Path, ...]],
+    copies: int,
+    **run: object,
+) -> dict[str, Any]:
+    """Returns the record of a finished run.
+
+    Args:
+        sanitizer: What drew.
+        options: Options of the draws.
+        counts: What was sanitized of each file, for one copy, by its name.
+        outputs: The files that came out, one for each copy, by name.
+        copies: Independent outputs of every text.
+        run: What else the record says of the run.
+    """
+    tokens, drawn = (copies * sum(getattr(one, name) for one in counts.values()) for name in ("tokens", "drawn"))
+    statement = sanitizer.terms(**options).statement(tokens, drawn)
+    return {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "bundle": {"identity": sanitizer.bundle.identity, "name": sanitizer.bundle.manifest.get("name")},
+        "copies": copies,
+        "charged": "every token of every copy",
+        "statement": statement.to_dict(),
+        "summary": statement.summary(),
+        "files": [
+            {"name": name, **_counted(of_file), "sha256": [sha256(path) for path in outputs[name]]}
+            for name, of_file in counts.items()
+        ],
+        "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
+        **run,
+    }
+
+
+def _counted(counts: Counts) -> dict[str, int]:
+    """What was sanitized of a file: bad rows there are none, since the first is an error."""
+    return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
+
 
 #: Bytes of texts that are worth a further process, which takes a second to begin.
 WORTH_A_WORKER = 1_000_000

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_training.data import Example
-from textveil_training.data.plain import read_text, read_wikitext
+from textveil_training.data.formats import read_text, read_wikitext
 from textveil_training.errors import DataError, EmptyData, InvalidUtf8
 
 Write = Callable[..., Path]

@@ -1,0 +1,259 @@
+"""Priors: what an attacker believes of a token before seeing its output, as distributions over the inputs.
+
+The public prior is the Zipf-Mandelbrot one that the statistics of a bundle use (``textveil_export.leakage.zipf``).
+
+The nearest-neighbor attack: guess the symbol nearest to the output. It needs the embedding rows alone.
+
+The guess for an output y is the symbol nearest to it, y itself; the list of ten is y and the nine symbols nearest to
+it. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word stays; Song and Raghunathan 2020 search neighbors.
+``<unk>`` is not a symbol: a word outside the vocabulary is never guessed.
+
+The Bayes attack: the best guess of a token from one output of it, without context.
+
+An attacker who knows the mechanism and a prior pi guesses, for an output y, ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By
+Bayes no guess from y alone is right more often. The top-1 accuracy in closed form is
+
+    sum_y max_x pi(x) Pr[M(x) = y],
+
+summed over every output, the coin of common words included. The statistics of a bundle call it
+``bayes_recovery_with_kept_words``. Anybody sees which words are one piece, so where the prior of the text has parts of
+words too, the sum runs over both kinds. To guess ``<unk>`` rightly is to learn that a word is outside the vocabulary,
+not which word it is.
+
+The repeated-release attack: several independent outputs of the same text, without context.
+
+After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized. The guess is
+the likeliest x, and its posterior is the probability that it is right; the mean of that is a Monte Carlo estimate of
+the Bayes accuracy from n outputs (for n = 1 the closed form of module ``bayes``). Independent noise averages away, so
+every further output costs its own epsilon. The first outputs serve the smaller n too.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Metric
+from textveil_export.leakage import guess, one_release, zipf
+
+from textveil_training.attacks.rates import clustered_interval, rates_of, rounded, wilson_interval
+from textveil_training.attacks.text.released import Released
+from textveil_training.token_randomizer import Doubles, Ids, TextChannel
+
+#: Names of the priors in records.
+ZIPF, TEXT = "zipf", "text"
+
+
+def of_text(tokens: Ids, inputs: int) -> Doubles:
+    """Returns the relative frequencies of the attacked tokens themselves, shape ``(inputs,)``.
+
+    No outsider knows as much: a word that the text lacks is never guessed. Words in one piece and parts of words are
+    counted together.
+    """
+    return np.bincount(tokens, minlength=inputs) / len(tokens)
+
+
+def both(tokens: Ids, inputs: int) -> dict[str, Doubles]:
+    """Returns both priors by name, the public one first."""
+    return {ZIPF: zipf(inputs), TEXT: of_text(tokens, inputs)}
+
+
+#: Length of the longer list of guesses.
+LISTED = 10
+
+
+def ranks(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
+    """Counts the symbols that are nearer to each output than its input is; of equally near ones, smaller ids count.
+
+    Args:
+        metric: Distances of the bundle.
+        inputs: Input ids, shape ``(n,)``.
+        outputs: Output ids, shape ``(n,)``.
+        report: Called with outputs done and outputs in all.
+
+    Returns:
+        Ranks from 0, shape ``(n,)``; the number of symbols for ``<unk>``.
+    """
+    symbols = len(metric.rows) - 1
+    unique, row_of = np.unique(outputs, return_inverse=True)
+    found = np.full(len(inputs), symbols)
+    order = np.argsort(row_of, kind="stable")
+    bounds = np.searchsorted(row_of[order], np.arange(len(unique) + 1))
+    done = 0
+    for part, squared in metric.squared_to_all(unique):
+        squared = squared[:, :-1]
+        for row in range(len(part)):
+            tokens = order[bounds[done + row] : bounds[done + row + 1]]
+            known, back = np.unique(inputs[tokens], return_inverse=True)
+            nearer = [_rank(squared[row], x) if x < symbols else symbols for x in known.tolist()]
+            found[tokens] = np.array(nearer)[back]
+        done += len(part)
+        report(done, len(unique))
+    return found
+
+
+def _rank(distances: Ids, x: int) -> int:
+    own = distances[x]
+    return int(np.count_nonzero(distances < own) + np.count_nonzero(distances[:x] == own))
+
+
+def nearest(metric: Metric, released: Released, report: Callable[[int, int], None]) -> dict[str, Any]:
+    """Measures how often the input is the output's nearest symbol, and among its ten nearest, over all tokens."""
+    rank = ranks(metric, released.inputs, released.outputs, report)
+    return rates_of({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
+
+
+#: Tokens drawn from the prior to check the closed form.
+DRAWS = 20_000
+
+
+def bayes(
+    channel: TextChannel, released: Released, *, seed: int, report: Callable[[int, int], None], draws: int = DRAWS
+) -> dict[str, Any]:
+    """Measures the attack under the Zipf prior and under the text's own frequencies.
+
+    Args:
+        channel: The mechanism.
+        released: Texts and their outputs.
+        seed: Seed of the words drawn from the prior. Their outputs are drawn with the operating system's entropy.
+        report: Called with outputs done and outputs in all.
+        draws: Number of words drawn from the prior to check the closed form.
+
+    Returns:
+        Under the Zipf prior: ``closed_form``, ``simulated`` with its 95 % ``interval`` (Wilson), and ``on_text``.
+        ``text_prior`` holds closed form and accuracy on the text for an attacker who knows the text's frequencies.
+    """
+
+    def step(stage: str, done: int, total: int) -> None:
+        report(done, total)
+
+    inputs = channel.unknown + 1
+    tokens, whole = released.inputs, released.whole
+    public, of_text = both(tokens, inputs).values()
+    in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
+    guessed = one_release(channel.distribution(), {ZIPF: public, TEXT: in_one}, step)
+    in_parts = guessed
+    text_sum = guessed[TEXT].rate
+    if not whole.all():
+        others = {ZIPF: public, TEXT: of_text - in_one}
+        in_parts = one_release(channel.distribution(whole=False), others, step)
+        text_sum += in_parts[TEXT].rate
+    drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
+    outputs = channel.draw_ids(drawn, np.ones(draws, bool))
+    hits = int((guessed[ZIPF].inputs[outputs] == drawn).sum())
+
+    def on_text(name: str) -> dict[str, Any]:
+        guess = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
+        return rates_of({"top1": guess == tokens}, released.example, released.sensitive)
+
+    return {
+        "prior": ZIPF,
+        "without_release": rounded(public.max()),
+        "closed_form": rounded(guessed[ZIPF].rate),
+        "simulated": rounded(hits / draws),
+        "interval": wilson_interval(hits, draws),
+        "draws": draws,
+        "on_text": on_text(ZIPF),
+        "text_prior": {
+            "without_release": rounded(of_text.max()),
+            "closed_form": rounded(text_sum),
+            "on_text": on_text(TEXT),
+        },
+    }
+
+
+Singles = NDArray[np.float32]
+
+RELEASES = (1, 2, 5, 10, 20)
+#: Number of log likelihoods held at a time: 256 MB.
+_CELLS = 1 << 26
+#: Tokens whose posteriors are computed at a time.
+_ROWS = 64
+
+
+def repeated(
+    channel: TextChannel,
+    released: Released,
+    sample: Ids,
+    unigrams: Mapping[str, Doubles],
+    report: Callable[[int, int], None],
+    releases: tuple[int, ...] = RELEASES,
+) -> dict[str, Any]:
+    """Measures how often tokens are guessed from several outputs.
+
+    Args:
+        channel: The mechanism.
+        released: Texts whose tokens are released anew.
+        sample: Indices of the attacked tokens.
+        unigrams: Priors by name, shape ``(inputs,)`` each.
+        report: Called with steps done and steps in all.
+        releases: Numbers of outputs, ascending.
+
+    Returns:
+        By number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
+        ``largest_posterior``, and ``sensitive``, the same of words that are never kept. All are under the Zipf prior;
+        ``text_prior`` has them under the text's own frequencies.
+
+    Privacy:
+        Releases every token of the sample as often as the largest number of outputs says.
+    """
+    size = max(1, _CELLS // (channel.unknown + 1))
+    chunks = [sample[start : start + size] for start in range(0, len(sample), size)]
+    found: dict[tuple[int, str], list[tuple[Ids, Doubles]]] = {}
+    for number, chunk in enumerate(chunks):
+        for stage, (count, logs) in enumerate(_log_likelihoods(channel, released, chunk, releases), 1):
+            for name, prior in unigrams.items():
+                found.setdefault((count, name), []).append(_guesses(logs, prior))
+            report(number * len(releases) + stage, len(chunks) * len(releases))
+    result: dict[str, Any] = {}
+    for count in releases:
+        zipf, of_text = (_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
+        result[str(count)] = zipf | {"text_prior": of_text}
+    return result
+
+
+def _rates(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) -> dict[str, Any]:
+    guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    hits, clusters, sensitive = guesses == released.inputs[sample], released.example[sample], released.sensitive[sample]
+    found = rates_of({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
+    if "sensitive" in found:
+        found["sensitive"]["interval"] = clustered_interval(hits[sensitive], clusters[sensitive])
+    return found | {"interval": clustered_interval(hits, clusters)}
+
+
+def _guesses(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
+    """Returns the likeliest input of every token and its posterior, from log likelihoods ``(tokens, inputs)``."""
+    parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
+    guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return guesses, largest
+
+
+def _log_likelihoods(
+    channel: TextChannel, released: Released, sample: Ids, releases: tuple[int, ...]
+) -> Iterator[tuple[int, Singles]]:
+    """Yields each number of outputs and the log likelihoods of all inputs for every token, updated in place."""
+    inputs, whole = released.inputs[sample], released.whole[sample]
+    logs = np.zeros((len(sample), channel.unknown + 1), np.float32)
+    before = 0
+    for count in releases:
+        drawn = np.stack([channel.draw_ids(inputs, whole) for _ in range(count - before)], axis=1)
+        before = count
+        for in_one in (True, False):
+            _add(logs, channel, drawn, np.flatnonzero(whole == in_one), whole=in_one)
+        yield count, logs
+
+
+def _add(logs: Singles, channel: TextChannel, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
+    """Adds the logarithms of the likelihoods of some tokens' outputs, in place."""
+    outputs, row_of = np.unique(drawn[tokens], return_inverse=True)
+    owners = np.repeat(tokens, drawn.shape[1])
+    order = np.argsort(row_of.ravel(), kind="stable")
+    starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
+    done = 0
+    for part, likelihoods in channel.distribution(whole=whole).column_blocks(outputs):
+        with np.errstate(divide="ignore"):
+            block = np.log(likelihoods, out=likelihoods).astype(np.float32)
+        for row in range(len(part)):
+            for owner in owners[order[starts[done + row] : starts[done + row + 1]]]:
+                logs[owner] += block[row]
+        done += len(part)
