@@ -22,7 +22,8 @@ A table has up to three sections. Its keys are the names of before, also after a
 Pyright's language server resolves identifiers, from one snapshot of the tree, and this script changes the text at the
 places that it reports. Formatting stays as it is: run `ruff format` and `ruff check --select I --fix` afterwards, since
 names change in length. Texts follow: dotted names and paths of files anywhere, and names in backquotes if every
-definition of that name in the repository gets the same new name. Strings of `setattr(module, "name")` follow too.
+definition of that name in the repository gets the same new name and no string is equal to it. Strings of
+`setattr(module, "name")` follow too.
 
 Nothing is written if the table is ambiguous: a name that is not found, that has a new name already taken in its scope,
 or two new names for one place. Uses that cannot be resolved (attributes of untyped objects, strings) are printed with
@@ -633,7 +634,7 @@ def _colon(tree: Tree, scope: str, moves: dict[str, str]) -> str | None:
 
 
 def _defined_names(tree: Tree) -> set[str]:
-    """Return every name that some Python file defines after renaming: functions, classes, attributes, variables."""
+    """Return every name that a Python file still defines after renaming, and every string, which may be a key."""
     defined: set[str] = set()
     for _, text in tree.python():
         for node in ast.walk(ast.parse(text)):
@@ -645,6 +646,8 @@ def _defined_names(tree: Tree) -> set[str]:
                 defined.add(node.attr)
             elif isinstance(node, ast.arg):
                 defined.add(node.arg)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                defined.add(node.value)  # a key of JSON, an option, the name of a format
     return defined
 
 

@@ -14,7 +14,7 @@ from textveil.mechanisms.baselines.santext import SanText
 from textveil.text import Options
 from textveil_export.text.write import write_bundle
 from textveil_training.errors import StaircaseUnsupported
-from textveil_training.token_randomizer import TextChannel
+from textveil_training.token_randomizer import TokenRandomizer
 
 COUNT = 40
 LAWS: list[dict[str, Any]] = [
@@ -49,11 +49,11 @@ def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: 
     if "level" in options:
         epsilon = (("2", "6") if kind == "outlier" else ("6", "22"))[options["level"]]
         options = {"mechanism": options["mechanism"], "epsilon": epsilon}
-    channel = TextChannel(folders[kind], **options)
+    channel = TokenRandomizer(folders[kind], **options)
     for whole in (True, False):
         truth = matrix(channel, whole=whole)
-        blocks = channel.distribution(whole=whole).column_blocks(
-            np.arange(channel.unknown), size=7
+        blocks = channel.get_distribution(whole=whole).column_blocks(
+            np.arange(channel.unknown_id), size=7
         )  # the last is short
         found = np.concatenate([block for _, block in blocks]).T
         assert found.shape == truth.shape
@@ -66,64 +66,64 @@ def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: 
 def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) -> None:
     wanted = np.array([5, 1, 5, 39, 0])
     for options in (Options(), Options(mechanism="krr", epsilon="3")):
-        channel = TextChannel(folders["words"], **options)
-        distribution = channel.distribution()
-        everything = distribution.columns(np.arange(channel.unknown))
+        channel = TokenRandomizer(folders["words"], **options)
+        distribution = channel.get_distribution()
+        everything = distribution.columns(np.arange(channel.unknown_id))
         assert (distribution.columns(wanted) == everything[wanted]).all()
-        assert distribution.columns(wanted[:0]).shape == (0, channel.unknown + 1)
+        assert distribution.columns(wanted[:0]).shape == (0, channel.unknown_id + 1)
 
 
 @pytest.mark.parametrize("end", [1, 2, 3000, 6001])
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
-    channel = TextChannel(folders["words"], mechanism="santext", epsilon="6")
+    channel = TokenRandomizer(folders["words"], mechanism="santext", epsilon="6")
     mechanism = channel.plan.mechanism.law  # type: ignore[attr-defined]
     assert isinstance(mechanism, SanText)
     mechanism = replace(mechanism, weights=mechanism.weights[:end])
-    inputs, outputs = np.meshgrid(np.arange(channel.unknown + 1), np.arange(channel.unknown), indexing="ij")
+    inputs, outputs = np.meshgrid(np.arange(channel.unknown_id + 1), np.arange(channel.unknown_id), indexing="ij")
     truth = mechanism.base * mechanism.weights_of(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
-    assert (truth == mechanism.channel.weights_to(np.arange(channel.unknown)).T).all()
+    assert (truth == mechanism.channel.weights_to(np.arange(channel.unknown_id)).T).all()
     assert (mechanism.channel.totals == truth.sum(axis=1)).all()
 
 
 def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: a coin that keeps too often, and one that keeps parts of words."""
-    right = TextChannel(folders["pieces"], mechanism="santext+", replacement_probability="0.3")
-    wrong = TextChannel(folders["pieces"], mechanism="santext+", replacement_probability="0.31")
-    outputs = np.arange(right.unknown)
-    for other in (wrong.distribution(), right.distribution(whole=False)):
-        assert not np.allclose(right.distribution().columns(outputs), other.columns(outputs), rtol=1e-3)
+    right = TokenRandomizer(folders["pieces"], mechanism="santext+", replacement_probability="0.3")
+    wrong = TokenRandomizer(folders["pieces"], mechanism="santext+", replacement_probability="0.31")
+    outputs = np.arange(right.unknown_id)
+    for other in (wrong.get_distribution(), right.get_distribution(whole=False)):
+        assert not np.allclose(right.get_distribution().columns(outputs), other.columns(outputs), rtol=1e-3)
 
 
 def test_without_weights_there_are_no_likelihoods(folders: dict[str, Path]) -> None:
     with pytest.raises(OptionError, match="no table of weights"):
-        TextChannel(folders["words"], mechanism="fbdd", epsilon="10").distribution()
+        TokenRandomizer(folders["words"], mechanism="fbdd", epsilon="10").get_distribution()
 
 
 def test_tokens_and_draws_stand_side_by_side(folders: dict[str, Path]) -> None:
     words = spellings(COUNT)
-    channel = TextChannel(folders["words"], mechanism="krr", epsilon="30")  # keeps practically always
-    texts = [channel.read(text) for text in (f"{words[0].title()}, {words[7]}!", "", f"zzz {words[3]}n't 7 a@b.c")]
+    channel = TokenRandomizer(folders["words"], mechanism="krr", epsilon="30")  # keeps practically always
+    texts = [channel.tokenize(text) for text in (f"{words[0].title()}, {words[7]}!", "", f"zzz {words[3]}n't 7 a@b.c")]
     assert [len(text.inputs) for text in texts] == [2, 0, 5]
-    assert texts[0].spelled == (words[0], words[7])
+    assert texts[0].spellings == (words[0], words[7])
     assert [text.gaps for text in texts] == [("", ", ", "!"), ("",), ("", " ", "", " ", " ", "")]
-    unknown = channel.unknown
+    unknown = channel.unknown_id
     assert (texts[2].inputs == unknown).tolist() == [True, False, True, True, True]
-    drawn = channel.draw(texts)
+    drawn = channel.randomize_texts(texts)
     assert [part.shape for part in drawn] == [text.inputs.shape for text in texts]
     assert (drawn[0] == texts[0].inputs).all()
     assert (np.concatenate(drawn) < unknown).all()
-    assert channel.draw([]) == []
+    assert channel.randomize_texts([]) == []
 
 
 def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
     """The tables of the repository are taken where no bundle is named; one of the staircase alone is an error."""
-    channel = TextChannel()
+    channel = TokenRandomizer()
     assert channel.plan.terms.mechanism == channel.bundle.default_mechanism == "santext+"
     alone = small_staircase(tmp_path / "alone")
     staircase = Options(mechanism="staircase")
     for bundle, options in ((None, staircase), (alone, Options()), (alone, staircase)):
         with pytest.raises(StaircaseUnsupported, match="does not know the staircase"):
-            TextChannel(bundle, **options)
+            TokenRandomizer(bundle, **options)
     with pytest.raises(UnknownMechanism):
-        TextChannel(alone, mechanism="santext")
+        TokenRandomizer(alone, mechanism="santext")

@@ -25,7 +25,7 @@ class FileLocation:
         return self.file_name if self.line is None else f"{self.file_name}, line {self.line}"
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Replaces every character that could break a line or control a terminal by U+FFFD."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
@@ -209,13 +209,13 @@ class EmptyClass(TrainingError):
     code = "class-empty"
 
 
-class ClassError(TrainingError):
+class InvalidClasses(TrainingError):
     """Labels do not make a task: one class, too many, one with too few texts, or one that the test part alone has."""
 
     code = "classes"
 
 
-class InvalidChannel(TrainingError):
+class InvalidRandomizer(TrainingError):
     """A prior, a confusion matrix, an epsilon or a delta that no channel on classes can be made from."""
 
     code = "channel"

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 
-def sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Returns the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from textveil_training.errors import InvalidChannel
+from textveil_training.errors import InvalidRandomizer
 
 Floats = NDArray[np.float64]
 
 
-def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
+def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
     """Solves the program of ``accuracy``. The solution is private up to the solver's tolerance.
 
     Two-sided bounds by ``lo`` are ``2 n^2`` rows in place of ``n^3`` for all pairs of inputs, for the same optimum.
@@ -37,7 +37,7 @@ def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
     Raises:
         InvalidChannel: The matrix is not a confusion matrix, or the solver finds no solution.
     """
-    gains = joint(confusion)
+    gains = compute_joint_shares(confusion)
     n = len(gains)
     ratio = exp(-epsilon)
     cells = n * n
@@ -57,52 +57,52 @@ def accuracy_channel(confusion: ArrayLike, epsilon: float) -> Floats:
         method="highs",
     )
     if not solved.success:
-        raise InvalidChannel("the program of a channel has no solution")
+        raise InvalidRandomizer("the program of a channel has no solution")
     return np.clip(solved.x[:cells].reshape(n, n), 0, None)
 
 
-def counts_channel(classes: int, epsilon: float) -> Floats:
+def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
     """Returns k-ary randomized response as a matrix ``Q(o|i)``, shape ``(classes, classes)``.
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number.
     """
-    ratio = exp(-checked(epsilon))
+    ratio = exp(-check_epsilon(epsilon))
     return (ratio + (1 - ratio) * np.eye(classes)) / (1 + (classes - 1) * ratio)
 
 
-def recalls(confusion: ArrayLike, channel: ArrayLike) -> Floats:
+def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
     """Computes how often a text of each class is released as its class: an exact expectation over the draw.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
-        channel: ``Pr[y|x]``, shape ``(n, n)``.
+        randomizer: ``Pr[y|x]``, shape ``(n, n)``.
 
     Returns:
         Shape ``(n,)``; NaN for a class without texts.
     """
     counts = np.asarray(confusion, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        return np.diagonal(counts @ np.asarray(channel)) / counts.sum(axis=1)
+        return np.diagonal(counts @ np.asarray(randomizer)) / counts.sum(axis=1)
 
 
-def label_probabilities(confusion: ArrayLike, channel: ArrayLike) -> Floats:
+def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
     """Computes ``P(label | index)`` from a calibration split, one text of each class and decision added.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
-        channel: ``Pr[y|x]``, shape ``(n, n)``.
+        randomizer: ``Pr[y|x]``, shape ``(n, n)``.
 
     Returns:
         Shape ``(indices, labels)``; rows sum to 1. An index that is never released has the prior.
     """
     counts = np.asarray(confusion, dtype=np.float64) + 1 / len(np.asarray(confusion))
-    shares = (counts @ np.asarray(channel)).T
-    shares[shares.sum(axis=1) == 0] = counts.sum(axis=1)
-    return shares / shares.sum(axis=1, keepdims=True)
+    joint = (counts @ np.asarray(randomizer)).T
+    joint[joint.sum(axis=1) == 0] = counts.sum(axis=1)
+    return joint / joint.sum(axis=1, keepdims=True)
 
 
-def joint(confusion: ArrayLike) -> Floats:
+def compute_joint_shares(confusion: ArrayLike) -> Floats:
     """Computes ``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, summing to 1.
 
     Raises:
@@ -110,11 +110,11 @@ def joint(confusion: ArrayLike) -> Floats:
     """
     counts = np.asarray(confusion, dtype=np.float64)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise InvalidChannel("a confusion matrix has a row and a column for each class")
-    return shares_of(counts).T
+        raise InvalidRandomizer("a confusion matrix has a row and a column for each class")
+    return normalize_counts(counts).T
 
 
-def shares_of(counts: Floats) -> Floats:
+def normalize_counts(counts: Floats) -> Floats:
     """Returns counts as shares that sum to 1.
 
     Raises:
@@ -122,16 +122,16 @@ def shares_of(counts: Floats) -> Floats:
     """
     total = counts.sum()
     if not (np.isfinite(counts).all() and (counts >= 0).all() and total > 0):
-        raise InvalidChannel("counts of classes are finite, not negative, and not all zero")
+        raise InvalidRandomizer("counts of classes are finite, not negative, and not all zero")
     return counts / total
 
 
-def checked(epsilon: float, delta: float = 0.0) -> float:
+def check_epsilon(epsilon: float, delta: float = 0.0) -> float:
     """Returns an epsilon that a channel can have.
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number, or delta is not from 0 to 1.
     """
     if not 0 <= epsilon <= inf or not (isfinite(delta) and 0 <= delta <= 1):
-        raise InvalidChannel("epsilon is a number of at least 0, delta one from 0 to 1")
+        raise InvalidRandomizer("epsilon is a number of at least 0, delta one from 0 to 1")
     return epsilon

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-Report = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Called with a stage, the steps done and the steps in all."""
 
 
-def no_report(stage: str, done: int, total: int) -> None:
+def ignore_progress(stage: str, done: int, total: int) -> None:
     """Reports nothing."""

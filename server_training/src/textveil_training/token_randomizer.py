@@ -23,7 +23,7 @@ Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+class TokenizedText:
     """The tokens of one text, as the mechanism sees them.
 
     Attributes:
@@ -34,12 +34,12 @@ class Tokens:
     """
 
     inputs: Ids = field(repr=False)
-    whole: NDArray[np.bool_] = field(repr=False)
-    spelled: tuple[str, ...] = field(repr=False)
+    whole_words: NDArray[np.bool_] = field(repr=False)
+    spellings: tuple[str, ...] = field(repr=False)
     gaps: tuple[str, ...] = field(repr=False)
 
 
-class TextChannel:
+class TokenRandomizer:
     """One mechanism of a bundle, applied token by token.
 
     Args:
@@ -68,20 +68,20 @@ class TextChannel:
         self.plan = make_plan(self.bundle, **options)
 
     @property
-    def pieces(self) -> bool:
+    def has_wordpieces(self) -> bool:
         """Whether tokens are WordPieces, written ``##`` inside a word."""
         return self.bundle.tokens == "wordpiece"
 
     @property
-    def unknown(self) -> int:
+    def unknown_id(self) -> int:
         """Input id of ``<unk>``, which is never an output; also the number of symbols."""
         return self.bundle.symbols
 
-    def read(self, text: str) -> Tokens:
+    def tokenize(self, text: str) -> TokenizedText:
         """Splits a text into tokens and gaps."""
         inputs: list[int] = []
         whole: list[bool] = []
-        spelled: list[str] = []
+        spellings: list[str] = []
         gaps = [""]
         rule, bare = self.plan.rule, self.plan.terms.sanitize_punctuation
         for segment in segments(text):
@@ -91,16 +91,19 @@ class TextChannel:
                 tokens = [token for _, token in rule.tokens(segment, starts_sentence=False)]
             if not tokens:
                 gaps[-1] += segment
-            found = [self.plan.symbol(token) for token in tokens]
-            gaps += [""] * len(found)
-            inputs += found
+            ids = [self.plan.symbol(token) for token in tokens]
+            gaps += [""] * len(ids)
+            inputs += ids
             whole += [token.whole for token in tokens]
-            spelled += [segment.lower()] if len(found) == 1 else [self.spell(symbol) for symbol in found]
-        return Tokens(
-            inputs=np.array(inputs, np.int64), whole=np.array(whole, bool), spelled=tuple(spelled), gaps=tuple(gaps)
+            spellings += [segment.lower()] if len(ids) == 1 else [self.spell_token(symbol) for symbol in ids]
+        return TokenizedText(
+            inputs=np.array(inputs, np.int64),
+            whole_words=np.array(whole, bool),
+            spellings=tuple(spellings),
+            gaps=tuple(gaps),
         )
 
-    def draw(self, texts: Sequence[Tokens]) -> list[Ids]:
+    def randomize_texts(self, texts: Sequence[TokenizedText]) -> list[Ids]:
         """Draws fresh output ids for some texts, with the distribution of ``Sanitizer.sanitize``.
 
         Privacy:
@@ -109,10 +112,10 @@ class TextChannel:
         if not texts:
             return []
         inputs = np.concatenate([text.inputs for text in texts])
-        outputs = self.draw_ids(inputs, np.concatenate([text.whole for text in texts]))
+        outputs = self.randomize_ids(inputs, np.concatenate([text.whole_words for text in texts]))
         return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
 
-    def draw_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
+    def randomize_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
         """Draws fresh output ids for some tokens, in order.
 
         Args:
@@ -125,28 +128,28 @@ class TextChannel:
         return self.plan.mechanism.draw(inputs, Alone(np.zeros(len(inputs), bool), whole), random_uint64)
 
     @property
-    def weighted(self) -> bool:
+    def has_distribution(self) -> bool:
         """Whether the distribution is known, and not from draws only (``fbdd``)."""
         return self.plan.terms.mechanism != "fbdd"
 
     @cached_property
-    def keepable(self) -> NDArray[np.bool_]:
+    def keepable_ids(self) -> NDArray[np.bool_]:
         """Which inputs a coin may keep (``santext+``), ``<unk>`` last, shape ``(symbols + 1,)``."""
-        kept = getattr(self.distribution(), "keepable", None) if self.weighted else None
-        return np.zeros(self.unknown + 1, bool) if kept is None else kept
+        kept = getattr(self.get_distribution(), "keepable", None) if self.has_distribution else None
+        return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
 
     @property
-    def release(self) -> dict[str, Any]:
+    def release_terms(self) -> dict[str, Any]:
         """What a record says of the mechanism and its promise, as plain values."""
         terms = self.plan.terms
         names = ("mechanism", "level", "case", "sanitize_punctuation", "bundle")
         return {**{name: getattr(terms, name) for name in names}, **asdict(terms.promise)}  # type: ignore[call-overload]
 
-    def spell(self, token: int) -> str:
+    def spell_token(self, token: int) -> str:
         """Returns the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
-        return "<unk>" if token == self.unknown else self.bundle.vocabulary[token]
+        return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
 
-    def distribution(self, *, whole: bool = True) -> Channel:
+    def get_distribution(self, *, whole: bool = True) -> Channel:
         """Returns ``Pr[M(x) = y]``.
 
         Args:

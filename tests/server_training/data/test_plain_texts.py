@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import Example
+from textveil_training.data import LabeledExample
 from textveil_training.data.formats import read_text, read_wikitext
 from textveil_training.errors import DataError, EmptyData, InvalidUtf8
 
@@ -22,7 +22,7 @@ WIKITEXT = " \n = Homarus gammarus = \n \n The lobster = blue . \n \n = = Life =
 def test_text_reads_what_is_written(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     path = tmp_path_factory.mktemp("text") / "rows.txt"
     path.write_bytes("\n \n".join(texts).encode())
-    assert list(read_text(path)) == [Example(texts=(text,)) for text in texts]
+    assert list(read_text(path)) == [LabeledExample(texts=(text,)) for text in texts]
 
 
 @pytest.mark.parametrize("read", [read_text, read_wikitext])

@@ -11,12 +11,18 @@ from textveil.vector import IndexEncoder, pair_buckets, words_of
 from textveil_cli.collector import IndexServer
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.encoder import teacher
-from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, learn_codebook, texts_once
-from textveil_training.encoder.codebook_bundle import label_figures
-from textveil_training.encoder.k_means import k_means, unit
-from textveil_training.encoder.word_embeddings import PublicWords, WordRows, rare_rows, taught_rows, word_ids
-from textveil_training.errors import ClassError
-from textveil_training.label_randomizers import counts_channel
+from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, deduplicate_texts, learn_codebook
+from textveil_training.encoder.codebook_bundle import compute_label_figures
+from textveil_training.encoder.k_means import find_centers, normalize_vectors
+from textveil_training.encoder.word_embeddings import (
+    PublicWords,
+    WordEmbeddings,
+    find_word_ids,
+    fit_to_teacher,
+    weight_by_rarity,
+)
+from textveil_training.errors import InvalidClasses
+from textveil_training.label_randomizers import make_counts_randomizer
 from tiny_training import write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -45,8 +51,8 @@ def public() -> PublicWords:
 
 
 def learned(found: list[str]) -> Codebook:
-    ids = word_ids(texts_once(found, 8), public(), 1000)
-    return learn_codebook(rare_rows(ids, public(), 3).vectors(ids), 8, 0, lambda *_: None)
+    ids = find_word_ids(deduplicate_texts(found, 8), public(), 1000)
+    return learn_codebook(weight_by_rarity(ids, public(), 3).embed_texts(ids), 8, 0, lambda *_: None)
 
 
 def test_no_code_is_of_a_few_texts() -> None:
@@ -55,7 +61,7 @@ def test_no_code_is_of_a_few_texts() -> None:
     assert 4 <= len(book.sizes) <= 8
     assert sum(book.sizes) == 1105
     words = public().words
-    rows = rare_rows(word_ids(texts_once(texts(), 8), public(), 1000), public(), 3).words
+    rows = weight_by_rarity(find_word_ids(deduplicate_texts(texts(), 8), public(), 1000), public(), 3).words
     codes = []
     for topic in TOPICS:
         vector = rows[words_of(topic, words)].mean(axis=0)
@@ -67,15 +73,15 @@ def test_no_code_is_of_a_few_texts() -> None:
 
 
 def test_copies_are_one_text() -> None:
-    with pytest.raises(ClassError, match="8 codes are learned from 1000 different texts: there are 905"):
-        texts_once(texts(900) * 3, 8)
-    with pytest.raises(ClassError, match="60 codes are learned from 1200 different texts: there are 1105"):
-        texts_once(texts(), 60)
+    with pytest.raises(InvalidClasses, match="8 codes are learned from 1000 different texts: there are 905"):
+        deduplicate_texts(texts(900) * 3, 8)
+    with pytest.raises(InvalidClasses, match="60 codes are learned from 1200 different texts: there are 1105"):
+        deduplicate_texts(texts(), 60)
     for codes in (7, 257):
-        with pytest.raises(ClassError, match="from 8 to 256"):
-            texts_once(texts(), codes)
+        with pytest.raises(InvalidClasses, match="from 8 to 256"):
+            deduplicate_texts(texts(), codes)
     unknown = [f"zzz{'y' * n}" for n in range(1000)]
-    with pytest.raises(ClassError, match="too much alike"):
+    with pytest.raises(InvalidClasses, match="too much alike"):
         learned(unknown)
 
 
@@ -86,15 +92,15 @@ def test_learning_repeats() -> None:
 
 def test_k_means_finds_what_is_apart() -> None:
     true = np.repeat(np.arange(4), 30)
-    directions = unit(np.eye(4)[true] + np.random.default_rng(0).normal(scale=0.05, size=(120, 4)))
-    codes = (directions @ k_means(directions, 4, 0).T).argmax(axis=1)
+    directions = normalize_vectors(np.eye(4)[true] + np.random.default_rng(0).normal(scale=0.05, size=(120, 4)))
+    codes = (directions @ find_centers(directions, 4, 0).T).argmax(axis=1)
     assert len(set(zip(true.tolist(), codes.tolist(), strict=True))) == 4
 
 
 def test_a_text_is_the_mean_of_its_words_and_of_its_pairs() -> None:
     generator = np.random.default_rng(0)
-    rows = WordRows(generator.normal(size=(6, 3)), generator.normal(size=(4, 3)))
-    found = rows.vectors([np.array([1, 1, 5]), np.array([2]), np.zeros(0, np.int64)])
+    rows = WordEmbeddings(generator.normal(size=(6, 3)), generator.normal(size=(4, 3)))
+    found = rows.embed_texts([np.array([1, 1, 5]), np.array([2]), np.zeros(0, np.int64)])
     pairs = pair_buckets(np.array([1, 1, 5]), 4)
     assert found[0] == pytest.approx((2 * rows.words[1] + rows.words[5]) / 3 + rows.pairs[pairs].mean(axis=0))
     assert (found[1] == rows.words[2]).all()
@@ -106,11 +112,11 @@ def test_taught_rows_come_near_to_the_teacher() -> None:
     chance = np.random.default_rng(0)
     found = [" ".join(one) for one in ((*("goal match", "match goal")[n % 2].split(), "team") for n in range(300))]
     known = public()
-    ids = word_ids([*found, "goal match bank"], known, 1000)
+    ids = find_word_ids([*found, "goal match bank"], known, 1000)
     side = np.array([*(1 - 2 * (np.arange(300) % 2)), 1.0])
     vectors = (side[:, None] * np.ones(40) + 0.1 * chance.normal(size=(301, 40))).astype(np.float32)
-    rows = taught_rows(ids, vectors, known, 3, 64)
-    told = rows.vectors(ids[:300])
+    rows = fit_to_teacher(ids, vectors, known, 3, 64)
+    told = rows.embed_texts(ids[:300])
     apart = told[::2].mean(axis=0) - told[1::2].mean(axis=0)
     assert (np.sign((told - told.mean(axis=0)) @ apart) == side[:300]).all()
     # A pair of one text has no row, and a word's row is its public one under one map.
@@ -122,22 +128,22 @@ def test_taught_rows_come_near_to_the_teacher() -> None:
 
 
 def test_a_teacher_is_asked_about_so_many_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert teacher.asked(7).tolist() == list(range(7))
-    assert len(set(teacher.asked(100_000).tolist())) == teacher.MAX_TEXTS
+    assert teacher.choose_teacher_texts(7).tolist() == list(range(7))
+    assert len(set(teacher.choose_teacher_texts(100_000).tolist())) == teacher.MAX_TEACHER_TEXTS
     monkeypatch.setattr(teacher, "find_spec", lambda name: None)
-    assert teacher.default_teacher() == "none"
+    assert teacher.choose_default_teacher() == "none"
 
 
 def test_figures_by_hand() -> None:
     train, test = np.array([[9.0, 1, 0], [0, 2, 8]]), np.array([[3.0, 1, 1], [0, 2, 3]])
-    level = integer_channel("counts", counts_channel(3, drawn_epsilon("1")), "1")
-    measured = label_figures(("a", "b"), train, test, (level,))
+    level = integer_channel("counts", make_counts_randomizer(3, drawn_epsilon("1")), "1")
+    measured = compute_label_figures(("a", "b"), train, test, (level,))
     assert measured["clean"]["recall"] == {"a": 0.6, "b": 1.0}
     channel = level.matrix
     chosen = [int((train[1] @ channel[:, y]) > (train[0] @ channel[:, y])) for y in range(3)]
     right = sum(test[k, x] * channel[x, y] for k in range(2) for x in range(3) for y in range(3) if chosen[y] == k)
     assert measured["channels"]["counts"]["1"]["accuracy"] == pytest.approx(right / 10, abs=1e-6)
-    never = label_figures(("a", "b"), np.array([[9.0, 9, 9], [1, 1, 1]]), test, (level,))
+    never = compute_label_figures(("a", "b"), np.array([[9.0, 9, 9], [1, 1, 1]]), test, (level,))
     assert never["channels"]["counts"]["1"]["abandoned"] == ["b"]
 
 
@@ -184,12 +190,12 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.encoder.codebook.taught_rows", interrupted)
+        patched.setattr("textveil_training.encoder.codebook.fit_to_teacher", interrupted)
         assert run(*given)[0] == 130
     assert (tmp_path / "bundle.unfinished" / "vectors.safetensors").is_file()
     assert "other data or other settings" in run(*untaught, "--teacher", "none", "--resume")[2]
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.encoder.codebook.teacher_vectors", None)  # not asked again
+        patched.setattr("textveil_training.encoder.codebook.compute_teacher_vectors", None)  # not asked again
         code, out, err = run(*given, "--resume")
     assert (code, err) == (0, "")
     assert "codes" in out

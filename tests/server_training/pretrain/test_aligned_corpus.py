@@ -11,11 +11,11 @@ from small_bundles import Lists, pieces, scattered, small_bundle
 from textveil.mechanisms import Everywhere
 from textveil.mechanisms.baselines.santext_plus import SanTextPlus
 from textveil.text.sanitizer import Sanitizer
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import EncoderMismatch
-from textveil_training.pretrain.aligned_corpus import Corpus, Strings, check_pieces, ragged
-from textveil_training.pretrain.masking import IGNORED, Masked, Masker
-from textveil_training.token_randomizer import TextChannel
+from textveil_training.pretrain.aligned_corpus import AlignedCorpus, StringPieces, check_pieces, expand_ranges
+from textveil_training.pretrain.masking import IGNORED, MaskedBatch, Masker
+from textveil_training.token_randomizer import TokenRandomizer
 
 WORDS = ["they", "don", "do", "can", "n't", "'s", "'ll", "o'clock", "cat", "house", "señor", "run", "baba", "walk"]
 TEXTS = [
@@ -29,7 +29,7 @@ TEXTS = [
 LAW: dict[str, Any] = {"mechanism": "santext", "epsilon": "4"}
 
 
-def tokenizer_of(folder: Path, entries: list[str], max_tokens: int = 64) -> Tokenizer:
+def tokenizer_of(folder: Path, entries: list[str], max_tokens: int = 64) -> EncoderTokenizer:
     path = folder / "vocab.txt"
     letters = [
         *"abcdefghijklmnopqrstuvwxyz0123456789.,;:!?()'-/“”’$",
@@ -37,7 +37,7 @@ def tokenizer_of(folder: Path, entries: list[str], max_tokens: int = 64) -> Toke
     ]
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     path.write_text("\n".join(dict.fromkeys([*special, *entries, *letters])) + "\n", encoding="utf-8")
-    return Tokenizer(path, lowercase=True, max_tokens=max_tokens)
+    return EncoderTokenizer(path, lowercase=True, max_tokens=max_tokens)
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +63,8 @@ def _known_draws(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[re
         monkeypatch.setattr(mechanism, "draw", draw)
 
 
-def pieces_of(strings: Strings, items: Any) -> list[int]:
-    flat, begins = strings.flat
+def pieces_of(strings: StringPieces, items: Any) -> list[int]:
+    flat, begins = strings.flat_pieces
     return [int(piece) for item in items for piece in flat[begins[item] : begins[item + 1]]]
 
 
@@ -72,91 +72,95 @@ def pieces_of(strings: Strings, items: Any) -> list[int]:
 @pytest.mark.parametrize("bundle", ["words", "pieces"])
 def test_the_model_reads_what_it_would_read_of_the_sanitized_text(place: Path, tmp_path: Path, bundle: str) -> None:
     tokenizer = tokenizer_of(tmp_path, ["they", "do", "don", "can", "cat", "baba", "ru", "##n"])
-    channel, sanitizer = TextChannel(place / bundle, **LAW), Sanitizer.load(place / bundle)
+    channel, sanitizer = TokenRandomizer(place / bundle, **LAW), Sanitizer.load(place / bundle)
     contracted = negated = 0
     for text in TEXTS:
-        strings = Strings(tokenizer)
-        corpus = Corpus([text], strings, channel)
-        places, counts = corpus.chosen(np.array([0]))
-        sanitized = corpus.sanitized(places)
+        strings = StringPieces(tokenizer)
+        corpus = AlignedCorpus([text], strings, channel)
+        places, counts = corpus.locate_items(np.array([0]))
+        sanitized = corpus.sanitize_items(places)
         written = sanitizer.sanitize(text, **LAW).text
-        assert pieces_of(strings, sanitized) == tokenizer.words(written).pieces.tolist()
-        assert pieces_of(strings, corpus.items) == tokenizer.words(text).pieces.tolist()
+        assert pieces_of(strings, sanitized) == tokenizer.split_into_pieces(written).pieces.tolist()
+        assert pieces_of(strings, corpus.items) == tokenizer.split_into_pieces(text).pieces.tolist()
         assert counts.tolist() == [len(corpus.items)]
-        assert corpus.lengths.tolist() == [len(tokenizer.words(text).pieces)]
+        assert corpus.lengths.tolist() == [len(tokenizer.split_into_pieces(text).pieces)]
         contracted += len(re.findall(r"\wn't", written))
         negated += len(re.findall(r"\w not\b", written))
     assert bundle == "pieces" or (contracted >= 2 and negated >= 1)  # or the difficult cases were not met
 
 
 def test_without_care_for_contractions_another_sequence_would_be_read(place: Path, tmp_path: Path) -> None:
-    strings = Strings(tokenizer_of(tmp_path, []))
-    corpus = Corpus(["do n't"], strings, TextChannel(place / "words", **LAW))
-    alone = pieces_of(strings, [strings.number("do"), strings.number("n't")])
-    joined = strings.contracted(np.array([strings.number("do"), strings.number("n't")]), np.array([False, True]))
-    assert [strings.string(number) for number in joined] == ["don", "'t"]
+    strings = StringPieces(tokenizer_of(tmp_path, []))
+    corpus = AlignedCorpus(["do n't"], strings, TokenRandomizer(place / "words", **LAW))
+    alone = pieces_of(strings, [strings.get_number("do"), strings.get_number("n't")])
+    joined = strings.join_contractions(
+        np.array([strings.get_number("do"), strings.get_number("n't")]), np.array([False, True])
+    )
+    assert [strings.get_string(number) for number in joined] == ["don", "'t"]
     assert alone == pieces_of(strings, corpus.items) != pieces_of(strings, joined)
 
 
 def test_the_original_of_an_unknown_word_is_its_spelling(place: Path, tmp_path: Path) -> None:
-    strings = Strings(tokenizer_of(tmp_path, []))
-    corpus = Corpus(["Johnson's house, 12"], strings, TextChannel(place / "words", **LAW))
-    assert [strings.string(number) for number in corpus.items] == ["Johnson", "'s", "house", ",", "12"]
+    strings = StringPieces(tokenizer_of(tmp_path, []))
+    corpus = AlignedCorpus(["Johnson's house, 12"], strings, TokenRandomizer(place / "words", **LAW))
+    assert [strings.get_string(number) for number in corpus.items] == ["Johnson", "'s", "house", ",", "12"]
 
 
 def test_words_are_replaced_each_in_its_own_place(place: Path, tmp_path: Path) -> None:
     """Texts in another order, and a text without a word, which is left out."""
-    strings = Strings(tokenizer_of(tmp_path, []))
+    strings = StringPieces(tokenizer_of(tmp_path, []))
     texts = ["cat run", "...", "house", "walk, walk!"]
-    corpus = Corpus(texts, strings, TextChannel(place / "words", mechanism="krr", epsilon="30"))
+    corpus = AlignedCorpus(texts, strings, TokenRandomizer(place / "words", mechanism="krr", epsilon="30"))
     assert len(corpus) == 3
-    places, counts = corpus.chosen(np.array([2, 0]))
-    found = [strings.string(number) for number in corpus.sanitized(places)]
+    places, counts = corpus.locate_items(np.array([2, 0]))
+    found = [strings.get_string(number) for number in corpus.sanitize_items(places)]
     assert (found, counts.tolist()) == (["walk", ",", "walk", "!", "cat", "run"], [4, 2])
 
 
 def test_every_visit_draws_afresh(place: Path, tmp_path: Path) -> None:
-    strings = Strings(tokenizer_of(tmp_path, []))
-    corpus = Corpus(["cat run house walk " * 20], strings, TextChannel(place / "words", mechanism="random"))
-    places, _ = corpus.chosen(np.array([0]))
-    first, second = corpus.sanitized(places), corpus.sanitized(places)
+    strings = StringPieces(tokenizer_of(tmp_path, []))
+    corpus = AlignedCorpus(["cat run house walk " * 20], strings, TokenRandomizer(place / "words", mechanism="random"))
+    places, _ = corpus.locate_items(np.array([0]))
+    first, second = corpus.sanitize_items(places), corpus.sanitize_items(places)
     assert (first != second).mean() > 0.5
     assert (corpus.items == corpus.items[np.arange(80) % 4]).all()  # the originals are left as they were
 
 
 def test_raw_text_needs_no_bundle(tmp_path: Path) -> None:
     tokenizer = tokenizer_of(tmp_path, [])
-    strings = Strings(tokenizer)
-    corpus = Corpus(["They don't run."], strings, None)
-    assert [strings.string(number) for number in corpus.items] == ["They", "don", "'t", "run", "."]
+    strings = StringPieces(tokenizer)
+    corpus = AlignedCorpus(["They don't run."], strings, None)
+    assert [strings.get_string(number) for number in corpus.items] == ["They", "don", "'t", "run", "."]
     assert corpus.words.tolist() == [True, True, True, True, False]
     with pytest.raises(ValueError, match="no mechanism"):
-        corpus.sanitized(np.arange(5))
+        corpus.sanitize_items(np.arange(5))
 
 
 def test_a_bundle_of_other_pieces_than_the_encoders(place: Path) -> None:
-    channel = TextChannel(place / "pieces", **LAW)
+    channel = TokenRandomizer(place / "pieces", **LAW)
     vocabulary = list(channel.bundle.vocabulary)
     check_pieces(channel, [*vocabulary, "[MASK]"])
     with pytest.raises(EncoderMismatch, match="does not match the encoder"):
         check_pieces(channel, vocabulary[1:])
-    check_pieces(TextChannel(place / "words", **LAW), [])  # words are cut by the encoder itself
+    check_pieces(TokenRandomizer(place / "words", **LAW), [])  # words are cut by the encoder itself
 
 
-def masked(tokenizer: Tokenizer, strings: Strings, rows: list[tuple[list[str], list[str]]], **options: Any) -> Masked:
+def masked(
+    tokenizer: EncoderTokenizer, strings: StringPieces, rows: list[tuple[list[str], list[str]]], **options: Any
+) -> MaskedBatch:
     """A batch of texts given as shown and original words; ``.`` is not a word."""
     masker = Masker(
         tokenizer, strings, options.pop("probability", 0.15), len(tokenizer.ids), options.pop("unchanged", 0.1)
     )
-    shown = np.array([strings.number(word) for row, _ in rows for word in row])
-    original = np.array([strings.number(word) for _, row in rows for word in row])
+    shown = np.array([strings.get_number(word) for row, _ in rows for word in row])
+    original = np.array([strings.get_number(word) for _, row in rows for word in row])
     words = np.array([word != "." for row, _ in rows for word in row])
     return masker(shown, original, words, np.array([len(row) for row, _ in rows]), **options)
 
 
 def test_targets_are_the_originals_pieces_at_the_sanitized_words_places(tmp_path: Path) -> None:
     tokenizer = tokenizer_of(tmp_path, ["run", "##ning", "cat"])
-    strings, ids = Strings(tokenizer), tokenizer.ids
+    strings, ids = StringPieces(tokenizer), tokenizer.ids
     rows = [(["cat", ".", "running"], ["running", ".", "cat"]), (["running"], ["running"])]
     batch = masked(tokenizer, strings, rows, probability=0.999999, only_masks=True)
     mask, first, last = ids["[MASK]"], ids["[CLS]"], ids["[SEP]"]
@@ -176,7 +180,7 @@ def test_targets_are_the_originals_pieces_at_the_sanitized_words_places(tmp_path
 def test_shares_of_what_is_masked(tmp_path: Path, unchanged: float, masked_share: float) -> None:
     """40,000 words of two pieces: each share within five standard errors; a word is masked whole."""
     tokenizer = tokenizer_of(tmp_path, ["run", "##ning"], max_tokens=100_000)
-    strings, ids = Strings(tokenizer), tokenizer.ids
+    strings, ids = StringPieces(tokenizer), tokenizer.ids
     count = 40_000
     torch.manual_seed(1)
     batch = masked(tokenizer, strings, [(["running"] * count, ["running"] * count)], unchanged=unchanged)
@@ -202,18 +206,18 @@ def test_shares_of_what_is_masked(tmp_path: Path, unchanged: float, masked_share
 
 def test_long_texts_are_cut_and_parts_cover_the_batch(tmp_path: Path) -> None:
     tokenizer = tokenizer_of(tmp_path, ["cat"], max_tokens=6)
-    strings = Strings(tokenizer)
+    strings = StringPieces(tokenizer)
     rows = [(["cat"] * length, ["cat"] * length) for length in (1, 9, 2)]
     batch = masked(tokenizer, strings, rows, probability=0.5)
     assert batch.mask.sum(1).tolist() == [3, 6, 4]
     assert (batch.ids[torch.arange(3), batch.mask.sum(1) - 1] == tokenizer.last).all()
-    parts = [batch.part(number, 2) for number in range(2)]
+    parts = [batch.take_part(number, 2) for number in range(2)]
     assert [len(part.ids) for part in parts] == [2, 1]
     assert sum(int((part.targets != IGNORED).sum()) for part in parts) == int((batch.targets != IGNORED).sum())
-    idle = batch.part(5, 6)
+    idle = batch.take_part(5, 6)
     assert len(idle.ids) == 1
     assert (idle.targets == IGNORED).all()
 
 
 def test_ragged() -> None:
-    assert ragged(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
+    assert expand_ranges(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]

@@ -7,11 +7,11 @@ from textveil import Options, Sanitizer
 from textveil.bundle import Pins
 from textveil.text import make_plan
 
-from textveil_training.attacks.words import Release, Words, of_plan
-from textveil_training.token_randomizer import TextChannel
+from textveil_training.attacks.words import WordNumbers, WordRelease, make_word_release
+from textveil_training.token_randomizer import TokenRandomizer
 
 
-class Subject:
+class AttackedMechanism:
     """One mechanism with its options.
 
     Args:
@@ -32,14 +32,14 @@ class Subject:
         sanitizer = Sanitizer.load(bundle, **(pins or {}))
         self.bundle = sanitizer.bundle
         self.plan = make_plan(sanitizer.bundle, **options)
-        self.channel: TextChannel | None = None
+        self.randomizer: TokenRandomizer | None = None
         if not self.plan.rule.lists:
             options["mechanism"] = self.plan.terms.mechanism
-            self.channel = TextChannel(bundle, pins=pins, **options)
+            self.randomizer = TokenRandomizer(bundle, pins=pins, **options)
 
-    def release(self) -> Release:
+    def make_word_release(self) -> WordRelease:
         """Returns the mechanism on arrays of words."""
-        return of_plan(Words(), self.plan)
+        return make_word_release(WordNumbers(), self.plan)
 
     @property
     def function_words(self) -> frozenset[str]:

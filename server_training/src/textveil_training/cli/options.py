@@ -40,9 +40,9 @@ class MachineOptions:
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu"
     threads: ThreadsOption = 0
 
-    def use(self) -> str:
+    def apply(self) -> str:
         """Sets the number of threads; returns the device."""
-        use_threads(self.threads)
+        set_threads(self.threads)
         return self.device
 
 
@@ -55,7 +55,7 @@ class KeyOptions:
     label_key: LabelKeyOption = "label"
 
 
-def use_threads(threads: int) -> None:
+def set_threads(threads: int) -> None:
     """Sets the number of PyTorch's threads; 0 leaves it as it is."""
     if threads:
         import torch
@@ -63,7 +63,7 @@ def use_threads(threads: int) -> None:
         torch.set_num_threads(threads)
 
 
-def options_of(settings: type[Any], *left_out: str) -> type[Any]:
+def make_setting_options(settings: type[Any], *left_out: str) -> type[Any]:
     """Returns a group with an option for each setting of a run: ``None`` unless it is given.
 
     Args:
@@ -71,20 +71,20 @@ def options_of(settings: type[Any], *left_out: str) -> type[Any]:
         left_out: Names of those that have no option.
     """
     hints = get_type_hints(settings)
-    told = [(one.name, one.metadata["about"], one.default) for one in fields(settings) if one.name not in left_out]
+    declared = [(one.name, one.metadata["about"], one.default) for one in fields(settings) if one.name not in left_out]
     options = [
-        (name, Annotated[hints[name] | None, typer.Option(help=about + _otherwise(default))], None)
-        for name, about, default in told
+        (name, Annotated[hints[name] | None, typer.Option(help=about + _describe_default(default))], None)
+        for name, about, default in declared
     ]
     return make_dataclass("SettingOptions", options, frozen=True, kw_only=True)
 
 
-def _otherwise(default: object) -> str:
+def _describe_default(default: object) -> str:
     if default is None:
         return ""
     return f" {f'{default:g}' if isinstance(default, float) else default} if left out."
 
 
-def given(group: object) -> dict[str, object]:
+def get_given_options(group: object) -> dict[str, object]:
     """Returns the options of a group that were given, by name: those that are not ``None``."""
     return {name: value for name, value in vars(group).items() if value is not None}

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from textveil_cli.files import Bad, Layout, LayoutMaker, Row, Selection
 
-from textveil_training.data import format_named
+from textveil_training.data import get_format
 from textveil_training.data.published import SEPARATOR
-from textveil_training.data.tables import ENDINGS, JSON_ENDINGS, columns_of
+from textveil_training.data.tables import ENDINGS, JSON_ENDINGS, find_columns
 from textveil_training.errors import DataOptionError
 
 _HEADING = re.compile(rb"(\s*(?:=\s+)+)(.*?)((?:\s+=)+\s*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Tabs:
+class TabColumns:
     """Columns between tabs, in which a quote is a character like any other, as in all published files.
 
     Attributes:
@@ -44,7 +44,7 @@ class Tabs:
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RewritePlan:
     """What is rewritten of a file.
 
     Attributes:
@@ -56,7 +56,7 @@ class Rewritten:
     layout: LayoutMaker | None = None
 
 
-def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritten:
+def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
     """Returns what is rewritten of a file.
 
     Args:
@@ -67,31 +67,31 @@ def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritt
     Raises:
         UnknownFormat: There is no format of that name.
         DataOptionError: The file is not a table.
-        DataError: The columns of a table are not found; see ``tables.columns_of``.
+        DataError: The columns of a table are not found; see ``tables.find_columns``.
     """
-    columns = format_named(format_name).columns
+    columns = get_format(format_name).columns
     if columns is not None:
-        return _tabbed(Tabs(columns.texts, columns.width, bool(columns.names)))
+        return _plan_tabs(TabColumns(columns.texts, columns.width, bool(columns.names)))
     if format_name not in ("jsonl", "table"):
-        return Rewritten(Selection(format="lines"), wikitext if format_name == "wikitext" else None)
+        return RewritePlan(Selection(format="lines"), make_wikitext_layout if format_name == "wikitext" else None)
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     if ending in JSON_ENDINGS:  # a name is not a path of names
-        return Rewritten(Selection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
+        return RewritePlan(Selection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":
-        return Rewritten(Selection(format="parquet", columns=tuple(text_keys)))
-    places, width, header = columns_of(path, list(text_keys))
+        return RewritePlan(Selection(format="parquet", columns=tuple(text_keys)))
+    places, width, header = find_columns(path, list(text_keys))
     if ending == ".csv":
-        return Rewritten(Selection(format="csv", columns=tuple(text_keys), header=header))
-    return _tabbed(Tabs(tuple(sorted(places)), width, header))
+        return RewritePlan(Selection(format="csv", columns=tuple(text_keys), header=header))
+    return _plan_tabs(TabColumns(tuple(sorted(places)), width, header))
 
 
-def _tabbed(tabs: Tabs) -> Rewritten:
-    return Rewritten(tabs.selection, tabs)
+def _plan_tabs(tabs: TabColumns) -> RewritePlan:
+    return RewritePlan(tabs.selection, tabs)
 
 
-def wikitext(selection: Selection, name: str) -> Layout:
+def make_wikitext_layout(selection: Selection, name: str) -> Layout:
     """Returns what cuts the lines of one file of WikiText."""
     return WikitextLayout()
 
@@ -109,7 +109,7 @@ class WikitextLayout:
         for line in lines:
             self._line += 1
             heading = _HEADING.fullmatch(line)
-            parts = [b"", line, b""] if heading is None or _uneven(heading) else list(heading.groups())
+            parts = [b"", line, b""] if heading is None or _is_uneven(heading) else list(heading.groups())
             try:
                 text = parts[1].decode()
             except UnicodeDecodeError:
@@ -130,7 +130,7 @@ class WikitextLayout:
         self._line = lines
 
 
-def _uneven(heading: re.Match[bytes]) -> bool:
+def _is_uneven(heading: re.Match[bytes]) -> bool:
     return heading[1].count(b"=") != heading[3].count(b"=")
 
 
@@ -143,7 +143,7 @@ class TabbedLayout:
 
     glue = b"\t"
 
-    def __init__(self, tabs: Tabs) -> None:
+    def __init__(self, tabs: TabColumns) -> None:
         self._tabs = tabs
         self._row = self._line = 0
 

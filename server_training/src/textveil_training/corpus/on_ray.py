@@ -20,9 +20,9 @@ from textveil_cli.parts import PART_BYTES, require_parts
 from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
-from textveil_training.corpus.sanitize import available_cores
+from textveil_training.corpus.sanitize import count_cores
 from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
-from textveil_training.progress import Report, no_report
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
 RESTARTS = 3
@@ -40,7 +40,7 @@ def sanitize_corpus_on_ray(
     quarantine: Path | None = None,
     resume: bool = False,
     part_bytes: int = PART_BYTES,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes files of columns or keys, in parts, by the workers of a Ray cluster.
@@ -102,8 +102,8 @@ def sanitize_corpus_on_ray(
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
     run = Record(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
-        records = _sanitize(job, address, workers, report)
-        counts = sum((_counts(record) for record in records), Counts())
+        records = _run_workers(job, address, workers, report)
+        counts = sum((_read_counts(record) for record in records), Counts())
         statement = terms.statement(counts.tokens, counts.drawn)
         record = {
             "format": PARTS_FORMAT,
@@ -125,15 +125,17 @@ def sanitize_corpus_on_ray(
     return record
 
 
-def _sanitize(job: PartJob, address: str | None, workers: int | None, report: Report) -> list[dict[str, Any]]:
+def _run_workers(
+    job: PartJob, address: str | None, workers: int | None, report: ProgressCallback
+) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     done, total = 0, sum(source.size for source in job.sources)
     report("sanitizing", 0, total)
-    with ray_cluster(address, workers or available_cores()) as ray:
+    with ray_cluster(address, workers or count_cores()) as ray:
         most = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        for told in _told(ray, job, min(workers or most, most)):
+        for told in _iterate_results(ray, job, min(workers or most, most)):
             if "error" in told:
-                raise _error(told["error"])
+                raise _make_error(told["error"])
             records.append(told["record"])
             done += told["size"]
             report("sanitizing", min(done, total), total)
@@ -141,7 +143,7 @@ def _sanitize(job: PartJob, address: str | None, workers: int | None, report: Re
     return records
 
 
-def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
+def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
     """What the workers tell of each part, in the order in which they finish."""
     import ray.data as ray_data  # pyright: ignore[reportMissingImports]
 
@@ -163,7 +165,7 @@ def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
                 batch_size=1,
                 compute=ray_data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
                 num_cpus=1,
-                ray_remote_args_fn=_few_restarts,
+                ray_remote_args_fn=_limit_restarts,
             )
             for row in finished.iter_rows():
                 yield json.loads(row["told"])
@@ -173,19 +175,19 @@ def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
         raise WorkerFailed("workers were ended from outside (not enough memory?); finished parts are kept: --resume")
 
 
-def _few_restarts() -> dict[str, int]:
+def _limit_restarts() -> dict[str, int]:
     return {"max_restarts": RESTARTS, "max_task_retries": RESTARTS}
 
 
-def _error(told: dict[str, str]) -> TextveilError:
+def _make_error(told: dict[str, str]) -> TextveilError:
     """The error that a worker told of."""
-    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error(kind)}
+    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error_class(kind)}
     return kinds.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
 
 
-def _is_error(value: object) -> bool:
+def _is_error_class(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, TextveilError)
 
 
-def _counts(record: dict[str, Any]) -> Counts:
+def _read_counts(record: dict[str, Any]) -> Counts:
     return Counts(**{field.name: record[field.name] for field in fields(Counts)})

@@ -29,12 +29,12 @@ from textveil.bundle import Pins, atomic_output
 from textveil.text import Options
 from textveil_cli.files import Counts, Drawer, Record, Source, Sources, record_path, sanitize_files, settings_of
 
-from textveil_training.corpus.layouts import Rewritten, rewritten
-from textveil_training.data import ReadOptions, files_of, format_named, load
+from textveil_training.corpus.layouts import RewritePlan, plan_rewrite
+from textveil_training.data import ReadOptions, get_format, list_files, load_examples
 from textveil_training.data.corpus_release import FORMAT
 from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
-from textveil_training.file_hashes import sha256
-from textveil_training.progress import Report, no_report
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 RECORD = "record.json"
 
@@ -54,7 +54,7 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     found = [
         path
         for number, given in enumerate(inputs, 1)
-        for path in _files_of(given, format_name, f"input {number} of {len(inputs)}")
+        for path in _list_input_files(given, format_name, f"input {number} of {len(inputs)}")
     ]
     names = [path.name.casefold() for path in found]
     if not found:
@@ -66,7 +66,7 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     return found
 
 
-def check(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
+def check_file(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
     """Reads a file to its end with the reader of its format.
 
     Args:
@@ -78,16 +78,16 @@ def check(path: Path, format_name: str, text_keys: Sequence[str], label_key: str
     Raises:
         DataError: The file cannot be read or is malformed; see the readers.
     """
-    keyed = format_named(format_name).keyed
+    keyed = get_format(format_name).has_named_columns
     for options in [ReadOptions(key, label_key) for key in text_keys] if keyed else [None]:
-        for _ in load(format_name, path, None, options):
+        for _ in load_examples(format_name, path, None, options):
             pass
 
 
-def _files_of(path: Path, format_name: str, name: str) -> Iterator[Path]:
+def _list_input_files(path: Path, format_name: str, name: str) -> Iterator[Path]:
     try:
-        if format_named(format_name).files and path.is_dir():
-            found = files_of(format_name, path)
+        if get_format(format_name).files and path.is_dir():
+            found = list_files(format_name, path)
             if not found:
                 raise MissingSplit(f"{name}: the folder holds no file of this format under its published name")
             yield from found
@@ -106,7 +106,7 @@ VERSION = 2
 _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
 
 
-def record_of(
+def make_corpus_record(
     sanitizer: Sanitizer,
     options: Options,
     *,
@@ -136,7 +136,7 @@ def record_of(
         "statement": statement.to_dict(),
         "summary": statement.summary(),
         "files": [
-            {"name": name, **_counted(of_file), "sha256": [sha256(path) for path in outputs[name]]}
+            {"name": name, **_describe_counts(of_file), "sha256": [hash_file(path) for path in outputs[name]]}
             for name, of_file in counts.items()
         ],
         "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
@@ -144,7 +144,7 @@ def record_of(
     }
 
 
-def _counted(counts: Counts) -> dict[str, int]:
+def _describe_counts(counts: Counts) -> dict[str, int]:
     """What was sanitized of a file: bad rows there are none, since the first is an error."""
     return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
 
@@ -165,7 +165,7 @@ def sanitize_corpus(
     copies: int = 1,
     workers: int | None = None,
     resume: bool = False,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes the texts of files and writes files of the same names and format.
@@ -210,23 +210,23 @@ def sanitize_corpus(
     files = find_files(inputs, format_name)
     for number, path in enumerate(files):
         report("checking", number, len(files))
-        check(path, format_name, text_keys, label_key)
+        check_file(path, format_name, text_keys, label_key)
     report("checking", len(files), len(files))
 
-    keys = tuple(text_keys) if format_named(format_name).keyed else ()
-    plans = {path: rewritten(format_name, path, text_keys) for path in files}
+    keys = tuple(text_keys) if get_format(format_name).has_named_columns else ()
+    plans = {path: plan_rewrite(format_name, path, text_keys) for path in files}
     settings = [settings_of(plan.selection, terms, options) for plan in plans.values()]
     facts = json.dumps([settings, format_name, keys, copies, version("textveil")])
-    names = {path: _names(path, copies) for path in files}
+    names = {path: _make_names(path, copies) for path in files}
     size = copies * sum(path.stat().st_size for path in files)
-    processes = min(available_cores(), 1 + size // WORTH_A_WORKER) if workers is None else workers
+    processes = min(count_cores(), 1 + size // WORTH_A_WORKER) if workers is None else workers
     record = Record(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
     try:
         drawer = Drawer(sanitizer, bundle, options, processes)
-        found = _sanitize(plans, names, output, drawer, record, report)
+        found = _sanitize_groups(plans, names, output, drawer, record, report)
     finally:
         record.close()
-    content = record_of(
+    content = make_corpus_record(
         sanitizer,
         options,
         counts=found,
@@ -246,23 +246,23 @@ def sanitize_corpus(
     return content
 
 
-def available_cores() -> int:
+def count_cores() -> int:
     """Counts the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _names(path: Path, copies: int) -> tuple[str, ...]:
+def _make_names(path: Path, copies: int) -> tuple[str, ...]:
     """What the copies of a file are called: with more than one, each is in a folder of its own."""
     return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
 
 
-def _sanitize(
-    plans: Mapping[Path, Rewritten],
+def _sanitize_groups(
+    plans: Mapping[Path, RewritePlan],
     names: Mapping[Path, tuple[str, ...]],
     output: Path,
     drawer: Drawer,
     record: Record,
-    report: Report,
+    report: ProgressCallback,
 ) -> dict[str, Counts]:
     """Rewrites all files, those that are rewritten alike in one go; returns counts by name, for one copy."""
     sizes = {path: path.stat().st_size for path in plans}

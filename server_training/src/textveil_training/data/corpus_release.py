@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from textveil_training.data.formats import files_of
+from textveil_training.data.formats import list_files
 from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
-from textveil_training.file_hashes import sha256
+from textveil_training.file_hashes import hash_file
 
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""
@@ -30,7 +30,7 @@ _TERMS = (
 _COPY = re.compile(r"copy-\d+")
 
 
-def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
+def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
     """Returns the terms of the release that a sanitized corpus is, for a record.
 
     Args:
@@ -77,7 +77,7 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
             terms |= {"bundle_name": content["bundle"]["name"], "releases": content.get("releases", 1)}
         except (AttributeError, KeyError, TypeError) as error:
             raise InvalidJson("the record of the corpus has other keys: another version wrote it") from error
-        if any((file.name, sha256(file)) not in written for file in files_of(format_name, path)):
+        if any((file.name, hash_file(file)) not in written for file in list_files(format_name, path)):
             raise ReleaseMismatch(
                 "a file is not as the record of sanitize-corpus beside or above it says: which release it is, is "
                 "unknown (without that record it would count as raw text)"

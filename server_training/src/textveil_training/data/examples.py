@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class LabeledExample:
     """One row: its texts, and what the format says of them.
 
     Texts and label are left out of ``repr`` on purpose, so that a log line or a traceback that mentions an example does

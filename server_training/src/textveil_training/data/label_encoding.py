@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from textveil_training.data import Example
+from textveil_training.data import LabeledExample
 from textveil_training.errors import EmptyClass, MissingLabel
 
 
-def class_labels(train: Sequence[Example], fixed: tuple[str, ...] | None) -> tuple[str, ...]:
+def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | None) -> tuple[str, ...]:
     """Returns the labels of training examples, in the order of their class ids.
 
     Args:
@@ -21,19 +21,19 @@ def class_labels(train: Sequence[Example], fixed: tuple[str, ...] | None) -> tup
         MissingLabel: An example has no label.
         EmptyClass: A class has no training example, or there is one class only.
     """
-    found = Counter(example.label for example in train)
-    if "" in found:
+    counts = Counter(example.label for example in train)
+    if "" in counts:
         raise MissingLabel("training examples have no label")
-    labels = tuple(sorted(found)) if fixed is None else fixed
+    labels = tuple(sorted(counts)) if fixed is None else fixed
     for number, label in enumerate(labels, 1):
-        if not found[label]:
+        if not counts[label]:
             raise EmptyClass(f"class {number} of {len(labels)} has no training example")
     if len(labels) < 2:
         raise EmptyClass("the training data hold one class only")
     return labels
 
 
-def class_ids(examples: Sequence[Example], labels: tuple[str, ...]) -> Tensor:
+def encode_labels(examples: Sequence[LabeledExample], labels: tuple[str, ...]) -> Tensor:
     """Returns the class ids of examples, int64 of shape ``(examples,)``.
 
     Args:
@@ -45,24 +45,24 @@ def class_ids(examples: Sequence[Example], labels: tuple[str, ...]) -> Tensor:
         EmptyClass: An example has a label that is not among ``labels``.
     """
     ids = {label: number for number, label in enumerate(labels)}
-    found: list[int] = []
+    encoded: list[int] = []
     for row, example in enumerate(examples, 1):
         if not example.label:
             raise MissingLabel(f"example {row} of {len(examples)} has no label")
         if example.label not in ids:
             raise EmptyClass(f"example {row} of {len(examples)} has a class without a training example")
-        found.append(ids[example.label])
-    return torch.tensor(found)
+        encoded.append(ids[example.label])
+    return torch.tensor(encoded)
 
 
-def attribute_matrix(examples: Sequence[Example], width: int) -> Tensor:
+def encode_attributes(examples: Sequence[LabeledExample], width: int) -> Tensor:
     """Returns the private attributes of examples, float32 of zeros and ones, shape ``(examples, width)``.
 
     Args:
         examples: Examples, with attributes or without.
         width: Number of attributes of the format.
     """
-    found = torch.zeros(len(examples), width)
+    matrix = torch.zeros(len(examples), width)
     for row, example in enumerate(examples):
-        found[row, list(example.attributes)] = 1
-    return found
+        matrix[row, list(example.attributes)] = 1
+    return matrix

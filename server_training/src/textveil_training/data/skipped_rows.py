@@ -8,7 +8,7 @@ from textveil_cli.files import Bad, Quarantine
 from textveil_training.errors import DataError, DataOptionError, MissingLabel, MissingText
 
 
-class Skipped:
+class SkippedRows:
     """Takes the place of an error where a row is bad.
 
     Args:
@@ -43,10 +43,10 @@ class Skipped:
         self.reasons[error.reason] += 1
         if self._quarantine is not None:
             file, line = ("", 0) if error.location is None else (error.location.file_name, error.location.line or 0)
-            kept = raw.encode("utf-8", "surrogateescape")
-            self._rows.append((file, Bad(number=number, line=line, reason=error.reason, raw=kept)))
+            raw_bytes = raw.encode("utf-8", "surrogateescape")
+            self._rows.append((file, Bad(number=number, line=line, reason=error.reason, raw=raw_bytes)))
 
-    def keep(self) -> None:
+    def write_rejected_rows(self) -> None:
         """Writes the quarantine, as ``textveil sanitize`` does; none without bad rows.
 
         Raises:

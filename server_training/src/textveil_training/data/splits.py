@@ -16,16 +16,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from textveil_training.data.examples import Example
+from textveil_training.data.examples import LabeledExample
 from textveil_training.errors import DataOptionError, MissingSplit
 
 
-def text_key(example: Example) -> str:
+def join_texts(example: LabeledExample) -> str:
     """Returns the default key: all texts of the example, so that duplicates fall into one share."""
     return "\t".join(example.texts)
 
 
-def share_of(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
+def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
     """Returns the name of the share that a key falls into.
 
     With weights ``w_1 .. w_n`` of the names in ascending order and ``h = SHA-256(seed, key)`` read as an
@@ -53,13 +53,13 @@ def share_of(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
     return name
 
 
-def split(
-    examples: Iterable[Example],
+def split_examples(
+    examples: Iterable[LabeledExample],
     shares: Mapping[str, int],
     *,
     seed: int = 0,
-    key: Callable[[Example], str] = text_key,
-) -> dict[str, list[Example]]:
+    key: Callable[[LabeledExample], str] = join_texts,
+) -> dict[str, list[LabeledExample]]:
     """Divides examples into named shares, each in the order of the examples.
 
     Args:
@@ -73,16 +73,16 @@ def split(
         The examples of each share, by name, in the order of ``shares``.
 
     Raises:
-        DataOptionError: As ``share_of``.
+        DataOptionError: As ``choose_share``.
         MissingSplit: A share got no example.
     """
-    divided: dict[str, list[Example]] = {name: [] for name in shares}
+    shares_of_examples: dict[str, list[LabeledExample]] = {name: [] for name in shares}
     for example in examples:
-        divided[share_of(key(example), shares, seed)].append(example)
-    for number, share in enumerate(divided.values(), start=1):
+        shares_of_examples[choose_share(key(example), shares, seed)].append(example)
+    for number, share in enumerate(shares_of_examples.values(), start=1):
         if not share:
-            raise MissingSplit(f"share {number} of {len(divided)} got no example")
-    return divided
+            raise MissingSplit(f"share {number} of {len(shares_of_examples)} got no example")
+    return shares_of_examples
 
 
 #: Words in a row that two texts of different sides never share.
@@ -95,7 +95,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class TextGroups:
     """What belongs together.
 
     Attributes:
@@ -104,56 +104,56 @@ class Groups:
         duplicates: Texts that are equal to an earlier one after folding.
     """
 
-    of: tuple[int, ...]
+    group_ids: tuple[int, ...]
     keys: Mapping[int, str]
     duplicates: int
 
     @property
-    def largest(self) -> int:
+    def largest_size(self) -> int:
         """Texts of the largest group."""
-        return max(self.sizes().values())
+        return max(self.count_sizes().values())
 
-    def sizes(self) -> dict[int, int]:
+    def count_sizes(self) -> dict[int, int]:
         """Returns the number of texts of each group."""
         sizes = dict.fromkeys(self.keys, 0)
-        for group in self.of:
+        for group in self.group_ids:
             sizes[group] += 1
         return sizes
 
 
-def fold(text: str) -> tuple[str, ...]:
+def fold_words(text: str) -> tuple[str, ...]:
     """Returns the words of a text in lower case, without punctuation."""
     return tuple(_WORD.findall(text.lower()))
 
 
-def group_texts(texts: Sequence[str]) -> Groups:
+def group_texts(texts: Sequence[str]) -> TextGroups:
     """Finds the groups of some texts. Time and memory are linear in the words, up to a factor of 8."""
-    folded = [fold(text) for text in texts]
+    folded = [fold_words(text) for text in texts]
     parents = list(range(len(texts)))
     first: dict[tuple[str, ...], int] = {}
     duplicates = 0
     for number, words in enumerate(folded):
         duplicates += words in first
-        _join(parents, first.setdefault(words, number), number)
+        _join_groups(parents, first.setdefault(words, number), number)
     short = {words for words in first if CONTAINED_WORDS <= len(words) < SHARED_WORDS}
     lengths = sorted({len(words) for words in short})
     passages: dict[tuple[str, ...], int] = {}
     for words, number in first.items():
-        for passage in _passages(words, SHARED_WORDS):
-            _join(parents, passages.setdefault(passage, number), number)
+        for passage in _iterate_passages(words, SHARED_WORDS):
+            _join_groups(parents, passages.setdefault(passage, number), number)
         for length in lengths:
-            for passage in _passages(words, length):
+            for passage in _iterate_passages(words, length):
                 if passage in short:
-                    _join(parents, first[passage], number)
-    of = tuple(_root(parents, number) for number in range(len(texts)))
+                    _join_groups(parents, first[passage], number)
+    group_ids = tuple(_find_root(parents, number) for number in range(len(texts)))
     keys: dict[int, str] = {}
-    for words, group in zip(folded, of, strict=True):
+    for words, group in zip(folded, group_ids, strict=True):
         key = " ".join(words)
         keys[group] = min(key, keys.get(group, key))
-    return Groups(of, keys, duplicates)
+    return TextGroups(group_ids, keys, duplicates)
 
 
-def divide(groups: Groups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
+def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
     """Divides texts by the hash of their group's key; large groups go to the first share.
 
     Args:
@@ -164,28 +164,30 @@ def divide(groups: Groups, shares: Mapping[str, int], seed: int = 0) -> dict[str
     Returns:
         Numbers of the texts of each share, ascending.
     """
-    large = max(1.0, _LARGE_GROUP * len(groups.of))
-    sizes = groups.sizes()
+    large = max(1.0, _LARGE_GROUP * len(groups.group_ids))
+    sizes = groups.count_sizes()
     first = next(iter(shares))
-    side = {group: first if sizes[group] > large else share_of(key, shares, seed) for group, key in groups.keys.items()}
+    side = {
+        group: first if sizes[group] > large else choose_share(key, shares, seed) for group, key in groups.keys.items()
+    }
     divided: dict[str, list[int]] = {name: [] for name in shares}
-    for number, group in enumerate(groups.of):
+    for number, group in enumerate(groups.group_ids):
         divided[side[group]].append(number)
     return divided
 
 
-def _passages(words: tuple[str, ...], length: int) -> Iterator[tuple[str, ...]]:
+def _iterate_passages(words: tuple[str, ...], length: int) -> Iterator[tuple[str, ...]]:
     return (words[start : start + length] for start in range(len(words) - length + 1))
 
 
-def _root(parents: list[int], number: int) -> int:
+def _find_root(parents: list[int], number: int) -> int:
     while parents[number] != number:
         parents[number] = parents[parents[number]]
         number = parents[number]
     return number
 
 
-def _join(parents: list[int], one: int, other: int) -> None:
+def _join_groups(parents: list[int], one: int, other: int) -> None:
     """The smaller number becomes the root of both."""
-    least, most = sorted((_root(parents, one), _root(parents, other)))
+    least, most = sorted((_find_root(parents, one), _find_root(parents, other)))
     parents[most] = least

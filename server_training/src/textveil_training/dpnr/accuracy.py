@@ -19,15 +19,15 @@ from torch import Tensor
 
 from textveil_training.data import ReadOptions
 from textveil_training.dpnr import checkpoint as files
-from textveil_training.dpnr.checkpoint import Description
-from textveil_training.dpnr.classification_data import Split, load_split
-from textveil_training.dpnr.features import pooled_features, read_features, removed
-from textveil_training.dpnr.networks import Model
-from textveil_training.engine.encoders import device_named
-from textveil_training.engine.tokens import Tokenizer, Words
+from textveil_training.dpnr.checkpoint import RepresentationDescription
+from textveil_training.dpnr.classification_data import ClassifiedSplit, load_classification_split
+from textveil_training.dpnr.features import compute_pooled_features, read_features, remove_random_words
+from textveil_training.dpnr.networks import RepresentationModel
+from textveil_training.engine.encoders import get_device
+from textveil_training.engine.tokens import EncoderTokenizer, TextPieces
 from textveil_training.errors import CheckpointError
-from textveil_training.file_hashes import sha256
-from textveil_training.progress import Report, no_report
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 DRAWS = 20
 GRID = 1024
@@ -35,7 +35,7 @@ _COARSE_GRID = 16
 _LARGEST_TABLE = 1 << 18
 
 
-def release_parameters(description: Description, epsilon: str) -> ReleaseParameters:
+def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
     """Returns the release that a checkpoint is measured with: the fine grid, or for a large box the coarse one.
 
     Raises:
@@ -53,7 +53,7 @@ def release_parameters(description: Description, epsilon: str) -> ReleaseParamet
     return replace(parameters, grid=GRID)
 
 
-def released(
+def release_vectors(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
     """Returns vectors as they leave a device: bounded in integers, with noise, in units again.
@@ -73,11 +73,11 @@ def released(
     return releaser.dequantize(releaser.release(vectors, random_uint64))
 
 
-def measured(
-    model: Model,
-    description: Description,
+def measure_accuracy(
+    model: RepresentationModel,
+    description: RepresentationDescription,
     features: Tensor | Sequence[Tensor],
-    split: Split,
+    split: ClassifiedSplit,
     *,
     levels: Sequence[str] | None = None,
     draws: int = DRAWS,
@@ -102,19 +102,19 @@ def measured(
     Raises:
         OptionError: A level is not an epsilon that can be released at.
     """
-    found: dict[str, Any] = {}
+    by_epsilon: dict[str, Any] = {}
     labels, classes, masks = split.labels, len(description.labels), 1 if isinstance(features, Tensor) else len(features)
     if description.mode == "none":
-        return _figures(decided(model, description, features, None).decisions, labels, classes)
+        return _summarize_decisions(decide_released(model, description, features, None).decisions, labels, classes)
     for level in description.levels if levels is None else levels:
-        made = decided(model, description, features, level, draws=draws, random_uint64=random_uint64)
-        right = np.mean([(decision == labels).double().mean().item() for decision in made.without_noise])
-        found[level] = _figures(made.decisions, labels, classes) | {"without_noise": float(right)}
-    return {"levels": found, "draws": draws, "masks": masks}
+        released = decide_released(model, description, features, level, draws=draws, random_uint64=random_uint64)
+        right = np.mean([(decision == labels).double().mean().item() for decision in released.without_noise])
+        by_epsilon[level] = _summarize_decisions(released.decisions, labels, classes) | {"without_noise": float(right)}
+    return {"levels": by_epsilon, "draws": draws, "masks": masks}
 
 
 @dataclass(frozen=True)
-class Decided:
+class ReleasedDecisions:
     """The decisions of a checkpoint on the texts of a split.
 
     Attributes:
@@ -126,15 +126,15 @@ class Decided:
     without_noise: list[Tensor]
 
 
-def decided(
-    model: Model,
-    description: Description,
+def decide_released(
+    model: RepresentationModel,
+    description: RepresentationDescription,
     features: Tensor | Sequence[Tensor],
     level: str | None,
     *,
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
-) -> Decided:
+) -> ReleasedDecisions:
     """Makes decisions through the device's release.
 
     Args:
@@ -155,10 +155,10 @@ def decided(
     model.eval()
     with torch.inference_mode():
         device = model.classifier.out.weight.device
-        vectors = [model.represented(matrix.to(device)) for matrix in masks]
+        vectors = [model.represent(matrix.to(device)) for matrix in masks]
         if level is None:
-            return Decided([model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors], [])
-        parameters = release_parameters(description, level)
+            return ReleasedDecisions([model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors], [])
+        parameters = make_release_parameters(description, level)
         log_epsilon = np.full((1, 1), math.log(float(level)))
         layers = layers_of({name: tensor.cpu().numpy() for name, tensor in model.classifier.state_dict().items()})
 
@@ -167,11 +167,11 @@ def decided(
 
         clean = [matrix.cpu().numpy() for matrix in vectors]
         draws_of = (clean[draw % len(clean)] for draw in range(draws))
-        decisions = [decide(released(matrix, parameters, random_uint64)) for matrix in draws_of]
-        return Decided(decisions, [decide(matrix) for matrix in clean])
+        decisions = [decide(release_vectors(matrix, parameters, random_uint64)) for matrix in draws_of]
+        return ReleasedDecisions(decisions, [decide(matrix) for matrix in clean])
 
 
-def _figures(decisions: list[Tensor], labels: Tensor, classes: int) -> dict[str, Any]:
+def _summarize_decisions(decisions: list[Tensor], labels: Tensor, classes: int) -> dict[str, Any]:
     accuracies = np.array([(decision == labels).double().mean().item() for decision in decisions])
     mean = float(accuracies.mean())
     cells = torch.zeros(classes * classes, dtype=torch.float64)
@@ -198,7 +198,7 @@ def evaluate_checkpoint(
     word_dropout: str | None = None,
     draws: int = DRAWS,
     device: str = "cpu",
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
     """Opens a checkpoint and measures it.
 
@@ -224,29 +224,29 @@ def evaluate_checkpoint(
         DeviceError: The device is not there.
         OptionError: An epsilon or word dropout that cannot be.
     """
-    place = device_named(device)
+    place = get_device(device)
     model, description = files.read_checkpoint(folder)
     if levels and description.mode == "none":
         raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
     if word_dropout is not None:
         description = replace(description, word_dropout=word_dropout)
-    part = load_split(format_name, data, split, description.labels, options)
+    part = load_classification_split(format_name, data, split, description.labels, options)
     model.to(place)
-    features = features_of(folder, model, description, part, split, device=device, report=report)
-    return measured(model, description, features, part, levels=levels, draws=draws)
+    features = load_or_compute_features(folder, model, description, part, split, device=device, report=report)
+    return measure_accuracy(model, description, features, part, levels=levels, draws=draws)
 
 
-def features_of(
+def load_or_compute_features(
     folder: Path,
-    model: Model,
-    description: Description,
-    part: Split,
+    model: RepresentationModel,
+    description: RepresentationDescription,
+    part: ClassifiedSplit,
     split: str | None,
     *,
     device: str = "cpu",
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Returns pooled vectors of a split, as ``device_features``, or those that a training left in the folder.
+    """Returns pooled vectors of a split, as ``compute_device_features``, or those that a training left in the folder.
 
     Args:
         folder: The checkpoint.
@@ -265,21 +265,23 @@ def features_of(
     stored = folder / f"features-{split}.safetensors"
     if not dropout.exact and stored.is_file():
         try:
-            return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
+            return [read_features(stored, part, hash_file(folder / files.EXTRACTOR / "model.safetensors"))]
         except CheckpointError:  # of other texts, or of another encoder: they are computed
             pass
-    tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
-    words = [tokenizer.words(text) for text in part.texts]
-    return device_features(model, tokenizer, words, dropout, device_named(device), report)
+    tokenizer = EncoderTokenizer(
+        folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens
+    )
+    words = [tokenizer.split_into_pieces(text) for text in part.texts]
+    return compute_device_features(model, tokenizer, words, dropout, get_device(device), report)
 
 
-def device_features(
-    model: Model,
-    tokenizer: Tokenizer,
-    words: list[Words],
+def compute_device_features(
+    model: RepresentationModel,
+    tokenizer: EncoderTokenizer,
+    words: list[TextPieces],
     dropout: WordDropout,
     device: torch.device,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
     """Computes pooled vectors as devices do: once, or for ``MASKS`` sets of words removed by the device's own coins.
 
@@ -295,8 +297,10 @@ def device_features(
         One matrix, or ``MASKS`` of them.
     """
     if not dropout.exact:
-        return [pooled_features(model, tokenizer, words, device, report)]
+        return [compute_pooled_features(model, tokenizer, words, device, report)]
     return [
-        pooled_features(model, tokenizer, [removed(text, dropout) for text in words], device, report)
+        compute_pooled_features(
+            model, tokenizer, [remove_random_words(text, dropout) for text in words], device, report
+        )
         for _ in range(MASKS)
     ]

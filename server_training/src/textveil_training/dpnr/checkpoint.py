@@ -7,9 +7,9 @@ from typing import Any
 from safetensors.torch import load_file
 from torch import nn
 
-from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.recipe import Recipe
-from textveil_training.engine.checkpoint import Layout
+from textveil_training.dpnr.networks import RepresentationModel
+from textveil_training.dpnr.recipe import RepresentationRecipe
+from textveil_training.engine.checkpoint import CheckpointLayout
 from textveil_training.engine.encoders import load_transformer
 
 DESCRIPTION = "checkpoint.json"
@@ -17,13 +17,13 @@ HEAD = "head.safetensors"
 CLASSIFIER = "classifier.safetensors"
 EXTRACTOR = "extractor"
 VOCABULARY = f"{EXTRACTOR}/vocab.txt"
-LAYOUT = Layout(
+LAYOUT = CheckpointLayout(
     format_name="textveil-checkpoint", version=1, description=DESCRIPTION, encoder=EXTRACTOR, noun="checkpoint"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class RepresentationDescription:
     """The description of a checkpoint. Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
 
     Attributes:
@@ -51,7 +51,9 @@ class Description:
     word_dropout: str
 
     @classmethod
-    def of(cls, recipe: Recipe, labels: tuple[str, ...], lowercase: bool) -> "Description":
+    def from_recipe(
+        cls, recipe: RepresentationRecipe, labels: tuple[str, ...], lowercase: bool
+    ) -> "RepresentationDescription":
         """Returns what a recipe will make of data with these labels."""
         part = recipe.representation
         return cls(
@@ -68,7 +70,9 @@ class Description:
         )
 
 
-def write_checkpoint(folder: Path, model: Model, description: Description, vocabulary: Path) -> None:
+def write_checkpoint(
+    folder: Path, model: RepresentationModel, description: RepresentationDescription, vocabulary: Path
+) -> None:
     """Writes everything except the run record.
 
     Args:
@@ -86,7 +90,7 @@ def write_checkpoint(folder: Path, model: Model, description: Description, vocab
     LAYOUT.write(folder, tensors, (model.extractor, vocabulary), lambda files: asdict(description))
 
 
-def read_description(folder: Path) -> Description:
+def read_description(folder: Path) -> RepresentationDescription:
     """Reads and checks ``checkpoint.json`` and the hashes of the files it names.
 
     Raises:
@@ -96,12 +100,12 @@ def read_description(folder: Path) -> Description:
     def required(content: dict[str, Any]) -> set[str]:
         return {CLASSIFIER, VOCABULARY, f"{EXTRACTOR}/config.json"} | (set() if content["mode"] == "none" else {HEAD})
 
-    content = LAYOUT.read(folder, [field.name for field in fields(Description)], required)
+    content = LAYOUT.read(folder, [field.name for field in fields(RepresentationDescription)], required)
     content |= {name: tuple(content[name]) for name in ("labels", "levels")}
-    return Description(**content)
+    return RepresentationDescription(**content)
 
 
-def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[Model, Description]:
+def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationModel, RepresentationDescription]:
     """Opens a checkpoint.
 
     Args:
@@ -116,19 +120,21 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[Model, Descript
     """
     description = read_description(folder)
     extractor, _, _ = load_transformer(str(folder / EXTRACTOR), dropout)
-    with LAYOUT.same_architecture():
+    with LAYOUT.check_architecture():
         classifier = load_file(folder / CLASSIFIER)
         hidden = classifier["hidden.weight"].shape[0] if "hidden.weight" in classifier else 0
-        model = build(extractor, description, classifier_hidden=hidden, dropout=dropout)
+        model = build_model(extractor, description, classifier_hidden=hidden, dropout=dropout)
         model.classifier.load_state_dict(classifier)
         if model.head is not None:
             model.head.load_state_dict(load_file(folder / HEAD))
     return model.eval(), description
 
 
-def build(extractor: nn.Module, description: Description, *, classifier_hidden: int, dropout: float) -> Model:
+def build_model(
+    extractor: nn.Module, description: RepresentationDescription, *, classifier_hidden: int, dropout: float
+) -> RepresentationModel:
     """Returns networks of the described architecture around an encoder, freshly initialized."""
-    return Model(
+    return RepresentationModel(
         extractor,
         mode=description.mode,
         dimension=description.dimension,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from torch import Tensor
 
-from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, split
-from textveil_training.data.label_encoding import attribute_matrix, class_ids, class_labels
-from textveil_training.data.splits import divide, group_texts
-from textveil_training.dpnr.recipe import DataPart
+from textveil_training.data import LabeledExample, ReadOptions, get_format, list_splits, load_examples, split_examples
+from textveil_training.data.label_encoding import collect_labels, encode_attributes, encode_labels
+from textveil_training.data.splits import group_texts, split_groups
+from textveil_training.dpnr.recipe import DataSection
 from textveil_training.errors import MissingSplit, RecipeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class ClassifiedSplit:
     """One split.
 
     Attributes:
@@ -32,7 +32,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class ClassificationTask:
     """A data set with its classes.
 
     Attributes:
@@ -43,15 +43,15 @@ class Task:
     """
 
     labels: tuple[str, ...]
-    train: Split
-    dev: Split
-    test: Split
+    train: ClassifiedSplit
+    dev: ClassifiedSplit
+    test: ClassifiedSplit
 
-    def splits(self) -> dict[str, Split]:
+    def get_splits(self) -> dict[str, ClassifiedSplit]:
         """Returns the three splits by name."""
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
-    def described(self) -> dict[str, object]:
+    def describe(self) -> dict[str, object]:
         """Returns sizes, classes and hashes, for a record; no text."""
         return {
             name: {
@@ -59,7 +59,7 @@ class Task:
                 "classes": [int((part.labels == number).sum()) for number in range(len(self.labels))],
                 "sha256": part.sha256,
             }
-            for name, part in self.splits().items()
+            for name, part in self.get_splits().items()
         }
 
 
@@ -67,14 +67,14 @@ class Task:
 SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
-def of_format(data: DataPart, format_name: str | None) -> DataPart:
+def override_format(data: DataSection, format_name: str | None) -> DataSection:
     """Returns what a recipe says of its data, for a file in another format; as it is for None."""
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
 
 
-def load_task(data: DataPart, path: Path, options: ReadOptions | None = None) -> Task:
+def load_classification_task(data: DataSection, path: Path, options: ReadOptions | None = None) -> ClassificationTask:
     """Reads the splits that a recipe names. A file that is one split is divided by ``SHARES``.
 
     Args:
@@ -87,22 +87,24 @@ def load_task(data: DataPart, path: Path, options: ReadOptions | None = None) ->
         EmptyClass: A class has no training example.
         RecipeError: The format is one of pairs or of texts without classes.
     """
-    if not available_splits(data.format, path):
-        raw = _divided(_examples(data.format, path, None, options))
+    if not list_splits(data.format, path):
+        raw = _split_examples(_load_examples(data.format, path, None, options))
     else:
-        raw = {name: _examples(data.format, path, getattr(data, name), options) for name in ("train", "test")}
+        raw = {name: _load_examples(data.format, path, getattr(data, name), options) for name in ("train", "test")}
         if data.dev == data.train:
-            raw |= split(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
+            raw |= split_examples(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
         else:
-            raw["dev"] = _examples(data.format, path, data.dev, options)
-    labels = class_labels(raw["train"], format_named(data.format).labels)
-    width = len(format_named(data.format).attributes)
-    return Task(labels=labels, **{name: _split(raw[name], labels, width) for name in ("train", "dev", "test")})
+            raw["dev"] = _load_examples(data.format, path, data.dev, options)
+    labels = collect_labels(raw["train"], get_format(data.format).labels)
+    width = len(get_format(data.format).attributes)
+    return ClassificationTask(
+        labels=labels, **{name: _make_split(raw[name], labels, width) for name in ("train", "dev", "test")}
+    )
 
 
-def load_split(
+def load_classification_split(
     format_name: str, path: Path, name: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
-) -> Split:
+) -> ClassifiedSplit:
     """Reads one split for classes that are known; of a file that is one split, a part as ``load_task`` divides it.
 
     Raises:
@@ -110,22 +112,22 @@ def load_split(
         EmptyClass: An example has another class.
         RecipeError: As ``load_task``.
     """
-    if name in SHARES and not available_splits(format_name, path):
-        found = _divided(_examples(format_name, path, None, options))[name]
+    if name in SHARES and not list_splits(format_name, path):
+        examples = _split_examples(_load_examples(format_name, path, None, options))[name]
     else:
-        found = _examples(format_name, path, name, options)
-    return _split(found, labels, len(format_named(format_name).attributes))
+        examples = _load_examples(format_name, path, name, options)
+    return _make_split(examples, labels, len(get_format(format_name).attributes))
 
 
-def _divided(examples: list[Example]) -> dict[str, list[Example]]:
-    numbers = divide(group_texts([example.text for example in examples]), SHARES)
+def _split_examples(examples: list[LabeledExample]) -> dict[str, list[LabeledExample]]:
+    numbers = split_groups(group_texts([example.text for example in examples]), SHARES)
     if not all(numbers.values()):
         raise MissingSplit("too few rows to divide them, or they are copies of each other")
     return {name: [examples[number] for number in found] for name, found in numbers.items()}
 
 
-def _examples(format_name: str, path: Path, name: str | None, options: ReadOptions | None) -> list[Example]:
-    examples = list(load(format_name, path, name, options))
+def _load_examples(format_name: str, path: Path, name: str | None, options: ReadOptions | None) -> list[LabeledExample]:
+    examples = list(load_examples(format_name, path, name, options))
     if not examples:
         raise MissingSplit("a split is empty")
     if len(examples[0].texts) > 1 or not examples[0].label:
@@ -133,12 +135,12 @@ def _examples(format_name: str, path: Path, name: str | None, options: ReadOptio
     return examples
 
 
-def _split(examples: list[Example], labels: tuple[str, ...], width: int) -> Split:
-    ids, attributes = class_ids(examples, labels), attribute_matrix(examples, width)
+def _make_split(examples: list[LabeledExample], labels: tuple[str, ...], width: int) -> ClassifiedSplit:
+    ids, attributes = encode_labels(examples, labels), encode_attributes(examples, width)
     digest = hashlib.sha256()
     for example in examples:
         digest.update(f"{example.label}\t{example.text}\n".encode("utf-8", "surrogatepass"))
-    return Split(
+    return ClassifiedSplit(
         texts=tuple(example.text for example in examples),
         labels=ids,
         attributes=attributes,

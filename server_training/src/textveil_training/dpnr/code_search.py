@@ -24,9 +24,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from textveil_training.dpnr.training_noise import Mode, bounded, noise_scale
-from textveil_training.errors import InvalidChannel
-from textveil_training.label_randomizers import joint
+from textveil_training.dpnr.training_noise import Mode, bound_vectors, compute_noise_scale
+from textveil_training.errors import InvalidRandomizer
+from textveil_training.label_randomizers import compute_joint_shares
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ _DRAWS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placement:
+class ClassCodes:
     """Codes of the classes and what they keep.
 
     Attributes:
@@ -56,7 +56,7 @@ class Placement:
     standard_errors: tuple[float, ...]
 
     @property
-    def mean(self) -> float:
+    def mean_accuracy(self) -> float:
         """Mean accuracy over the levels."""
         return sum(self.accuracies) / len(self.accuracies)
 
@@ -66,7 +66,7 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class CodeSearchSettings:
     """How hard to look for codes.
 
     Attributes:
@@ -84,7 +84,7 @@ class Search:
     seed: int = 20
 
 
-def placed_accuracy(
+def estimate_code_accuracy(
     codes: ArrayLike,
     confusion: ArrayLike,
     epsilon: float,
@@ -109,33 +109,35 @@ def placed_accuracy(
         seed: Seed of the generator.
 
     Raises:
-        InvalidChannel: A code is outside the set, shapes do not agree, or as ``noise_scale`` and ``joint``.
+        InvalidChannel: A code is outside the set, shapes do not agree, or as ``compute_noise_scale`` and ``joint``.
     """
-    points, gains = _checked(codes, mode), torch.from_numpy(joint(confusion).copy())
+    points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):
-        raise InvalidChannel("there is one code for each class")
-    scale = noise_scale(mode, points.shape[1], epsilon, delta)
+        raise InvalidRandomizer("there is one code for each class")
+    scale = compute_noise_scale(mode, points.shape[1], epsilon, delta)
     generator = np.random.default_rng([seed, 1])
     total = square = 0.0
     shares = gains.sum(dim=1)
     for begin in range(0, draws, _DRAWS_AT_ONCE):
         shape = (len(points), min(_DRAWS_AT_ONCE, draws - begin), points.shape[1])
         unit = generator.normal(size=shape) if mode == "l2" else generator.laplace(size=shape)
-        kept = shares @ _kept(points, torch.from_numpy(unit) * scale, gains, scale, mode)  # of one draw of each class
+        kept = shares @ _compute_posteriors(
+            points, torch.from_numpy(unit) * scale, gains, scale, mode
+        )  # of one draw of each class
         total += float(kept.sum())
         square += float((kept**2).sum())
     mean = total / draws
     return mean, sqrt(max(0.0, square / draws - mean**2) / draws)
 
 
-def place(
+def search_codes(
     confusion: ArrayLike,
     epsilons: Sequence[float],
     dimension: int,
     mode: Mode = "l1",
     delta: float = 0.0,
-    search: Search | None = None,
-) -> Placement:
+    search: CodeSearchSettings | None = None,
+) -> ClassCodes:
     """Looks for the codes of one dimension with the best mean accuracy over some levels.
 
     Args:
@@ -147,38 +149,38 @@ def place(
         search: How hard to look.
 
     Raises:
-        InvalidChannel: As ``noise_scale`` and ``joint``; or there is no level, or the dimension is too small.
+        InvalidChannel: As ``compute_noise_scale`` and ``joint``; or there is no level, or the dimension is too small.
     """
     if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
-        raise InvalidChannel("there is no such mode, dimension, or level")
-    search = search or Search()
-    gains = torch.from_numpy(joint(confusion).copy())
-    scales = [noise_scale(mode, dimension, epsilon, delta) for epsilon in epsilons]
-    unit = _sobol(mode, dimension, search)
+        raise InvalidRandomizer("there is no such mode, dimension, or level")
+    search = search or CodeSearchSettings()
+    gains = torch.from_numpy(compute_joint_shares(confusion).copy())
+    scales = [compute_noise_scale(mode, dimension, epsilon, delta) for epsilon in epsilons]
+    unit = _draw_sobol_noise(mode, dimension, search)
     best, found = -1.0, torch.zeros(0)
-    for start in _starts(len(gains), dimension, mode, search):
-        value, points = _ascend(start, unit, gains, scales, mode, search.steps)
+    for start in _make_starts(len(gains), dimension, mode, search):
+        value, points = _optimize_codes(start, unit, gains, scales, mode, search.steps)
         if value > best:
             best, found = value, points
-    codes = tuple(tuple(round(float(x), 6) for x in row) for row in _inside(found.numpy(), mode))
+    codes = tuple(tuple(round(float(x), 6) for x in row) for row in _pull_inside(found.numpy(), mode))
     measured = [
-        placed_accuracy(codes, confusion, epsilon, mode, delta, draws=search.fresh_draws, seed=search.seed)
+        estimate_code_accuracy(codes, confusion, epsilon, mode, delta, draws=search.fresh_draws, seed=search.seed)
         for epsilon in epsilons
     ]
     accuracies, errors = zip(*measured, strict=True)
-    return Placement(
+    return ClassCodes(
         mode=mode, delta=delta, codes=codes, epsilons=tuple(epsilons), accuracies=accuracies, standard_errors=errors
     )
 
 
-def best_placement(
+def search_best_dimension(
     confusion: ArrayLike,
     epsilons: Sequence[float],
     mode: Mode = "l1",
     delta: float = 0.0,
     dimensions: Iterable[int] = DIMENSIONS,
-    search: Search | None = None,
-) -> Placement:
+    search: CodeSearchSettings | None = None,
+) -> ClassCodes:
     """Runs ``place`` in each dimension; returns the best, of equals that of the smallest dimension.
 
     A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
@@ -186,19 +188,21 @@ def best_placement(
     Raises:
         InvalidChannel: As ``place``.
     """
-    best: Placement | None = None
+    best: ClassCodes | None = None
     for dimension in sorted(dimensions):
         if mode == "box" and dimension == 1:
             continue
-        found = place(confusion, epsilons, dimension, mode, delta, search)
-        if best is None or found.mean > best.mean + 2 * max(found.standard_errors):
+        found = search_codes(confusion, epsilons, dimension, mode, delta, search)
+        if best is None or found.mean_accuracy > best.mean_accuracy + 2 * max(found.standard_errors):
             best = found
     if best is None:
-        raise InvalidChannel("there is no dimension to place codes in")
+        raise InvalidRandomizer("there is no dimension to place codes in")
     return best
 
 
-def _kept(points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode) -> torch.Tensor:
+def _compute_posteriors(
+    points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode
+) -> torch.Tensor:
     """Returns ``max_y P(y | z)`` for every draw, shape (classes, draws); ``z = points[i] + noise[i]``."""
     away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
     logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
@@ -206,7 +210,7 @@ def _kept(points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale:
     return (likelihood @ gains).amax(-1) / (likelihood @ gains.sum(dim=1))
 
 
-def _ascend(
+def _optimize_codes(
     start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
 ) -> tuple[float, torch.Tensor]:
     """Ascends through the bound itself (Adam, falling step); returns the best mean accuracy seen and its point."""
@@ -216,8 +220,10 @@ def _ascend(
     shares = gains.sum(dim=1)
     best, found = -1.0, start
     for _ in range(steps + 1):
-        points = bounded(free, mode)
-        value = torch.stack([shares @ _kept(points, unit * s, gains, s, mode).mean(dim=1) for s in scales]).mean()
+        points = bound_vectors(free, mode)
+        value = torch.stack(
+            [shares @ _compute_posteriors(points, unit * s, gains, s, mode).mean(dim=1) for s in scales]
+        ).mean()
         if float(value.detach()) > best:
             best, found = float(value.detach()), points.detach().clone()
         optimizer.zero_grad()
@@ -227,7 +233,7 @@ def _ascend(
     return best, found
 
 
-def _starts(classes: int, dimension: int, mode: Mode, search: Search) -> list[torch.Tensor]:
+def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
     """Corners of the set, dealt to the classes in turn (opposite ones first), then random points."""
     generator = np.random.default_rng([search.seed, dimension])
     corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
@@ -239,7 +245,7 @@ def _starts(classes: int, dimension: int, mode: Mode, search: Search) -> list[to
     return [torch.from_numpy(start) for start in (dealt + jitter, shared + jitter, *random)]
 
 
-def _sobol(mode: Mode, dimension: int, search: Search) -> torch.Tensor:
+def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) -> torch.Tensor:
     """Returns noise of scale 1, shape (1, draws, dimension), the same for every class."""
     engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
     uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]
@@ -248,17 +254,17 @@ def _sobol(mode: Mode, dimension: int, search: Search) -> torch.Tensor:
     return -uniform.sign() * torch.log1p(-2 * uniform.abs())
 
 
-def _inside(points: Floats, mode: Mode) -> Floats:
+def _pull_inside(points: Floats, mode: Mode) -> Floats:
     """Pulls points in by a little, so that six decimals of them are in the set too."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 
-def _checked(codes: ArrayLike, mode: Mode) -> torch.Tensor:
+def _check_codes(codes: ArrayLike, mode: Mode) -> torch.Tensor:
     points = np.asarray(codes, dtype=np.float64)
     if points.ndim != 2 or not np.isfinite(points).all():
-        raise InvalidChannel("codes are a table of finite numbers, a row for each class")
+        raise InvalidRandomizer("codes are a table of finite numbers, a row for each class")
     sizes = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1))}
     outside = ((points < 0) | (points > 1)).any() if mode == "box" else (sizes[mode] > 1 + 1e-9).any()
     if outside:
-        raise InvalidChannel("a code is outside the set of its mode")
+        raise InvalidRandomizer("a code is outside the set of its mode")
     return torch.from_numpy(points)

@@ -13,19 +13,23 @@ from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
 from textveil_training.dpnr import checkpoint as files
-from textveil_training.dpnr.classification_data import Split, Task
-from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.dpnr.classification_data import ClassificationTask, ClassifiedSplit
+from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
 from textveil_training.engine.checkpoint import write_tensors
-from textveil_training.engine.tokens import Tokenizer, Words, vectors_of
+from textveil_training.engine.tokens import EncoderTokenizer, TextPieces, compute_vectors
 from textveil_training.errors import CheckpointError, EmptyClass
-from textveil_training.file_hashes import sha256
-from textveil_training.progress import Report, no_report
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 BATCH = 64
 
 
-def pooled_features(
-    model: Model, tokenizer: Tokenizer, texts: Sequence[Words], device: torch.device, report: Report = no_report
+def compute_pooled_features(
+    model: RepresentationModel,
+    tokenizer: EncoderTokenizer,
+    texts: Sequence[TextPieces],
+    device: torch.device,
+    report: ProgressCallback = ignore_progress,
 ) -> Tensor:
     """Returns pooled vectors in evaluation mode, float32 of shape ``(texts, width)``, on the processor.
 
@@ -38,16 +42,16 @@ def pooled_features(
     """
 
     def of(batch: Tensor) -> Tensor:
-        ids, mask = tokenizer.batch([texts[index] for index in batch.tolist()])  # (batch, tokens)
-        return model.pooled(ids.to(device), mask.to(device)).cpu()
+        ids, mask = tokenizer.make_batch([texts[index] for index in batch.tolist()])  # (batch, tokens)
+        return model.pool_texts(ids.to(device), mask.to(device)).cpu()
 
     model.eval()
     with torch.inference_mode():
-        found = vectors_of(texts, BATCH, of, partial(report, "features"))
+        found = compute_vectors(texts, BATCH, of, partial(report, "features"))
     return found.clone()  # an inference tensor cannot be trained on
 
 
-def write_features(path: Path, features: Tensor, split: Split, encoder: str) -> None:
+def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder: str) -> None:
     """Writes the pooled vectors of a split.
 
     Args:
@@ -63,7 +67,7 @@ def write_features(path: Path, features: Tensor, split: Split, encoder: str) -> 
     write_tensors(path, {"features": features}, header)
 
 
-def read_features(path: Path, split: Split, encoder: str) -> Tensor:
+def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
     """Reads ``features`` back.
 
     Raises:
@@ -80,12 +84,12 @@ def read_features(path: Path, split: Split, encoder: str) -> Tensor:
     return features
 
 
-def removed(text: Words, dropout: WordDropout) -> Words:
+def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
     """Returns a text without the pieces of the words that one draw of word dropout removes."""
     if not len(text.pieces):
         return text
-    stays = torch.from_numpy(~dropout.dropped(int(text.word[-1]) + 1))[text.word]
-    return Words(text.pieces[stays], text.word[stays])
+    kept = torch.from_numpy(~dropout.dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
+    return TextPieces(text.pieces[kept], text.word_numbers[kept])
 
 
 #: Sets of removed words that are computed for each split: several where it counts and costs little.
@@ -108,14 +112,19 @@ class StoredFeatures:
     """
 
     def __init__(
-        self, start: Path, task: Task, cache: Path, features: Path | None = None, report: Report = no_report
+        self,
+        start: Path,
+        task: ClassificationTask,
+        cache: Path,
+        features: Path | None = None,
+        report: ProgressCallback = ignore_progress,
     ) -> None:
         self.model, self.description = files.read_checkpoint(start)
         if self.description.labels != task.labels:
             raise EmptyClass("the checkpoint was trained for other classes")
         self._task, self._cache, self._given, self._report = task, cache, features, report
-        self._encoder = sha256(start / files.EXTRACTOR / "model.safetensors")
-        self._tokenizer = Tokenizer(
+        self._encoder = hash_file(start / files.EXTRACTOR / "model.safetensors")
+        self._tokenizer = EncoderTokenizer(
             start / files.VOCABULARY,
             lowercase=self.description.lowercase,
             max_tokens=self.description.max_tokens,
@@ -123,7 +132,7 @@ class StoredFeatures:
         self._held: dict[tuple[str, str], Tensor] = {}
 
     @property
-    def clean(self) -> Classifier:
+    def clean_classifier(self) -> RepresentationClassifier:
         """Classifier of a checkpoint without privacy.
 
         Raises:
@@ -135,9 +144,9 @@ class StoredFeatures:
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:
         """Returns features of all splits by name; see ``of``."""
-        return {name: self.of(name, word_dropout) for name in self._task.splits()}
+        return {name: self.get_split(name, word_dropout) for name in self._task.get_splits()}
 
-    def of(self, name: str, word_dropout: str = "0") -> Tensor:
+    def get_split(self, name: str, word_dropout: str = "0") -> Tensor:
         """Returns features of a split, shape (copies, texts, width): one of whole texts, ``COPIES`` of texts with gaps.
 
         Raises:
@@ -146,11 +155,11 @@ class StoredFeatures:
             OptionError: ``word_dropout`` is not a number from 0 to 1.
         """
         if (name, word_dropout) not in self._held:
-            self._held[name, word_dropout] = self._of(name, WordDropout(word_dropout))
+            self._held[name, word_dropout] = self._read_or_compute(name, WordDropout(word_dropout))
         return self._held[name, word_dropout]
 
-    def _of(self, name: str, dropout: WordDropout) -> Tensor:
-        part = self._task.splits()[name]
+    def _read_or_compute(self, name: str, dropout: WordDropout) -> Tensor:
+        part = self._task.get_splits()[name]
         if not dropout.exact and self._given is not None:
             return read_features(self._given / f"features-{name}.safetensors", part, self._encoder)[None]
         gaps = f"-dropout-{dropout.mu}" if dropout.exact else ""
@@ -158,12 +167,12 @@ class StoredFeatures:
         if path.exists():
             found = read_features(path, part, self._encoder)
             return found if dropout.exact else found[None]
-        words = [self._tokenizer.words(text) for text in part.texts]
+        words = [self._tokenizer.split_into_pieces(text) for text in part.texts]
         copies = [
-            pooled_features(
+            compute_pooled_features(
                 self.model,
                 self._tokenizer,
-                [removed(text, dropout) for text in words] if dropout.exact else words,
+                [remove_random_words(text, dropout) for text in words] if dropout.exact else words,
                 torch.device("cpu"),
                 lambda _, done, total: self._report(f"features of {name}{gaps}", done, total),
             )
@@ -175,6 +184,6 @@ class StoredFeatures:
         return found
 
 
-def holds_features(folder: Path) -> Path | None:
+def find_stored_features(folder: Path) -> Path | None:
     """Returns a checkpoint's own folder where its features were written into it, else None."""
     return folder if (folder / "features-train.safetensors").is_file() else None

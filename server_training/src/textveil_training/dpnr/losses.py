@@ -13,18 +13,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textveil_training.dpnr.classification_data import Split
-from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.recipe import Recipe
-from textveil_training.dpnr.training_noise import NoiseLevels, bounded
-from textveil_training.engine.loop import seeded
-from textveil_training.engine.stage import Stage, Update, adamw
-from textveil_training.engine.tokens import Tokenizer, Words, bucketed, vectors_of
+from textveil_training.dpnr.classification_data import ClassifiedSplit
+from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
+from textveil_training.dpnr.recipe import RepresentationRecipe
+from textveil_training.dpnr.training_noise import TrainingNoise, bound_vectors
+from textveil_training.engine.loop import derive_seed
+from textveil_training.engine.stage import OptimizerUpdate, TrainingStage, make_adamw
+from textveil_training.engine.tokens import EncoderTokenizer, TextPieces, compute_vectors, make_length_batches
 
 _MEASURED_AT_ONCE = 64
 
 
-class Texts:
+class EncodedSplit:
     """A split that goes through the encoder, batch by batch.
 
     Args:
@@ -38,11 +38,11 @@ class Texts:
 
     def __init__(
         self,
-        model: Model,
-        tokenizer: Tokenizer,
-        split: Split,
-        words: list[Words],
-        recipe: Recipe,
+        model: RepresentationModel,
+        tokenizer: EncoderTokenizer,
+        split: ClassifiedSplit,
+        words: list[TextPieces],
+        recipe: RepresentationRecipe,
         device: torch.device,
     ) -> None:
         self._model, self._tokenizer, self._words, self._device = model, tokenizer, words, device
@@ -52,19 +52,19 @@ class Texts:
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
         """Returns shuffled batches of like length."""
-        return bucketed(self._words, self._size, generator)
+        return make_length_batches(self._words, self._size, generator)
 
-    def pooled(self, batch: Tensor) -> Tensor:
+    def pool_batch(self, batch: Tensor) -> Tensor:
         """Returns pooled vectors of a batch, ``(batch, width)``, with word dropout."""
-        ids, mask = self._tokenizer.batch([self._words[index] for index in batch.tolist()], self._dropout)
-        return self._model.pooled(ids.to(self._device), mask.to(self._device), self._precision)
+        ids, mask = self._tokenizer.make_batch([self._words[index] for index in batch.tolist()], self._dropout)
+        return self._model.pool_texts(ids.to(self._device), mask.to(self._device), self._precision)
 
-    def all_pooled(self) -> Tensor:
+    def pool_all(self) -> Tensor:
         """Returns pooled vectors of the split, ``(texts, width)``, as trained (with word dropout)."""
-        return vectors_of(self._words, _MEASURED_AT_ONCE, self.pooled)
+        return compute_vectors(self._words, _MEASURED_AT_ONCE, self.pool_batch)
 
 
-class Stored:
+class StoredSplit:
     """A split whose pooled vectors are stored.
 
     Args:
@@ -75,7 +75,9 @@ class Stored:
         device: Device that the networks are on.
     """
 
-    def __init__(self, features: Tensor, split: Split, recipe: Recipe, device: torch.device) -> None:
+    def __init__(
+        self, features: Tensor, split: ClassifiedSplit, recipe: RepresentationRecipe, device: torch.device
+    ) -> None:
         self._features = features.to(device)
         self._size = recipe.training.batch_size
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
@@ -84,16 +86,16 @@ class Stored:
         """Returns shuffled batches."""
         return list(torch.randperm(len(self.labels), generator=generator).split(self._size))
 
-    def pooled(self, batch: Tensor) -> Tensor:
+    def pool_batch(self, batch: Tensor) -> Tensor:
         """Returns stored vectors of a batch, ``(batch, width)``."""
         return self._features[torch.randint(len(self._features), batch.shape), batch]
 
-    def all_pooled(self) -> Tensor:
+    def pool_all(self) -> Tensor:
         """Returns the first copy of all vectors, ``(texts, width)``."""
         return self._features[0]
 
 
-class Adversary(nn.Module):
+class AttributeAdversary(nn.Module):
     """The simulated attacker: two hidden layers, one logit for each private attribute."""
 
     def __init__(self, width: int, hidden: int, attributes: int) -> None:
@@ -107,7 +109,7 @@ class Adversary(nn.Module):
         return self.layers(pooled)
 
 
-class StageMaker:
+class StageBuilder:
     """Makes the stages of a recipe around its networks.
 
     Args:
@@ -116,32 +118,34 @@ class StageMaker:
         noise: Noise of the levels; None without noise.
     """
 
-    def __init__(self, model: Model, recipe: Recipe, noise: NoiseLevels | None) -> None:
+    def __init__(self, model: RepresentationModel, recipe: RepresentationRecipe, noise: TrainingNoise | None) -> None:
         self._model, self._recipe, self._noise = model, recipe, noise
 
-    def tuned(self, train: Texts, dev: Texts, num_epochs: int) -> Stage:
+    def build_tuned(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
         """Trains encoder, head and classifier together."""
-        return self._stage(
+        return self._build_stage(
             "tuned",
             {"model": self._model},
             num_epochs,
             train,
-            [Update(self._optimizer(encoder=True), lambda batch: self.task_loss(train, batch))],
+            [OptimizerUpdate(self._make_optimizer(encoder=True), lambda batch: self.compute_loss(train, batch))],
             dev,
         )
 
-    def head(self, train: Stored, dev: Stored, num_epochs: int) -> Stage:
+    def build_head(self, train: StoredSplit, dev: StoredSplit, num_epochs: int) -> TrainingStage:
         """Trains head and classifier on stored features."""
-        return self._stage(
+        return self._build_stage(
             "head",
-            self._upper(),
+            self._list_upper_modules(),
             num_epochs,
             train,
-            [Update(self._optimizer(encoder=False), lambda batch: self.task_loss(train, batch))],
+            [OptimizerUpdate(self._make_optimizer(encoder=False), lambda batch: self.compute_loss(train, batch))],
             dev,
         )
 
-    def placed(self, train: Stored, dev: Stored, clean: Classifier, codes: Tensor, num_epochs: int) -> Stage:
+    def build_placed(
+        self, train: StoredSplit, dev: StoredSplit, clean: RepresentationClassifier, codes: Tensor, num_epochs: int
+    ) -> TrainingStage:
         """Trains head and classifier on stored features; the head learns the code of every text's class.
 
         The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
@@ -158,19 +162,24 @@ class StageMaker:
 
         def loss(batch: Tensor) -> Tensor:
             self._model.train()
-            pooled = train.pooled(batch)
+            pooled = train.pool_batch(batch)
             with torch.no_grad():
                 wanted = codes[clean(pooled, None).argmax(-1)]
-            raw = self._model.unbounded(pooled)
-            vectors = bounded(raw, self._model.mode)
+            raw = self._model.compute_unbounded(pooled)
+            vectors = bound_vectors(raw, self._model.mode)
             away = ((raw if self._model.mode == "box" else vectors) - wanted).square().sum(-1).mean()
-            return away + self._classified(vectors.detach(), train.labels[batch], "cross-entropy")
+            return away + self._compute_classifier_loss(vectors.detach(), train.labels[batch], "cross-entropy")
 
-        return self._stage(
-            "placed", self._upper(), num_epochs, train, [Update(self._optimizer(encoder=False), loss)], dev
+        return self._build_stage(
+            "placed",
+            self._list_upper_modules(),
+            num_epochs,
+            train,
+            [OptimizerUpdate(self._make_optimizer(encoder=False), loss)],
+            dev,
         )
 
-    def adversarial(self, train: Texts, dev: Texts, num_epochs: int) -> Stage:
+    def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
         """Trains encoder and classifier against an attacker, one step of each in turn.
 
         The attacker lowers ``-log p(z | r(x))`` for the attributes z; encoder and classifier lower
@@ -181,36 +190,36 @@ class StageMaker:
         if part is None:
             raise ValueError("the recipe has no adversary")
         width = int(self._model.extractor.config.hidden_size)  # type: ignore[union-attr]
-        adversary = Adversary(width, part.hidden, train.attributes.shape[1]).to(train.labels.device)
+        adversary = AttributeAdversary(width, part.hidden, train.attributes.shape[1]).to(train.labels.device)
         optimizer = torch.optim.AdamW(adversary.parameters(), lr=part.learning_rate, weight_decay=0.0)
 
         def attack(batch: Tensor) -> Tensor:
             self._model.train()
             with torch.no_grad():
-                pooled = self._model.represented(train.pooled(batch))
+                pooled = self._model.represent(train.pool_batch(batch))
             return functional.binary_cross_entropy_with_logits(adversary(pooled), train.attributes[batch])
 
         def defend(batch: Tensor) -> Tensor:
             self._model.train()
-            vectors = self._model.represented(train.pooled(batch))
+            vectors = self._model.represent(train.pool_batch(batch))
             hidden = functional.binary_cross_entropy_with_logits(adversary(vectors), 1 - train.attributes[batch])
-            return self._classified(vectors, train.labels[batch], "cross-entropy") + part.weight * hidden
+            return self._compute_classifier_loss(vectors, train.labels[batch], "cross-entropy") + part.weight * hidden
 
-        updates = [Update(self._optimizer(encoder=True), defend), Update(optimizer, attack)]
+        updates = [OptimizerUpdate(self._make_optimizer(encoder=True), defend), OptimizerUpdate(optimizer, attack)]
         modules: dict[str, nn.Module] = {"model": self._model, "adversary": adversary}
-        return self._stage("adversarial", modules, num_epochs, train, updates, dev)
+        return self._build_stage("adversarial", modules, num_epochs, train, updates, dev)
 
-    def task_loss(self, data: "Texts | Stored", batch: Tensor) -> Tensor:
+    def compute_loss(self, data: "EncodedSplit | StoredSplit", batch: Tensor) -> Tensor:
         """Returns the loss of a batch, with fresh noise."""
         self._model.train()
-        vectors = self._model.represented(data.pooled(batch))
-        return self._classified(vectors, data.labels[batch], self._recipe.training.loss)
+        vectors = self._model.represent(data.pool_batch(batch))
+        return self._compute_classifier_loss(vectors, data.labels[batch], self._recipe.training.loss)
 
-    def _classified(self, vectors: Tensor, labels: Tensor, loss: str) -> Tensor:
+    def _compute_classifier_loss(self, vectors: Tensor, labels: Tensor, loss: str) -> Tensor:
         training = self._recipe.training
         log_epsilon = None
         if self._noise is not None:
-            vectors, log_epsilon = self._noise.sampled(vectors, training.noise_draws)
+            vectors, log_epsilon = self._noise.add_at_random_epsilons(vectors, training.noise_draws)
             labels = labels.expand(training.noise_draws, -1)
         logits = self._model.classifier(vectors, log_epsilon).flatten(0, -2)
         labels = labels.reshape(-1)
@@ -218,25 +227,25 @@ class StageMaker:
             return 1 - logits.softmax(-1).gather(1, labels[:, None]).mean()
         return functional.cross_entropy(logits, labels, label_smoothing=training.label_smoothing)
 
-    def _upper(self) -> dict[str, nn.Module]:
+    def _list_upper_modules(self) -> dict[str, nn.Module]:
         upper: dict[str, nn.Module] = {"classifier": self._model.classifier}
         return upper if self._model.head is None else upper | {"head": self._model.head}
 
-    def _stage(
+    def _build_stage(
         self,
         name: str,
         modules: dict[str, nn.Module],
         num_epochs: int,
-        train: "Texts | Stored",
-        updates: list[Update],
-        dev: "Texts | Stored",
-    ) -> Stage:
+        train: "EncodedSplit | StoredSplit",
+        updates: list[OptimizerUpdate],
+        dev: "EncodedSplit | StoredSplit",
+    ) -> TrainingStage:
         training = self._recipe.training
 
         def measure() -> dict[str, float]:
-            return self.accuracies(dev, training.dev_draws)
+            return self.measure_accuracies(dev, training.dev_draws)
 
-        return Stage(
+        return TrainingStage(
             name=name,
             modules=modules,
             num_epochs=num_epochs,
@@ -247,33 +256,33 @@ class StageMaker:
             clip_norm=training.clip_norm,
         )
 
-    def accuracies(self, data: "Texts | Stored", draws: int) -> dict[str, float]:
+    def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
         """Measures accuracy at each level under the noise of training, and their mean as ``dev``."""
         self._model.eval()
         with torch.inference_mode():
-            vectors = self._model.represented(data.all_pooled())
+            vectors = self._model.represent(data.pool_all())
             if self._noise is None:
                 right = self._model.classifier(vectors, None).argmax(-1) == data.labels
                 return {"dev": right.double().mean().item()}
-            found = {}
-            for level in self._noise.levels:
-                generator = torch.Generator(vectors.device).manual_seed(seeded("measure", level))
-                noisy, log_epsilon = self._noise.at(vectors, level, draws, generator)
+            by_epsilon = {}
+            for level in self._noise.epsilons:
+                generator = torch.Generator(vectors.device).manual_seed(derive_seed("measure", level))
+                noisy, log_epsilon = self._noise.add_at_epsilon(vectors, level, draws, generator)
                 right = self._model.classifier(noisy, log_epsilon).argmax(-1) == data.labels
-                found[f"dev_{level:g}"] = right.double().mean().item()
-        return {"dev": sum(found.values()) / len(found)} | found
+                by_epsilon[f"dev_{level:g}"] = right.double().mean().item()
+        return {"dev": sum(by_epsilon.values()) / len(by_epsilon)} | by_epsilon
 
-    def _optimizer(self, *, encoder: bool) -> torch.optim.Optimizer:
+    def _make_optimizer(self, *, encoder: bool) -> torch.optim.Optimizer:
         training = self._recipe.training
 
         def learning_rate(name: str) -> float | None:
             if not name.startswith("extractor."):
                 return training.head_learning_rate
-            return training.learning_rate * training.layer_decay ** self._depth(name) if encoder else None
+            return training.learning_rate * training.layer_decay ** self._count_layers_above(name) if encoder else None
 
-        return adamw(self._model, learning_rate, training.weight_decay, fused=False)
+        return make_adamw(self._model, learning_rate, training.weight_decay, fused=False)
 
-    def _depth(self, name: str) -> int:
+    def _count_layers_above(self, name: str) -> int:
         """Counts the layers between a parameter of the encoder and its top."""
         layers = int(self._model.extractor.config.num_hidden_layers)  # type: ignore[union-attr]
         _, found, number = name.partition(".layer.")

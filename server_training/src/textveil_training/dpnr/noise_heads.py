@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from textveil_training.dpnr.checkpoint import Description
-from textveil_training.dpnr.classification_data import Task
-from textveil_training.dpnr.code_search import Placement
-from textveil_training.dpnr.losses import StageMaker, Stored
-from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.recipe import Recipe, check
-from textveil_training.dpnr.training_noise import NoiseLevels
-from textveil_training.engine.loop import Loop, Position
+from textveil_training.dpnr.checkpoint import RepresentationDescription
+from textveil_training.dpnr.classification_data import ClassificationTask
+from textveil_training.dpnr.code_search import ClassCodes
+from textveil_training.dpnr.losses import StageBuilder, StoredSplit
+from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
+from textveil_training.dpnr.recipe import RepresentationRecipe, check_recipe
+from textveil_training.dpnr.training_noise import TrainingNoise
+from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +33,13 @@ class TrainedHead:
         wall_s: Seconds it took.
     """
 
-    model: Model
-    description: Description
+    model: RepresentationModel
+    description: RepresentationDescription
     dev: float
     wall_s: float
 
 
-class _NoEncoder(nn.Module):
+class _MissingEncoder(nn.Module):
     """Stands where the encoder would be: features are stored."""
 
     def __init__(self, width: int) -> None:
@@ -47,7 +47,7 @@ class _NoEncoder(nn.Module):
         self.config = SimpleNamespace(hidden_size=width, num_hidden_layers=0)
 
 
-def with_representation(recipe: Recipe, **changes: Any) -> Recipe:
+def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
     """Returns a recipe with another representation (mode, dimension, levels, delta, word dropout) or seed.
 
     Raises:
@@ -56,12 +56,16 @@ def with_representation(recipe: Recipe, **changes: Any) -> Recipe:
     seed = changes.pop("seed", recipe.training.seed)
     representation = replace(recipe.representation, **changes)
     found = replace(recipe, representation=representation, training=replace(recipe.training, seed=seed))
-    check(found, "the representation")
+    check_recipe(found, "the representation")
     return found
 
 
 def train_head(
-    recipe: Recipe, task: Task, features: dict[str, Tensor], clean: Classifier, placement: Placement
+    recipe: RepresentationRecipe,
+    task: ClassificationTask,
+    features: dict[str, Tensor],
+    clean: RepresentationClassifier,
+    placement: ClassCodes,
 ) -> TrainedHead:
     """Trains head and classifier: first toward the codes of the clean model's decisions, then under noise.
 
@@ -74,9 +78,9 @@ def train_head(
     """
     part, training = recipe.representation, recipe.training
     torch.manual_seed(training.seed)
-    description = Description.of(recipe, task.labels, lowercase=True)
-    model = Model(
-        _NoEncoder(features["train"].shape[-1]),
+    description = RepresentationDescription.from_recipe(recipe, task.labels, lowercase=True)
+    model = RepresentationModel(
+        _MissingEncoder(features["train"].shape[-1]),
         mode=part.mode,
         dimension=part.dimension,
         head_hidden=part.head_hidden,
@@ -84,23 +88,23 @@ def train_head(
         classes=len(task.labels),
         dropout=recipe.extractor.dropout,
     )
-    noise = NoiseLevels(part.mode, part.dimension, [float(level) for level in part.levels], float(part.delta or 0))
-    maker = StageMaker(model, recipe, noise)
+    noise = TrainingNoise(part.mode, part.dimension, [float(level) for level in part.levels], float(part.delta or 0))
+    maker = StageBuilder(model, recipe, noise)
     device = torch.device("cpu")
-    train, dev = (Stored(features[name], task.splits()[name], recipe, device) for name in ("train", "dev"))
+    train, dev = (StoredSplit(features[name], task.get_splits()[name], recipe, device) for name in ("train", "dev"))
     stages = []
     if training.placed_epochs:
-        stages.append(maker.placed(train, dev, clean, torch.tensor(placement.codes), training.placed_epochs))
+        stages.append(maker.build_placed(train, dev, clean, torch.tensor(placement.codes), training.placed_epochs))
     if training.head_epochs:
-        stages.append(maker.head(train, dev, training.head_epochs))
+        stages.append(maker.build_head(train, dev, training.head_epochs))
     best: dict[str, Tensor] = {}
 
-    def on_epoch(position: Position, is_best: bool) -> None:
+    def on_epoch(position: TrainingPosition, is_best: bool) -> None:
         if is_best:
             best.update({name: value.clone() for name, value in model.state_dict().items()})
 
     with tempfile.TemporaryDirectory() as folder:
-        loop = Loop(stages, seed=training.seed, state=Path(folder) / "state", run_key="", on_epoch=on_epoch)
+        loop = TrainingLoop(stages, seed=training.seed, state=Path(folder) / "state", run_key="", on_epoch=on_epoch)
         loop.run()
     model.load_state_dict(best)
     return TrainedHead(

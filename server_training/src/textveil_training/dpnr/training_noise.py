@@ -22,13 +22,13 @@ import torch
 from scipy.optimize import brentq, minimize_scalar
 from torch import Tensor
 
-from textveil_training.errors import InvalidChannel
+from textveil_training.errors import InvalidRandomizer
 
 Mode = Literal["l1", "l2", "box"]
 SMALLEST = 1e-12
 
 
-def bounded(vectors: Tensor, mode: str) -> Tensor:
+def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
     """Maps vectors into the set that the noise is calibrated to; radius 1.
 
     ``l1``: ``h / max(1, |h|_1)``; ``l2``: ``h / max(1, |h|_2)``; ``box``: ``(h - min h) / (max h - min h)``, a constant
@@ -55,12 +55,12 @@ def bounded(vectors: Tensor, mode: str) -> Tensor:
     return vectors / norm.clamp_min(1.0)
 
 
-def sensitivity(mode: str, dimension: int) -> float:
+def compute_sensitivity(mode: str, dimension: int) -> float:
     """Returns the largest distance of two bounded vectors: L1 for ``l1`` (2) and ``box`` (k), L2 for ``l2`` (2)."""
     return float(dimension) if mode == "box" else 2.0
 
 
-def noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
+def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
     """Returns the scale of a coordinate's noise at a whole-text epsilon, for vectors in the unit set of the mode.
 
     ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
@@ -71,15 +71,15 @@ def noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) 
         InvalidChannel: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
     """
     if not 0 < epsilon < inf:
-        raise InvalidChannel("noise needs a positive, finite epsilon")
+        raise InvalidRandomizer("noise needs a positive, finite epsilon")
     if (mode == "l2") != (0 < delta < 1):
-        raise InvalidChannel("l2 needs a delta between 0 and 1, and no other mode has one")
+        raise InvalidRandomizer("l2 needs a delta between 0 and 1, and no other mode has one")
     if mode == "l2":
-        return sensitivity(mode, dimension) / sqrt(2 * _rho(epsilon, delta))
-    return sensitivity(mode, dimension) / epsilon
+        return compute_sensitivity(mode, dimension) / sqrt(2 * _solve_rho(epsilon, delta))
+    return compute_sensitivity(mode, dimension) / epsilon
 
 
-def _rho(epsilon: float, delta: float) -> float:
+def _solve_rho(epsilon: float, delta: float) -> float:
     """Computes ``mechanisms.zcdp.largest_rho`` in floating point: thirty times as fast, and training asks for many."""
 
     def log_delta(rho: float) -> float:
@@ -93,7 +93,7 @@ def _rho(epsilon: float, delta: float) -> float:
     return float(brentq(lambda rho: log_delta(rho) - log(delta), 1e-12, epsilon, xtol=1e-15))  # type: ignore[arg-type]
 
 
-def noisy(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator | None = None) -> Tensor:
+def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """Adds independent noise to every coordinate: Laplace for ``l1`` and ``box``, Gaussian for ``l2``.
 
     Args:
@@ -112,18 +112,18 @@ def noisy(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator 
         return vectors
     shape = torch.broadcast_shapes(vectors.shape, scale.shape)
     if mode == "l2":
-        drawn = torch.randn(shape, generator=generator, device=vectors.device)
+        noise = torch.randn(shape, generator=generator, device=vectors.device)
     else:
         # Inverse of the distribution function; the center of 2^24 cells, so that the logarithm stays finite.
         uniform = torch.rand(shape, generator=generator, device=vectors.device) - 0.5 + 2.0**-25
-        drawn = -uniform.sign() * torch.log1p(-2 * uniform.abs().clamp_max(0.5 - 2.0**-25))
-    return vectors + scale * drawn
+        noise = -uniform.sign() * torch.log1p(-2 * uniform.abs().clamp_max(0.5 - 2.0**-25))
+    return vectors + scale * noise
 
 
 _KNOTS = 129
 
 
-class NoiseLevels:
+class TrainingNoise:
     """Noise in training for one level, or for all epsilons between the lowest and the highest of several.
 
     Between ``_KNOTS`` values of ``ln epsilon`` the logarithm of the scale is interpolated; for Laplace noise that is
@@ -136,14 +136,14 @@ class NoiseLevels:
         delta: Delta of ``l2``, else 0.
     """
 
-    def __init__(self, mode: str, dimension: int, levels: Sequence[float], delta: float = 0.0) -> None:
+    def __init__(self, mode: str, dimension: int, epsilons: Sequence[float], delta: float = 0.0) -> None:
         self.mode = mode
-        self.levels = tuple(sorted(levels))
-        self._knots = np.linspace(math.log(self.levels[0]), math.log(self.levels[-1]), _KNOTS)
-        scales = [noise_scale(mode, dimension, math.exp(knot), delta) for knot in self._knots]  # type: ignore[arg-type]
+        self.epsilons = tuple(sorted(epsilons))
+        self._knots = np.linspace(math.log(self.epsilons[0]), math.log(self.epsilons[-1]), _KNOTS)
+        scales = [compute_noise_scale(mode, dimension, math.exp(knot), delta) for knot in self._knots]  # type: ignore[arg-type]
         self._log_scales = np.log(scales)
 
-    def sampled(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
+    def add_at_random_epsilons(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
         """Returns noisy vectors at epsilons that are uniform in their logarithm, another one for every vector and draw.
 
         Args:
@@ -160,9 +160,11 @@ class NoiseLevels:
         log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
         scale = np.exp(np.interp(log_epsilon.cpu().numpy(), self._knots, self._log_scales))
         scale = torch.from_numpy(scale).to(vectors)
-        return noisy(vectors, self.mode, scale), log_epsilon
+        return add_noise(vectors, self.mode, scale), log_epsilon
 
-    def at(self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def add_at_epsilon(
+        self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Does as ``sampled`` at one epsilon, with a generator of its own: to compare epochs on equal noise.
 
         Privacy:
@@ -171,4 +173,4 @@ class NoiseLevels:
         log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
         scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))
         scales = torch.full((draws, 1, 1), float(scale), device=vectors.device)
-        return noisy(vectors, self.mode, scales, generator), log_epsilon
+        return add_noise(vectors, self.mode, scales, generator), log_epsilon

@@ -24,13 +24,18 @@ from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.data.splits import SHARED_WORDS
 from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
-from textveil_training.encoder.labeled_texts import Task, confusion
+from textveil_training.encoder.labeled_texts import LabeledTexts, count_confusion
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.resume_cache import Arrays, KeptParts
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
 from textveil_training.encoder.static_extractor import StaticSettings
 from textveil_training.errors import SettingError
-from textveil_training.label_randomizers import accuracy_channel, counts_channel, label_probabilities, recalls
-from textveil_training.progress import Report
+from textveil_training.label_randomizers import (
+    compute_label_probabilities,
+    compute_recalls,
+    fit_accuracy_randomizer,
+    make_counts_randomizer,
+)
+from textveil_training.progress import ProgressCallback
 
 LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")
 #: The program of ``accuracy`` has this many classes squared variables: beyond it a bundle has ``counts`` alone.
@@ -41,7 +46,7 @@ _LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EncoderSettings:
+class EncoderBundleSettings:
     """What a bundle is to be.
 
     Attributes:
@@ -69,7 +74,7 @@ class EncoderSettings:
     minilm: MinilmSettings = field(default_factory=MinilmSettings)
 
     @classmethod
-    def of(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderSettings":
+    def with_seed(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderBundleSettings":
         """Returns settings with one seed, whatever the extractor.
 
         Args:
@@ -80,30 +85,32 @@ class EncoderSettings:
         given = {name: value for name, value in minilm.items() if value is not None}
         return cls(static=StaticSettings(seed=seed), minilm=MinilmSettings(seed=seed, **given), **settings)
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Returns everything that decides the bundle besides the texts, as values for JSON."""
         return asdict(self)
 
 
-def checked_levels(levels: str | None, default: str) -> tuple[str, ...]:
+def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
     """Reads comma-separated epsilons; ``LEVELS`` if left out.
 
     Raises:
         SettingError: They are not ascending decimal numbers above 0 and up to 16.
         OptionError: The default is not one of them.
     """
-    found = LEVELS if levels is None else tuple(level.strip() for level in levels.split(","))
-    if not all(_LEVEL.fullmatch(level) for level in found):
+    levels_given = LEVELS if levels is None else tuple(level.strip() for level in levels.split(","))
+    if not all(_LEVEL.fullmatch(level) for level in levels_given):
         raise SettingError("levels are decimal numbers with commas between")
-    exact = [Decimal(level) for level in found]
+    exact = [Decimal(level) for level in levels_given]
     if exact != sorted(set(exact)) or not 0 < exact[0] <= exact[-1] <= MAX_EPSILON:
         raise SettingError(f"levels ascend, from above 0 to {MAX_EPSILON}")
-    if default not in found:
+    if default not in levels_given:
         raise OptionError("the default level is not one of the levels")
-    return found
+    return levels_given
 
 
-def trained_contents(task: Task, settings: EncoderSettings, report: Report, kept: KeptParts) -> IndexContents:
+def train_class_bundle(
+    task: LabeledTexts, settings: EncoderBundleSettings, report: ProgressCallback, kept: ResumeCache
+) -> IndexContents:
     """Trains, quantizes, fits and measures.
 
     Args:
@@ -127,14 +134,14 @@ def trained_contents(task: Task, settings: EncoderSettings, report: Report, kept
         """What devices decide on the texts that were not trained on."""
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
-            name: trained.codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
+            name: trained.compute_codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
             for name, stage in stages.items()
         }, {}
 
-    decided, _ = kept.part(f"{settings.extractor}-decisions", decide)
-    calibration = confusion(task.calibration, decided["calibration"], len(task.labels))
-    test = confusion(task.test, decided["test"], len(task.labels))
-    channels = fit_channels(calibration, settings.levels, report)
+    decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
+    calibration = count_confusion(task.calibration, decided["calibration"], len(task.labels))
+    test = count_confusion(task.test, decided["test"], len(task.labels))
+    channels = fit_randomizers(calibration, settings.levels, report)
     return IndexContents(
         name=settings.name,
         labels=task.labels,
@@ -144,24 +151,26 @@ def trained_contents(task: Task, settings: EncoderSettings, report: Report, kept
         channels=channels,
         default=settings.default,
         probabilities={
-            f"{name}.{staircase.level.epsilon:f}": label_probabilities(calibration, staircase.matrix).astype(np.float32)
+            f"{name}.{staircase.level.epsilon:f}": compute_label_probabilities(calibration, staircase.matrix).astype(
+                np.float32
+            )
             for name, levels in channels.items()
             for staircase in levels
         },
         held_out=HeldOut(task.labels, (calibration + test).astype(np.int64)),
         license=settings.license,
-        provenance={**provenance(settings), "extractor": settings.extractor, **trained.provenance},
-        measured=figures(task, test, channels, settings.data),
+        provenance={**describe_data(settings), "extractor": settings.extractor, **trained.provenance},
+        measured=compute_figures(task, test, channels, settings.data),
     )
 
 
-def provenance(settings: EncoderSettings) -> dict[str, str]:
+def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
     """Returns what a bundle says of its data."""
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
 
 
-def fit_channels(
-    calibration: NDArray[np.float64], levels: tuple[str, ...], report: Report
+def fit_randomizers(
+    calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
 ) -> dict[str, tuple[IndexStaircase, ...]]:
     """Makes the integers of ``counts``, and of ``accuracy``, which is fitted to decisions on the calibration texts.
 
@@ -171,20 +180,22 @@ def fit_channels(
         report: Told how many levels are done.
     """
     classes = len(calibration)
-    counts = [integer_channel("counts", counts_channel(classes, drawn_epsilon(level)), level) for level in levels]
+    counts = [
+        integer_channel("counts", make_counts_randomizer(classes, drawn_epsilon(level)), level) for level in levels
+    ]
     if classes > MAX_PROGRAM_CLASSES:
         return {"counts": tuple(counts)}
     accuracy = []
     for done, level in enumerate(levels, 1):
         # One right decision of each class is added: a class without any among few texts is not worthless.
-        best = accuracy_channel(calibration + np.eye(classes), drawn_epsilon(level))
+        best = fit_accuracy_randomizer(calibration + np.eye(classes), drawn_epsilon(level))
         accuracy.append(integer_channel("accuracy", best, level))
         report("channels", done, len(levels))
     return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
 
 
-def figures(
-    task: Task, confusion: NDArray[np.float64], channels: dict[str, tuple[IndexStaircase, ...]], data: str
+def compute_figures(
+    task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[IndexStaircase, ...]], data: str
 ) -> dict[str, Any]:
     """Computes what the card says: exact expectations over the draw, of the test texts.
 
@@ -196,15 +207,18 @@ def figures(
     """
 
     def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
-        return recalls(confusion, channel)
+        return compute_recalls(confusion, channel)
 
     def abandoned(level: IndexStaircase) -> list[str]:
         return [label for label, base in zip(task.labels, level.base, strict=True) if not base]
 
-    return {**divided_figures(task, data), **channel_figures(task.labels, confusion, channels, recall, abandoned)}
+    return {
+        **describe_split(task, data),
+        **compute_randomizer_figures(task.labels, confusion, channels, recall, abandoned),
+    }
 
 
-def channel_figures(
+def compute_randomizer_figures(
     labels: tuple[str, ...],
     test: NDArray[np.float64],
     channels: Mapping[str, tuple[IndexStaircase, ...]],
@@ -221,16 +235,16 @@ def channel_figures(
         abandoned: Maps a level to the classes that are never told.
     """
     shares = test.sum(axis=1) / test.sum()
-    clean = accuracies(labels, shares, recall(np.eye(test.shape[1])))
-    clean["standard_error"] = _rounded(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / test.sum()))
+    clean = summarize_recalls(labels, shares, recall(np.eye(test.shape[1])))
+    clean["standard_error"] = _round_number(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / test.sum()))
     return {
-        "shares": {label: _rounded(share) for label, share in zip(labels, shares, strict=True)},
-        "majority": _rounded(shares.max()),
+        "shares": {label: _round_number(share) for label, share in zip(labels, shares, strict=True)},
+        "majority": _round_number(shares.max()),
         "clean": clean,
         "channels": {
             name: {
                 f"{level.level.epsilon:f}": {
-                    **accuracies(labels, shares, recall(level.matrix)),
+                    **summarize_recalls(labels, shares, recall(level.matrix)),
                     "abandoned": abandoned(level),
                 }
                 for level in levels
@@ -240,19 +254,21 @@ def channel_figures(
     }
 
 
-def divided_figures(task: Task, data: str) -> dict[str, Any]:
+def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
     """Returns what the card says of the division of a file."""
     return {
         "data": data,
         "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
         "left_out": task.left_out,
         "duplicates": task.groups.duplicates,
-        "largest_group": task.groups.largest,
+        "largest_group": task.groups.largest_size,
         "shared_words": SHARED_WORDS,
     }
 
 
-def accuracies(labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]) -> dict[str, Any]:
+def summarize_recalls(
+    labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]
+) -> dict[str, Any]:
     """Returns accuracy, balanced accuracy, the worst recall, and the recall of each label.
 
     Args:
@@ -261,12 +277,12 @@ def accuracies(labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDA
         recall: How often a text of each is told right, shape ``(classes,)``.
     """
     return {
-        "accuracy": _rounded(float(shares @ recall)),
-        "balanced_accuracy": _rounded(float(recall.mean())),
-        "worst_recall": _rounded(float(recall.min())),
-        "recall": {label: _rounded(float(share)) for label, share in zip(labels, recall, strict=True)},
+        "accuracy": _round_number(float(shares @ recall)),
+        "balanced_accuracy": _round_number(float(recall.mean())),
+        "worst_recall": _round_number(float(recall.min())),
+        "recall": {label: _round_number(float(share)) for label, share in zip(labels, recall, strict=True)},
     }
 
 
-def _rounded(number: float) -> float:
+def _round_number(number: float) -> float:
     return round(float(number), 6)

@@ -20,32 +20,32 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil_export.index import static_parts
 
-from textveil_training.data.splits import fold
+from textveil_training.data.splits import fold_words
 from textveil_training.encoder.extractors import (
     MINILM,
     SAMPLE,
     TrainedExtractor,
-    exported,
-    from_exported,
-    minilm_packages,
-    words_provenance,
+    describe_words,
+    export_minilm,
+    load_exported,
+    require_minilm_packages,
 )
-from textveil_training.encoder.k_means import k_means, main_directions, sums_of, unit
+from textveil_training.encoder.k_means import find_centers, find_main_directions, normalize_vectors, sum_by_code
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.resume_cache import Arrays, KeptParts
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
 from textveil_training.encoder.static_extractor import StaticSettings
-from textveil_training.encoder.teacher import NO_TEACHER, asked, teacher_vectors
+from textveil_training.encoder.teacher import NO_TEACHER, choose_teacher_texts, compute_teacher_vectors
 from textveil_training.encoder.word_embeddings import (
     DIRECTIONS,
     PUBLIC_NUMBERS,
     RARE_NUMBERS,
-    public_words,
-    rare_rows,
-    taught_rows,
-    word_ids,
+    find_word_ids,
+    fit_to_teacher,
+    load_public_words,
+    weight_by_rarity,
 )
-from textveil_training.errors import ClassError
-from textveil_training.progress import Report
+from textveil_training.errors import InvalidClasses
+from textveil_training.progress import ProgressCallback
 
 Floats = NDArray[np.float64]
 #: Different texts that a codebook needs, and that each of its codes needs.
@@ -68,12 +68,12 @@ class Codebook:
     sizes: tuple[int, ...]
 
 
-def texts_needed(codes: int) -> int:
+def count_needed_texts(codes: int) -> int:
     """Returns how many different texts so many codes are learned from, at least."""
     return max(MIN_TEXTS, MIN_CODE_TEXTS * codes)
 
 
-def texts_once(texts: Sequence[str], codes: int) -> list[str]:
+def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
     """Returns the texts that a codebook is learned from: of copies one.
 
     Args:
@@ -84,14 +84,14 @@ def texts_once(texts: Sequence[str], codes: int) -> list[str]:
         ClassError: There are fewer than 1,000 different texts, or fewer than 20 for each code.
     """
     if not MIN_CODES <= codes <= MAX_CODES:
-        raise ClassError(f"a codebook has from {MIN_CODES} to {MAX_CODES} codes")
-    different = list({fold(text): text for text in reversed(texts)}.values())[::-1]
-    if len(different) < (needed := texts_needed(codes)):
-        raise ClassError(f"{codes} codes are learned from {needed} different texts: there are {len(different)}")
+        raise InvalidClasses(f"a codebook has from {MIN_CODES} to {MAX_CODES} codes")
+    different = list({fold_words(text): text for text in reversed(texts)}.values())[::-1]
+    if len(different) < (needed := count_needed_texts(codes)):
+        raise InvalidClasses(f"{codes} codes are learned from {needed} different texts: there are {len(different)}")
     return different
 
 
-def main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
+def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
     """Returns the mean of vectors, and the directions in which they differ most as seen from it.
 
     Args:
@@ -102,11 +102,11 @@ def main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
         The mean, shape ``(dimension,)``, and the directions, shape ``(dimension, numbers)``.
     """
     center = vectors.mean(axis=0)
-    return center, main_directions(unit(vectors - center), numbers)
+    return center, find_main_directions(normalize_vectors(vectors - center), numbers)
 
 
 def learn_codebook(
-    vectors: Floats, codes: int, seed: int, report: Report, *, directions: int | None = None
+    vectors: Floats, codes: int, seed: int, report: ProgressCallback, *, directions: int | None = None
 ) -> Codebook:
     """Finds at most so many codes. One with fewer than 20 texts is dropped, and its texts go elsewhere.
 
@@ -120,17 +120,17 @@ def learn_codebook(
     Raises:
         ClassError: The texts are too much alike.
     """
-    center, main = (vectors.mean(axis=0), None) if directions is None else main_space(vectors, directions)
-    seen = unit(vectors - center if main is None else (vectors - center) @ main)
-    centers = k_means(seen, codes, seed, report)
+    center, main = (vectors.mean(axis=0), None) if directions is None else find_main_space(vectors, directions)
+    seen = normalize_vectors(vectors - center if main is None else (vectors - center) @ main)
+    centers = find_centers(seen, codes, seed, report)
     assigned = (seen @ centers.T).argmax(axis=1)
     while (sizes := np.bincount(assigned, minlength=len(centers))).min() < MIN_CODE_TEXTS:
         centers = np.delete(centers, sizes.argmin(), axis=0)
         assigned = (seen @ centers.T).argmax(axis=1)
     if len(centers) < 2:
-        raise ClassError("the texts are too much alike for a codebook: none but one code has 20 of them")
+        raise InvalidClasses("the texts are too much alike for a codebook: none but one code has 20 of them")
     # A center is a mean of its own texts only, and of 20 at least: after the last assignment it is computed anew.
-    centers = unit(sums_of(seen, assigned, len(centers)))
+    centers = normalize_vectors(sum_by_code(seen, assigned, len(centers)))
     weight = centers if main is None else centers @ main.T
     return Codebook(weight.astype(np.float32), (-weight @ center).astype(np.float32), tuple(sizes.tolist()))
 
@@ -139,13 +139,13 @@ def learn_codebook(
 MAX_CHANGED = 0.05
 
 
-def static_codebook(
+def train_static_codebook(
     texts: Sequence[str],
     codes: int,
     settings: StaticSettings,
     minilm: MinilmSettings,
-    kept: KeptParts | None,
-    report: Report,
+    kept: ResumeCache | None,
+    report: ProgressCallback,
 ) -> TrainedExtractor:
     """Makes rows of words, learns codes of their means, and rounds to int8.
 
@@ -160,30 +160,30 @@ def static_codebook(
     Raises:
         ClassError: The texts are too much alike.
         CheckpointError: The teacher cannot be loaded.
-        ResumeError, OutputError: See ``KeptParts``.
+        ResumeError, OutputError: See ``ResumeCache``.
     """
     taught = minilm.encoder != NO_TEACHER
-    public = public_words(PUBLIC_NUMBERS if taught else RARE_NUMBERS)
-    ids = word_ids(texts, public, settings.max_characters)
+    public = load_public_words(PUBLIC_NUMBERS if taught else RARE_NUMBERS)
+    ids = find_word_ids(texts, public, settings.max_characters)
     made: dict[str, Any] = {"min_texts": settings.min_texts}
     if taught:
-        chosen = asked(len(texts))
-        vectors = _kept_vectors([texts[int(at)] for at in chosen], minilm, kept, report)
-        rows = taught_rows([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
-        made |= {"pairs": settings.pairs, "taught_by": {**_described(minilm, len(texts)), "texts": len(chosen)}}
+        chosen = choose_teacher_texts(len(texts))
+        vectors = _load_teacher_vectors([texts[int(at)] for at in chosen], minilm, kept, report)
+        rows = fit_to_teacher([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
+        made |= {"pairs": settings.pairs, "taught_by": {**_describe_minilm(minilm, len(texts)), "texts": len(chosen)}}
     else:
-        rows = rare_rows(ids, public, settings.min_texts)
-    book = learn_codebook(rows.vectors(ids), codes, settings.seed, report)
+        rows = weight_by_rarity(ids, public, settings.min_texts)
+    book = learn_codebook(rows.embed_texts(ids), codes, settings.seed, report)
     parts = static_parts(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
-    told = {"min_texts_of_a_code": min(book.sizes), **words_provenance(public), **made}
-    return TrainedExtractor(parts=parts, weight=book.weight, bias=book.bias, provenance=told)
+    provenance = {"min_texts_of_a_code": min(book.sizes), **describe_words(public), **made}
+    return TrainedExtractor(parts=parts, weight=book.weight, bias=book.bias, provenance=provenance)
 
 
-def minilm_codebook(
-    texts: Sequence[str], codes: int, settings: MinilmSettings, kept: KeptParts, report: Report
+def train_minilm_codebook(
+    texts: Sequence[str], codes: int, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
     """Finds codes in the main directions of MiniLM's vectors, exports it as it comes, and quantizes it.
 
@@ -201,37 +201,37 @@ def minilm_codebook(
         ClassError: The texts are too much alike.
         CheckpointError: The encoder cannot be loaded.
         ExportError: See ``textveil_export.encoder.onnx_parts``.
-        ResumeError, OutputError: See ``KeptParts``.
+        ResumeError, OutputError: See ``ResumeCache``.
     """
-    with minilm_packages():
-        from textveil_training.encoder.minilm import minilm_as_it_comes
-    vectors = _kept_vectors(texts, settings, kept, report).astype(np.float64)
+    with require_minilm_packages():
+        from textveil_training.encoder.minilm import load_untuned_minilm
+    vectors = _load_teacher_vectors(texts, settings, kept, report).astype(np.float64)
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:
         book = learn_codebook(vectors, codes, settings.seed, report, directions=DIRECTIONS)
         spread = np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts)))
         sample = [(0, texts[int(at)]) for at in spread]  # no text has a class
-        arrays, facts = exported(
-            minilm_as_it_comes(settings), book.weight, book.bias, sample, report, max_changed=MAX_CHANGED
+        arrays, facts = export_minilm(
+            load_untuned_minilm(settings), book.weight, book.bias, sample, report, max_changed=MAX_CHANGED
         )
         return arrays, {**facts, "smallest": min(book.sizes)}
 
-    arrays, facts = kept.part(MINILM, make)
-    told = {"min_texts_of_a_code": int(facts["smallest"]), **_described(settings, len(texts))}
-    told["directions"] = min(DIRECTIONS, vectors.shape[1])
-    return from_exported(arrays, facts, settings.max_tokens, told)
+    arrays, facts = kept.load_or_make(MINILM, make)
+    provenance = {"min_texts_of_a_code": int(facts["smallest"]), **_describe_minilm(settings, len(texts))}
+    provenance["directions"] = min(DIRECTIONS, vectors.shape[1])
+    return load_exported(arrays, facts, settings.max_tokens, provenance)
 
 
-def _kept_vectors(
-    texts: Sequence[str], minilm: MinilmSettings, kept: KeptParts | None, report: Report
+def _load_teacher_vectors(
+    texts: Sequence[str], minilm: MinilmSettings, kept: ResumeCache | None, report: ProgressCallback
 ) -> NDArray[np.float32]:
     def ask() -> tuple[Arrays, Mapping[str, Any]]:
-        return {"vectors": teacher_vectors(texts, minilm, report)}, {}
+        return {"vectors": compute_teacher_vectors(texts, minilm, report)}, {}
 
-    return (kept.part("vectors", ask) if kept is not None else ask())[0]["vectors"]
+    return (kept.load_or_make("vectors", ask) if kept is not None else ask())[0]["vectors"]
 
 
-def _described(minilm: MinilmSettings, texts: int) -> dict[str, Any]:
+def _describe_minilm(minilm: MinilmSettings, texts: int) -> dict[str, Any]:
     """What a card says of a model that was not tuned."""
-    found = replace(minilm, tuned=False).described(texts)
+    found = replace(minilm, tuned=False).describe(texts)
     return {name: value for name, value in found.items() if name != "tuned"}

@@ -18,22 +18,27 @@ from textveil.bundle import HeldOut, layout
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
-from textveil_training.encoder.class_bundle import EncoderSettings, channel_figures, divided_figures, provenance
-from textveil_training.encoder.codebook import minilm_codebook, static_codebook, texts_once
+from textveil_training.encoder.class_bundle import (
+    EncoderBundleSettings,
+    compute_randomizer_figures,
+    describe_data,
+    describe_split,
+)
+from textveil_training.encoder.codebook import deduplicate_texts, train_minilm_codebook, train_static_codebook
 from textveil_training.encoder.extractors import MINILM
-from textveil_training.encoder.labeled_texts import Task, confusion
-from textveil_training.encoder.resume_cache import Arrays, KeptParts
-from textveil_training.label_randomizers import counts_channel, label_probabilities
-from textveil_training.progress import Report
+from textveil_training.encoder.labeled_texts import LabeledTexts, count_confusion
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
+from textveil_training.label_randomizers import compute_label_probabilities, make_counts_randomizer
+from textveil_training.progress import ProgressCallback
 
 
-def train_codebook(
-    task: Task,
+def train_codebook_bundle(
+    task: LabeledTexts,
     codes: int,
-    settings: EncoderSettings,
-    report: Report,
+    settings: EncoderBundleSettings,
+    report: ProgressCallback,
     teacher: str,
-    kept: KeptParts,
+    kept: ResumeCache,
 ) -> IndexContents:
     """Finds codes, quantizes and measures.
 
@@ -51,27 +56,29 @@ def train_codebook(
 
     Raises:
         ClassError: There are too few texts for so many codes, or they are too much alike.
-        TextveilError: See ``static_codebook`` and ``minilm_codebook``.
+        TextveilError: See ``train_static_codebook`` and ``train_minilm_codebook``.
     """
-    texts = texts_once(task.train.texts, codes)
+    texts = deduplicate_texts(task.train.texts, codes)
     if settings.extractor == MINILM:
-        trained = minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
+        trained = train_minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
     else:
         taught_by = replace(settings.minilm, encoder=teacher)
-        trained = static_codebook(texts, codes, settings.static, taught_by, kept, report)
+        trained = train_static_codebook(texts, codes, settings.static, taught_by, kept, report)
     count = len(trained.bias)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
         names = ("calibration", "train", "test") if task.labels else ("calibration",)
-        return {name: trained.codes(getattr(task, name).texts, partial(report, name)) for name in names}, {}
+        return {name: trained.compute_codes(getattr(task, name).texts, partial(report, name)) for name in names}, {}
 
-    decided, _ = kept.part(f"{settings.extractor}-decisions", decide)
+    decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
 
     def found(name: str) -> NDArray[np.float64]:
         """Counts by class (row) and code (column) of one part."""
-        return confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
+        return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
-    levels = tuple(integer_channel("counts", counts_channel(count, drawn_epsilon(e)), e) for e in settings.levels)
+    levels = tuple(
+        integer_channel("counts", make_counts_randomizer(count, drawn_epsilon(e)), e) for e in settings.levels
+    )
     calibration = found("calibration")
     shares = np.diag(calibration.sum(axis=0))
     labels = tuple(str(code) for code in range(count))
@@ -85,25 +92,25 @@ def train_codebook(
         default=settings.default,
         kind=layout.CODEBOOK,
         probabilities={
-            f"counts.{level.level.epsilon:f}": label_probabilities(shares, level.matrix).astype(np.float32)
+            f"counts.{level.level.epsilon:f}": compute_label_probabilities(shares, level.matrix).astype(np.float32)
             for level in levels
         },
         held_out=HeldOut(task.labels, (calibration + found("test")).astype(np.int64)) if len(task.labels) > 1 else None,
         license=settings.license,
         provenance={
-            **provenance(settings),
+            **describe_data(settings),
             "extractor": settings.extractor,
             **trained.provenance,
             "seed": settings.static.seed,
         },
         measured={
-            **divided_figures(task, settings.data),
-            **(label_figures(task.labels, found("train"), found("test"), levels) if task.labels else {}),
+            **describe_split(task, settings.data),
+            **(compute_label_figures(task.labels, found("train"), found("test"), levels) if task.labels else {}),
         },
     )
 
 
-def label_figures(
+def compute_label_figures(
     labels: tuple[str, ...],
     train: NDArray[np.float64],
     test: NDArray[np.float64],
@@ -130,4 +137,4 @@ def label_figures(
     def abandoned(level: IndexStaircase) -> list[str]:
         return [label for number, label in enumerate(labels) if number not in chosen(level.matrix)]
 
-    return channel_figures(labels, test, {"counts": levels}, recall, abandoned)
+    return compute_randomizer_figures(labels, test, {"counts": levels}, recall, abandoned)

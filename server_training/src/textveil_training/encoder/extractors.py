@@ -13,13 +13,13 @@ from textveil.bundle import OnnxParts, StaticParts
 from textveil.vector import extractor_of
 from textveil_export.index import static_parts
 
-from textveil_training.encoder.labeled_texts import Task
+from textveil_training.encoder.labeled_texts import LabeledTexts
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.resume_cache import Arrays, KeptParts
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
 from textveil_training.encoder.static_extractor import StaticSettings, StaticWeights, train_static
-from textveil_training.encoder.word_embeddings import PUBLIC_NUMBERS, PublicWords, public_words
+from textveil_training.encoder.word_embeddings import PUBLIC_NUMBERS, PublicWords, load_public_words
 from textveil_training.errors import MissingExtra
-from textveil_training.progress import Report
+from textveil_training.progress import ProgressCallback
 
 if TYPE_CHECKING:  # its packages may be missing
     from textveil_export.encoder import PooledModel
@@ -46,7 +46,7 @@ class TrainedExtractor:
     bias: NDArray[np.float32]
     provenance: Mapping[str, Any]
 
-    def codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
+    def compute_codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
         """Returns the code of each text, with the code that devices run. Shape ``(texts,)``.
 
         Args:
@@ -64,7 +64,7 @@ class TrainedExtractor:
 
 
 def train_static_extractor(
-    task: Task, settings: StaticSettings, kept: KeptParts | None, report: Report
+    task: LabeledTexts, settings: StaticSettings, kept: ResumeCache | None, report: ProgressCallback
 ) -> TrainedExtractor:
     """Trains a static extractor and rounds it to int8.
 
@@ -75,26 +75,28 @@ def train_static_extractor(
         report: Told the stage, the steps done and the steps in all.
 
     Raises:
-        ResumeError, OutputError: See ``KeptParts``.
+        ResumeError, OutputError: See ``ResumeCache``.
     """
-    public = public_words(PUBLIC_NUMBERS)
+    public = load_public_words(PUBLIC_NUMBERS)
 
     def train() -> tuple[Arrays, Mapping[str, Any]]:
         part = task.train
         found = train_static(part.texts, part.classes.tolist(), len(task.labels), public, settings, report)
         return {name: getattr(found, name) for name in _WEIGHTS}, {}
 
-    weights = StaticWeights(**(kept.part(STATIC, train) if kept is not None else train())[0])
+    weights = StaticWeights(**(kept.load_or_make(STATIC, train) if kept is not None else train())[0])
     parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
     return TrainedExtractor(
         parts=parts,
         weight=weights.weight,
         bias=weights.bias,
-        provenance={**words_provenance(public), **settings.described()},
+        provenance={**describe_words(public), **settings.describe()},
     )
 
 
-def train_minilm_extractor(task: Task, settings: MinilmSettings, kept: KeptParts, report: Report) -> TrainedExtractor:
+def train_minilm_extractor(
+    task: LabeledTexts, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
+) -> TrainedExtractor:
     """Trains MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
 
     The sample is the texts for the channels, and as many training texts as are missing.
@@ -110,20 +112,20 @@ def train_minilm_extractor(task: Task, settings: MinilmSettings, kept: KeptParts
         CheckpointError, ResumeError, OutputError: See ``train_minilm``.
         ExportError: See ``textveil_export.encoder.onnx_parts``.
     """
-    with minilm_packages():
+    with require_minilm_packages():
         from textveil_training.encoder.minilm import train_minilm
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:
-        kept.begin()
+        kept.create_folder()
         trained = train_minilm(task, settings, kept.folder / MINILM, report)
-        return exported(trained.model, trained.weight, trained.bias, _sample(task), report)
+        return export_minilm(trained.model, trained.weight, trained.bias, _sample_texts(task), report)
 
-    arrays, facts = kept.part(MINILM, make)
-    return from_exported(arrays, facts, settings.max_tokens, settings.described(len(task.train.texts)))
+    arrays, facts = kept.load_or_make(MINILM, make)
+    return load_exported(arrays, facts, settings.max_tokens, settings.describe(len(task.train.texts)))
 
 
 @contextmanager
-def minilm_packages() -> Iterator[None]:
+def require_minilm_packages() -> Iterator[None]:
     """Lets MiniLM's packages be imported: a missing one is named.
 
     Raises:
@@ -137,15 +139,15 @@ def minilm_packages() -> Iterator[None]:
         ) from error
 
 
-def exported(
+def export_minilm(
     model: "PooledModel",
     weight: NDArray[np.float32],
     bias: NDArray[np.float32],
     sample: Sequence[tuple[int, str]],
-    report: Report,
+    report: ProgressCallback,
     max_changed: float | None = None,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Exports a model to int8 ONNX and returns a part for ``from_exported``; arguments are those of ``onnx_parts``.
+    """Exports a model to int8 ONNX and returns a part for ``load_exported``; arguments are those of ``onnx_parts``.
 
     Args:
         model: The model.
@@ -174,7 +176,7 @@ def exported(
     return {"model": np.frombuffer(parts.model, dtype=np.uint8), "weight": weight, "bias": bias}, facts
 
 
-def from_exported(
+def load_exported(
     arrays: Arrays, facts: Mapping[str, Any], max_tokens: int, provenance: Mapping[str, Any]
 ) -> TrainedExtractor:
     """Returns the extractor of a part that ``exported`` made, and says how it was made."""
@@ -185,11 +187,11 @@ def from_exported(
         max_tokens=max_tokens,
         dimension=arrays["weight"].shape[1],
     )
-    told = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
-    return TrainedExtractor(parts=parts, weight=arrays["weight"], bias=arrays["bias"], provenance=told)
+    provenance_of_export = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
+    return TrainedExtractor(parts=parts, weight=arrays["weight"], bias=arrays["bias"], provenance=provenance_of_export)
 
 
-def words_provenance(public: PublicWords) -> dict[str, str]:
+def describe_words(public: PublicWords) -> dict[str, str]:
     """Returns what a bundle says of its words."""
     return {
         "words": f"the English bundle {public.identity[:12]} ({public.license})",
@@ -197,7 +199,7 @@ def words_provenance(public: PublicWords) -> dict[str, str]:
     }
 
 
-def _sample(task: Task) -> list[tuple[int, str]]:
+def _sample_texts(task: LabeledTexts) -> list[tuple[int, str]]:
     """The texts for the channels, and training texts, evenly spread, up to ``SAMPLE``."""
     rows = list(zip(task.calibration.classes.tolist(), task.calibration.texts, strict=True))
     missing = min(SAMPLE - len(rows), len(task.train.texts))

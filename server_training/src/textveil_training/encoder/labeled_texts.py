@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from textveil.mechanisms.staircase import MAX_CODES
 from textveil.release import counted
 
-from textveil_training.data import Example
-from textveil_training.data.splits import Groups, divide, group_texts
-from textveil_training.errors import ClassError
+from textveil_training.data import LabeledExample
+from textveil_training.data.splits import TextGroups, group_texts, split_groups
+from textveil_training.errors import InvalidClasses
 
 #: A class of fewer texts cannot be learned, calibrated and measured.
 MIN_CLASS_TEXTS = 20
@@ -20,7 +20,7 @@ SHARES = {"train": 75, "calibration": 10, "test": 15}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LabeledPart:
     """One side of the division: texts, and the class id of each, int64, shape ``(texts,)``."""
 
     texts: tuple[str, ...] = field(repr=False)
@@ -28,7 +28,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class LabeledTexts:
     """Labeled texts, divided.
 
     Attributes:
@@ -41,13 +41,13 @@ class Task:
     """
 
     labels: tuple[str, ...]
-    train: Part
-    calibration: Part
-    test: Part
-    groups: Groups
+    train: LabeledPart
+    calibration: LabeledPart
+    test: LabeledPart
+    groups: TextGroups
     left_out: int
 
-    def sha256(self) -> str:
+    def compute_sha256(self) -> str:
         """Returns a hash of all texts with their classes and sides, to tell whether a run is the same."""
         digest = hashlib.sha256("\t".join(self.labels).encode("utf-8", "surrogatepass"))
         for part in (self.train, self.calibration, self.test):
@@ -57,7 +57,9 @@ class Task:
         return digest.hexdigest()
 
 
-def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | None = None) -> NDArray[np.float64]:
+def count_confusion(
+    part: LabeledPart, codes: NDArray[np.int64], classes: int, count: int | None = None
+) -> NDArray[np.float64]:
     """Counts the texts of a part by true class (row) and decision without noise (column).
 
     Args:
@@ -71,12 +73,14 @@ def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | N
     return pairs.reshape(classes, width).astype(float)
 
 
-def _stripped(rows: Sequence[Example]) -> list[Example]:
+def _strip_labels(rows: Sequence[LabeledExample]) -> list[LabeledExample]:
     """Rows whose labels have no blanks around them: in a table that people fill they are one label."""
     return [replace(row, label=row.label.strip()) for row in rows]
 
 
-def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed: int = 0) -> Task:
+def split_labeled_texts(
+    rows: Sequence[LabeledExample], test: Sequence[LabeledExample] | None = None, seed: int = 0
+) -> LabeledTexts:
     """Checks labels and divides texts; copies and close texts stay on one side.
 
     Args:
@@ -88,37 +92,37 @@ def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed
         ClassError: There is one class, or more than 256; a class has too few texts, or a part of the division has none
             of it; or one is in the test file only. A class is named by its number among the sorted labels.
     """
-    rows, test = _stripped(rows), None if test is None else _stripped(test)
+    rows, test = _strip_labels(rows), None if test is None else _strip_labels(test)
     labels = tuple(sorted({row.label for row in rows}))
     if not 2 <= len(labels) <= MAX_CODES:
-        raise ClassError(
+        raise InvalidClasses(
             f"there are {len(labels)} different labels: from 2 to {MAX_CODES} are needed; is it the right column?"
         )
     sizes = Counter(row.label for row in rows)
     for number, label in enumerate(labels, 1):
         if sizes[label] < MIN_CLASS_TEXTS:
-            raise ClassError(
+            raise InvalidClasses(
                 f"class {number} of {len(labels)} has {counted(sizes[label], 'text')}: {MIN_CLASS_TEXTS} are needed; "
                 "counted in the order of the alphabet: join this label to another, or take its rows out"
             )
     if test is not None and (only := {row.label for row in test} - set(labels)):
-        raise ClassError(f"{len(only)} labels of the test file are not in the training file")
+        raise InvalidClasses(f"{len(only)} labels of the test file are not in the training file")
     everything = [*(test or []), *rows]
     groups = group_texts([row.text for row in everything])
-    numbers = _sides(groups, len(test or []), seed)
+    numbers = _split_numbers(groups, len(test or []), seed)
     left_out = len(everything) - sum(map(len, numbers.values()))
     ids = {label: number for number, label in enumerate(labels)}
-    parts: dict[str, Part] = {}
+    parts: dict[str, LabeledPart] = {}
     for name, found in numbers.items():
         classes = np.array([ids[everything[n].label] for n in found], dtype=np.int64)
         missing = np.flatnonzero(np.bincount(classes, minlength=len(labels)) == 0)
         if len(missing):
-            raise ClassError(
+            raise InvalidClasses(
                 f"class {missing[0] + 1} of {len(labels)} has no text in the part for {name}: it has too few texts, or "
                 "they are copies of each other"
             )
-        parts[name] = Part(tuple(everything[n].text for n in found), classes)
-    return Task(
+        parts[name] = LabeledPart(tuple(everything[n].text for n in found), classes)
+    return LabeledTexts(
         labels=labels,
         train=parts["train"],
         calibration=parts["calibration"],
@@ -128,7 +132,7 @@ def divided(rows: Sequence[Example], test: Sequence[Example] | None = None, seed
     )
 
 
-def unlabeled(rows: Sequence[Example], seed: int = 0) -> Task:
+def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> LabeledTexts:
     """Divides texts without a look at their labels, for a codebook. All have class 0.
 
     Args:
@@ -140,22 +144,23 @@ def unlabeled(rows: Sequence[Example], seed: int = 0) -> Task:
     """
     texts = [row.text for row in rows]
     groups = group_texts(texts)
-    sides = _sides(groups, 0, seed)
+    sides = _split_numbers(groups, 0, seed)
     if not all(sides.values()):
-        raise ClassError("a part of the division has no text: they are too few, or copies of each other")
+        raise InvalidClasses("a part of the division has no text: they are too few, or copies of each other")
     parts = {
-        name: Part(tuple(texts[n] for n in found), np.zeros(len(found), np.int64)) for name, found in sides.items()
+        name: LabeledPart(tuple(texts[n] for n in found), np.zeros(len(found), np.int64))
+        for name, found in sides.items()
     }
-    return Task(
+    return LabeledTexts(
         labels=(), train=parts["train"], calibration=parts["calibration"], test=parts["test"], groups=groups, left_out=0
     )
 
 
-def _sides(groups: Groups, given: int, seed: int) -> dict[str, list[int]]:
+def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
     """Numbers of the texts of each part. The first ``given`` are the test part, and what is near to one is left out."""
     if not given:
-        return divide(groups, SHARES, seed)
-    near = set(groups.of[:given])
-    numbers = divide(groups, {name: SHARES[name] for name in ("train", "calibration")}, seed)
-    numbers = {name: [n for n in found if groups.of[n] not in near] for name, found in numbers.items()}
+        return split_groups(groups, SHARES, seed)
+    near = set(groups.group_ids[:given])
+    numbers = split_groups(groups, {name: SHARES[name] for name in ("train", "calibration")}, seed)
+    numbers = {name: [n for n in found if groups.group_ids[n] not in near] for name, found in numbers.items()}
     return {**numbers, "test": list(range(given))}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil_training.engine.encoders import MINILM
-from textveil_training.finetune.settings import Settings
+from textveil_training.finetune.settings import FinetuningSettings
 
 #: Texts that the encoder learns from, passes counted: more make it no better (benchmarks/LOG.md).
 TEXTS_SEEN = 12_000
@@ -35,13 +35,13 @@ class MinilmSettings:
     max_tokens: int = 128
     seed: int = 0
 
-    def passes(self, texts: int) -> int:
+    def count_passes(self, texts: int) -> int:
         """Returns the passes over so many training texts."""
         return self.num_epochs or min(10, max(1, round(TEXTS_SEEN / texts)))
 
-    def described(self, texts: int) -> dict[str, Any]:
+    def describe(self, texts: int) -> dict[str, Any]:
         """Returns what the card says: settings that have an effect, and of a folder its name alone."""
-        found = {**asdict(self), "num_epochs": self.passes(texts)}
+        found = {**asdict(self), "num_epochs": self.count_passes(texts)}
         if not self.tuned:
             found = {name: found[name] for name in ("encoder", "tuned", "max_tokens")}
         if Path(self.encoder).is_dir():
@@ -50,13 +50,13 @@ class MinilmSettings:
             found["encoder"] = "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)"
         return found
 
-    def finetuning(self, texts: int) -> Settings:
+    def make_finetuning_settings(self, texts: int) -> FinetuningSettings:
         """Returns the settings of a training on so many texts."""
-        return Settings(
+        return FinetuningSettings(
             encoder=self.encoder,
             tuned=self.tuned,
             frozen_layers=self.frozen_layers or None,
-            num_epochs=self.passes(texts),
+            num_epochs=self.count_passes(texts),
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             max_tokens=self.max_tokens,

@@ -19,18 +19,18 @@ from safetensors.numpy import save
 from textveil.bundle import atomic_bytes, atomic_output
 from textveil.errors import ResumeError
 
-from textveil_training.engine.run import run_key
+from textveil_training.engine.run import hash_run_key
 
 Arrays = dict[str, NDArray[Any]]
 RUN = "run.json"
 
 
-def unfinished(output: Path) -> Path:
+def get_unfinished_folder(output: Path) -> Path:
     """Returns the folder that parts of a bundle are kept in until it is written."""
     return output.with_name(f"{output.name}.unfinished")
 
 
-class KeptParts:
+class ResumeCache:
     """Computes a part once, and reads it the next time.
 
     Args:
@@ -45,15 +45,15 @@ class KeptParts:
 
     def __init__(self, folder: Path, key: Sequence[object], *, resume: bool = False, replace: bool = False) -> None:
         self.folder = folder
-        self._key = run_key(key)
+        self._key = hash_run_key(key)
         if resume:
-            self._check()
+            self._check_key()
         elif folder.exists():
             if not replace:
                 raise ResumeError("there is an unfinished run of this bundle (--resume goes on, --force starts anew)")
             shutil.rmtree(folder)
 
-    def begin(self) -> None:
+    def create_folder(self) -> None:
         """Makes the folder, if it is not there.
 
         Raises:
@@ -64,7 +64,9 @@ class KeptParts:
             with atomic_output(self.folder / RUN) as write:
                 write(json.dumps({"key": self._key}) + "\n")
 
-    def part(self, name: str, make: Callable[[], tuple[Arrays, Mapping[str, Any]]]) -> tuple[Arrays, dict[str, Any]]:
+    def load_or_make(
+        self, name: str, make: Callable[[], tuple[Arrays, Mapping[str, Any]]]
+    ) -> tuple[Arrays, dict[str, Any]]:
         """Returns a part: what was kept under that name, or what ``make`` gives, which is kept.
 
         Args:
@@ -84,7 +86,7 @@ class KeptParts:
             except (OSError, SafetensorError, KeyError, ValueError) as error:
                 raise ResumeError("a part of the unfinished run is damaged (--force starts anew)") from error
         arrays, facts = make()
-        self.begin()
+        self.create_folder()
         with atomic_bytes(path) as file:
             whole = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
             file.write(save(whole, {"facts": json.dumps(facts)}))
@@ -94,7 +96,7 @@ class KeptParts:
         """Cleans up when the bundle is written: the folder is removed."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _check(self) -> None:
+    def _check_key(self) -> None:
         try:
             found = json.loads((self.folder / RUN).read_text("utf-8"))["key"]
         except (OSError, ValueError, KeyError, TypeError) as error:

@@ -21,8 +21,8 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp
 from textveil.vector import pair_buckets
 
-from textveil_training.encoder.word_embeddings import PublicWords, shares, texts_of, word_ids
-from textveil_training.progress import Report
+from textveil_training.encoder.word_embeddings import PublicWords, compute_word_shares, count_texts, find_word_ids
+from textveil_training.progress import ProgressCallback
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -52,7 +52,7 @@ class StaticSettings:
     max_characters: int = 20_000
     seed: int = 0
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Returns what decides of the extractor of classes, as values for a card."""
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
@@ -74,7 +74,7 @@ class StaticWeights:
     bias: Floats
 
 
-class _Regression:
+class _StaticObjective:
     """The sum to minimize, and its slope, as functions of one long vector.
 
     Args:
@@ -109,7 +109,7 @@ class _Regression:
         self.shape = (sum(counts), class_count)
         self._ends = np.cumsum(counts)[:-1]
 
-    def weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    def unpack_weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """Returns ``E``, ``D`` of the used buckets and ``c`` of a vector, which has ``A``, ``D``, ``U`` and ``c``."""
         own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
         words = self._public @ through
@@ -117,7 +117,7 @@ class _Regression:
         return words, pairs, bias[0]
 
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
-        words, pairs, bias = self.weights(flat)
+        words, pairs, bias = self.unpack_weights(flat)
         scores = self._words @ words + self._pairs @ pairs + self._roots * bias
         logs = scores - logsumexp(scores, axis=1, keepdims=True)
         loss = -logs[self._at, self._classes].sum() + (flat @ flat) / (2 * self._strength)
@@ -134,7 +134,7 @@ def train_static(
     class_count: int,
     public: PublicWords,
     settings: StaticSettings,
-    report: Report,
+    report: ProgressCallback,
 ) -> StaticWeights:
     """Trains on labeled texts. The same texts and settings give the same weights on one machine and thread.
 
@@ -146,15 +146,15 @@ def train_static(
         settings: How.
         report: Told the stage, the steps done and the most there may be.
     """
-    words = word_ids(texts, public, settings.max_characters)
+    words = find_word_ids(texts, public, settings.max_characters)
     roots = np.sqrt([max(1, len(ids)) for ids in words])[:, None]
-    of_words = (shares(words, len(public.rows)) * roots).tocsr()
+    of_words = (compute_word_shares(words, len(public.rows)) * roots).tocsr()
     buckets = [pair_buckets(ids, settings.pairs) if settings.pairs else ids[:0] for ids in words]
-    of_pairs = (shares(buckets, settings.pairs) * roots).tocsr()
+    of_pairs = (compute_word_shares(buckets, settings.pairs) * roots).tocsr()
     used_words, used_pairs = (
-        np.flatnonzero(texts_of(found, found.shape[1]) >= settings.min_texts) for found in (of_words, of_pairs)
+        np.flatnonzero(count_texts(found, found.shape[1]) >= settings.min_texts) for found in (of_words, of_pairs)
     )
-    sums = _Regression(
+    sums = _StaticObjective(
         of_words,
         used_words,
         of_pairs,
@@ -167,22 +167,22 @@ def train_static(
     )
     done = 0
 
-    def told(_: object) -> None:
+    def count_iteration(_: object) -> None:
         nonlocal done
         done += 1
         report("training", done, settings.max_iterations)
 
     start = np.zeros(sums.shape).ravel()
     options = {"maxiter": settings.max_iterations, "maxfun": 2 * settings.max_iterations}
-    found = minimize(sums, start, jac=True, method="L-BFGS-B", callback=told, options=options)
+    found = minimize(sums, start, jac=True, method="L-BFGS-B", callback=count_iteration, options=options)
     report("training", settings.max_iterations, settings.max_iterations)
-    word_rows, pairs, bias = sums.weights(found.x)
+    word_rows, pairs, bias = sums.unpack_weights(found.x)
     pair_rows = np.zeros((settings.pairs, class_count))
     pair_rows[used_pairs] = pairs
-    return _narrowed(word_rows, pair_rows, bias, settings.dimension)
+    return _reduce_dimension(word_rows, pair_rows, bias, settings.dimension)
 
 
-def _narrowed(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
+def _reduce_dimension(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
     """Keeps rows in their main directions where there are more classes than numbers in a row."""
     weight = np.eye(len(bias))
     if len(bias) > dimension:

@@ -9,14 +9,14 @@ from textveil.errors import OptionError
 from textveil.vector import IndexEncoder
 from textveil_cli.console import progress_bars
 
-from textveil_training.data import Example
-from textveil_training.data.rows import label_field, text_field
-from textveil_training.data.skipped_rows import Skipped
+from textveil_training.data import LabeledExample
+from textveil_training.data.rows import check_label, check_text
+from textveil_training.data.skipped_rows import SkippedRows
 from textveil_training.errors import DataOptionError, FileLocation, MissingExtra, MissingLabel, MissingText
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TrainedEncoder:
     """What ``train_encoder`` made.
 
     Attributes:
@@ -48,7 +48,7 @@ def train_encoder(
     resume: bool = False,
     force: bool = False,
     progress: bool = True,
-) -> Trained:
+) -> TrainedEncoder:
     """Makes a bundle of labeled texts: its devices release the index of a label, bounded for the whole text.
 
     The same as ``textveil-train encoder``, which has more options. Interrupted, it goes on with ``resume``.
@@ -81,19 +81,19 @@ def train_encoder(
         from textveil_export.index import write_index
     except ImportError as error:
         raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
-    from textveil_training.encoder.class_bundle import EncoderSettings, checked_levels, trained_contents
-    from textveil_training.encoder.labeled_texts import divided
-    from textveil_training.encoder.resume_cache import KeptParts, unfinished
+    from textveil_training.encoder.class_bundle import EncoderBundleSettings, parse_levels, train_class_bundle
+    from textveil_training.encoder.labeled_texts import split_labeled_texts
+    from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
 
-    output, chosen = Path(output), checked_levels(levels, default_level)
+    output, chosen = Path(output), parse_levels(levels, default_level)
     if output.exists() and not force:
         raise OptionError("the output folder exists (force=True replaces it)")
-    skipped = Skipped() if skip_empty else None
-    task = divided(_rows(texts, labels, skipped), None, seed)
-    settings = EncoderSettings.of(
+    skipped = SkippedRows() if skip_empty else None
+    task = split_labeled_texts(_make_examples(texts, labels, skipped), None, seed)
+    settings = EncoderBundleSettings.with_seed(
         name=name or output.resolve().name,
         data="texts of a program",
-        data_sha256=task.sha256(),
+        data_sha256=task.compute_sha256(),
         license=license,
         source=source,
         levels=chosen,
@@ -102,19 +102,21 @@ def train_encoder(
         seed=seed,
         minilm={},
     )
-    kept = KeptParts(unfinished(output), [settings.described(), task.sha256()], resume=resume, replace=force)
+    kept = ResumeCache(
+        get_unfinished_folder(output), [settings.describe(), task.compute_sha256()], resume=resume, replace=force
+    )
     with progress_bars(shown=progress) as report:
-        contents = trained_contents(task, settings, report, kept)
+        contents = train_class_bundle(task, settings, report, kept)
     encoder = write_index(contents, output, force=force)
     kept.remove()
     left_out = 0 if skipped is None else skipped.reasons.total()
-    return Trained(encoder=encoder, folder=output, measured=contents.measured, left_out=left_out)
+    return TrainedEncoder(encoder=encoder, folder=output, measured=contents.measured, left_out=left_out)
 
 
-def _rows(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped | None) -> list[Example]:
+def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: SkippedRows | None) -> list[LabeledExample]:
     if isinstance(texts, str) or isinstance(labels, str):
         raise DataOptionError("texts and labels are columns: lists, and not one string")
-    texts, labels, rows = list(texts), list(labels), list[Example]()
+    texts, labels, rows = list(texts), list(labels), list[LabeledExample]()
     if len(texts) != len(labels):
         raise DataOptionError(f"there are {len(texts):,} texts and {len(labels):,} labels")
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
@@ -123,8 +125,8 @@ def _rows(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped | None) 
         if not isinstance(text, str):
             raise DataOptionError(f"text {number:,} of {len(texts):,} is not a string")
         try:
-            found = label_field("" if _is_missing(label) else str(label), None, location)
-            rows.append(Example(texts=(text_field(text, location),), label=found))
+            found = check_label("" if _is_missing(label) else str(label), None, location)
+            rows.append(LabeledExample(texts=(check_text(text, location),), label=found))
         except (MissingText, MissingLabel) as error:
             if skipped is None:
                 raise type(error)(f"{error.reason} (skip_empty=True leaves such rows out)", location) from None

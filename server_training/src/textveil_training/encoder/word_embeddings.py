@@ -4,8 +4,8 @@ Tables of words and of pairs of words whose mean is the vector of a text, made w
 
     v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
 
-``rare_rows``: public rows, weighted by how rare a word is among the texts. ``taught_rows``: the tables whose vectors
-come nearest to a language model's on the same texts. On a device both are the same few lines of numpy.
+``weight_by_rarity``: public rows, weighted by how rare a word is among the texts. ``fit_to_teacher``: the tables whose
+vectors come nearest to a language model's on the same texts. On a device both are the same few lines of numpy.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.vector import pair_buckets, words_of
 
-from textveil_training.encoder.k_means import main_directions, unit
+from textveil_training.encoder.k_means import find_main_directions, normalize_vectors
 
 #: Numbers of a public row: all that the bundle's vectors have.
 PUBLIC_NUMBERS = 384
@@ -44,7 +44,7 @@ class PublicWords:
 
 
 @lru_cache(maxsize=2)  # takes a second
-def public_words(dimension: int) -> PublicWords:
+def load_public_words(dimension: int) -> PublicWords:
     """Takes words and rows from ``artifacts/english-santext``: main directions of its vectors, root mean square 1.
 
     Args:
@@ -84,7 +84,7 @@ PAIR_WEIGHT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class WordRows:
+class WordEmbeddings:
     """Tables of an extractor that has no map to codes yet.
 
     Attributes:
@@ -95,7 +95,7 @@ class WordRows:
     words: Floats
     pairs: Floats
 
-    def vectors(self, ids: Sequence[Ids]) -> Floats:
+    def embed_texts(self, ids: Sequence[Ids]) -> Floats:
         """Returns the vectors of texts.
 
         Args:
@@ -104,13 +104,16 @@ class WordRows:
         Returns:
             Shape ``(texts, numbers)``; 0 for a text without words.
         """
-        found = shares(ids, len(self.words)) @ self.words
+        found = compute_word_shares(ids, len(self.words)) @ self.words
         if len(self.pairs):
-            found = found + shares([pair_buckets(one, len(self.pairs)) for one in ids], len(self.pairs)) @ self.pairs
+            found = (
+                found
+                + compute_word_shares([pair_buckets(one, len(self.pairs)) for one in ids], len(self.pairs)) @ self.pairs
+            )
         return found
 
 
-def rare_rows(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordRows:
+def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
     """Returns public rows, weighted by ``ln(n / d)`` for a word in ``d`` of ``n`` texts. There are no pairs.
 
     Args:
@@ -118,13 +121,15 @@ def rare_rows(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordRo
         public: Words and rows.
         min_texts: A word of fewer texts is as rare as one of so many.
     """
-    rarity = np.log(len(ids) / np.maximum(texts_of(shares(ids, len(public.rows)), len(public.rows)), min_texts))
-    return WordRows(public.rows.astype(np.float64) * rarity[:, None], np.zeros((0, public.rows.shape[1])))
+    rarity = np.log(
+        len(ids) / np.maximum(count_texts(compute_word_shares(ids, len(public.rows)), len(public.rows)), min_texts)
+    )
+    return WordEmbeddings(public.rows.astype(np.float64) * rarity[:, None], np.zeros((0, public.rows.shape[1])))
 
 
-def taught_rows(
+def fit_to_teacher(
     ids: Sequence[Ids], vectors: NDArray[np.float32], public: PublicWords, min_texts: int, buckets: int
-) -> WordRows:
+) -> WordEmbeddings:
     """Finds the tables that come nearest to a teacher's vectors: kernel ridge regression.
 
         a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
@@ -140,26 +145,26 @@ def taught_rows(
         min_texts: A bucket of pairs of fewer texts has the row 0.
         buckets: How many buckets of pairs there are: a power of two.
     """
-    wished = unit(vectors - vectors.mean(axis=0, dtype=np.float64))
-    wished = unit(wished @ main_directions(wished, DIRECTIONS))
-    means = shares(ids, len(public.rows)) @ public.rows.astype(np.float64)
-    pairs = shares([pair_buckets(one, buckets) for one in ids], buckets)
-    pairs = pairs * (texts_of(pairs, buckets) >= min_texts)
-    kernels = [_centered(means @ means.T), _centered((pairs @ pairs.T).toarray())]
+    wished = normalize_vectors(vectors - vectors.mean(axis=0, dtype=np.float64))
+    wished = normalize_vectors(wished @ find_main_directions(wished, DIRECTIONS))
+    means = compute_word_shares(ids, len(public.rows)) @ public.rows.astype(np.float64)
+    pairs = compute_word_shares([pair_buckets(one, buckets) for one in ids], buckets)
+    pairs = pairs * (count_texts(pairs, buckets) >= min_texts)
+    kernels = [_center_kernel(means @ means.T), _center_kernel((pairs @ pairs.T).toarray())]
     scales = [1 / max(float(np.trace(kernel)) / len(ids), 1e-12) for kernel in kernels]
     scales[1] *= PAIR_WEIGHT
     kernel = scales[0] * kernels[0] + scales[1] * kernels[1]
     answer = np.linalg.solve(kernel + DECAY * len(ids) * np.eye(len(ids)), wished)
     answer -= answer.mean(axis=0)
-    return WordRows(scales[0] * (public.rows @ (means.T @ answer)), scales[1] * (pairs.T @ answer))
+    return WordEmbeddings(scales[0] * (public.rows @ (means.T @ answer)), scales[1] * (pairs.T @ answer))
 
 
-def word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
+def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
     """Returns the rows of each text's words, as devices find them."""
     return [words_of(text[:max_characters], public.words) for text in texts]
 
 
-def shares(ids: Sequence[Ids], rows: int) -> csr_array:
+def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
     """Returns how large a share of a text's words each row has: sparse, shape ``(texts, rows)``."""
     lengths = np.array([len(one) for one in ids])
     starts = np.concatenate([[0], np.cumsum(lengths)])
@@ -169,12 +174,12 @@ def shares(ids: Sequence[Ids], rows: int) -> csr_array:
     return found
 
 
-def texts_of(found: csr_array, rows: int) -> Ids:
+def count_texts(found: csr_array, rows: int) -> Ids:
     """Returns in how many texts each of so many rows is; of what ``shares`` gives."""
     return np.bincount(np.asarray(found.indices), minlength=rows)
 
 
-def _centered(kernel: Floats) -> Floats:
+def _center_kernel(kernel: Floats) -> Floats:
     """Returns the products of vectors whose mean is taken out, from those of the vectors."""
     means = kernel.mean(axis=0)
     return kernel - means - means[:, None] + means.mean()

@@ -19,7 +19,7 @@ from textveil.bundle import atomic_bytes, atomic_folder, atomic_output
 from torch import Tensor, nn
 
 from textveil_training.errors import CheckpointError
-from textveil_training.file_hashes import sha256
+from textveil_training.file_hashes import hash_file
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str] | None = None) -> None:
@@ -37,7 +37,7 @@ VOCABULARY = "vocab.txt"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class CheckpointLayout:
     """The layout of one kind of folder.
 
     Attributes:
@@ -84,7 +84,7 @@ class Layout:
             write_tensors(folder / name, content)
         inside = [] if encoder is None else sorted((folder / self.encoder).iterdir())
         names = [*(f"{self.encoder}/{path.name}" for path in inside), *tensors]
-        files = {name: sha256(folder / name) for name in names}
+        files = {name: hash_file(folder / name) for name in names}
         content = {
             "format": self.format_name,
             "format_version": self.version,
@@ -132,12 +132,12 @@ class Layout:
             path = folder / name
             if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
                 raise CheckpointError(f"a file of the {self.noun} is missing")
-            if sha256(path) != files.get(name):
+            if hash_file(path) != files.get(name):
                 raise CheckpointError(f"a file of the {self.noun} is altered")
         return content
 
     @contextmanager
-    def same_architecture(self) -> Iterator[None]:
+    def check_architecture(self) -> Iterator[None]:
         """Gives a context to fill networks in: tensors that do not fit are a named error.
 
         Raises:
@@ -149,7 +149,7 @@ class Layout:
             raise CheckpointError(f"the tensors of the {self.noun} have another architecture") from error
 
 
-def weights_sha256(vocabulary: Path) -> str:
+def hash_weights(vocabulary: Path) -> str:
     """Returns the SHA-256 of the weights beside a vocabulary file; of the vocabulary where they have another name."""
     weights = vocabulary.with_name(WEIGHTS)
-    return sha256(weights if weights.is_file() else vocabulary)
+    return hash_file(weights if weights.is_file() else vocabulary)

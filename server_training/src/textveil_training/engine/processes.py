@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from textveil_training.engine.encoders import device_named
+from textveil_training.engine.encoders import get_device
 from textveil_training.errors import SettingError
 
 
@@ -34,9 +34,9 @@ class SingleProcess:
     rank, world_size = 0, 1
 
     def __init__(self, device: str) -> None:
-        self.device = device_named(device)
+        self.device = get_device(device)
 
-    def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
+    def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
         """Returns the model such that its gradients are averaged over all processes."""
         return model
 
@@ -84,7 +84,7 @@ class DistributedProcess(SingleProcess):
         self.device = self._accelerator.device
         self.rank, self.world_size = self._accelerator.process_index, self._accelerator.num_processes
 
-    def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
+    def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
         """Returns the model with gradients summed over the processes."""
         return self._accelerator.prepare_model(model)
 
@@ -113,7 +113,7 @@ class DistributedProcess(SingleProcess):
         self._accelerator.wait_for_everyone()
 
 
-def this_process(device: str) -> SingleProcess:
+def get_process(device: str) -> SingleProcess:
     """Returns this process: the only one, or one of several that a launcher started.
 
     Raises:

@@ -21,11 +21,11 @@ import torch
 from textveil.bundle import atomic_output
 from textveil.errors import ResumeError
 
-from textveil_training.engine.loop import Loop, Position
+from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 from textveil_training.engine.processes import SingleProcess
-from textveil_training.engine.stage import Stage
+from textveil_training.engine.stage import TrainingStage
 from textveil_training.errors import CheckpointError
-from textveil_training.progress import Report, no_report
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 FORMAT = "textveil-run"
 VERSION = 2
@@ -47,7 +47,7 @@ class RunRecord:
             "format": FORMAT,
             "format_version": VERSION,
             **subject,
-            "software": software(),
+            "software": list_software(),
             "machine": {
                 "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
                 "processor": platform.machine(),
@@ -59,7 +59,7 @@ class RunRecord:
             "result": None,
         }
 
-    def update(self, position: Position) -> None:
+    def update(self, position: TrainingPosition) -> None:
         """Takes over the epochs that are done and the time spent."""
         self.content |= {
             "epochs": position.history,
@@ -83,27 +83,27 @@ class RunRecord:
         try:
             text = json.dumps(self.content, indent=2, allow_nan=False)
         except ValueError:
-            self.content |= _finite(self.content)
+            self.content |= _replace_nonfinite(self.content)
             text = json.dumps(self.content, indent=2, allow_nan=False)
         if self._path is not None:
             with atomic_output(self._path) as write:
                 write(text + "\n")
 
 
-def software() -> dict[str, str | None]:
+def list_software() -> dict[str, str | None]:
     """Returns the versions of the software that results depend on."""
-    return {name: _version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
+    return {name: _find_version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
 
 
-def _finite(value: Any) -> Any:
+def _replace_nonfinite(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _replace_nonfinite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [_replace_nonfinite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _version(name: str) -> str | None:
+def _find_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
@@ -130,7 +130,7 @@ class RunOptions:
     device: str = "cpu"
 
 
-class Run:
+class TrainingRun:
     """One run. Making it checks the output folder and seeds PyTorch, so networks come after it.
 
     Args:
@@ -155,7 +155,7 @@ class Run:
         self,
         options: RunOptions,
         seed: int,
-        report: Report = no_report,
+        report: ProgressCallback = ignore_progress,
         *,
         process: SingleProcess | None = None,
         finished: Collection[str] = (),
@@ -183,7 +183,7 @@ class Run:
             raise CheckpointError("the output folder cannot be made") from error
         self._record = RunRecord(self.output / RECORD, subject, self.device)
 
-    def train(self, stages: Sequence[Stage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
+    def train(self, stages: Sequence[TrainingStage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
         """Runs the stages, from the unfinished state where the run is resumed.
 
         Args:
@@ -198,17 +198,17 @@ class Run:
             KeyboardInterrupt: After Ctrl-C; the run can be resumed.
         """
 
-        def done(position: Position, best: bool) -> None:
+        def done(position: TrainingPosition, best: bool) -> None:
             on_epoch(best)
             self._update(position)
 
-        self._loop = Loop(
+        self._loop = TrainingLoop(
             stages,
             seed=self._seed,
             state=self.output / STATE,
-            run_key=run_key(key),
+            run_key=hash_run_key(key),
             on_epoch=done,
-            report=self._report if self._main else no_report,
+            report=self._report if self._main else ignore_progress,
             writes=self._main,
             agree=self._process.any,
         )
@@ -218,13 +218,13 @@ class Run:
         self._update(self._loop.position)
 
     @property
-    def position(self) -> Position:
+    def position(self) -> TrainingPosition:
         """Position that the training has come to."""
         return self._loop.position
 
-    def spent(self, wall_s: float, cpu_s: float) -> None:
+    def record_time(self, wall_s: float, cpu_s: float) -> None:
         """Records the time of a training without stages."""
-        self._update(Position(wall_s=wall_s, cpu_s=cpu_s))
+        self._update(TrainingPosition(wall_s=wall_s, cpu_s=cpu_s))
 
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
         """Adds the result to the record, removes the state file and returns the record.
@@ -237,12 +237,12 @@ class Run:
         self._process.wait()
         return self._record.content
 
-    def _update(self, position: Position) -> None:
+    def _update(self, position: TrainingPosition) -> None:
         if self._main:
             self._record.update(position)
 
 
-def run_key(parts: Sequence[object]) -> str:
+def hash_run_key(parts: Sequence[object]) -> str:
     """Returns the SHA-256 of what decides a result, the version of PyTorch included."""
     return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
@@ -251,14 +251,14 @@ def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
     """Checks that the run would write nothing over; the folder need not be there."""
     folder = options.output
     try:
-        there = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
     except OSError as error:
         raise CheckpointError("the output folder cannot be used") from error
     if options.resume:
-        if STATE not in there:
+        if STATE not in names:
             raise ResumeError("there is no unfinished run in this folder")
-    elif finished and there & {STATE, *finished}:
+    elif finished and names & {STATE, *finished}:
         raise CheckpointError("the output folder holds a checkpoint or an unfinished run (--resume goes on with it)")
-    elif there and not finished:
-        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in there else ""
+    elif names and not finished:
+        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in names else ""
         raise CheckpointError(f"the output folder is not empty{unfinished}")

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from textveil_training.errors import RecipeError, SettingError, printable
+from textveil_training.errors import RecipeError, SettingError, make_printable
 
 PRECISIONS = ("float32", "bfloat16")
 """Precisions of an encoder's forward pass in training."""
 
 
-class Settings:
+class CheckedSettings:
     """Base of the settings of one kind of run: a frozen dataclass whose values are checked as it is made.
 
     Raises:
@@ -32,12 +32,12 @@ class Settings:
                 raise SettingError(f"{one.name} is out of range")
 
 
-def needed(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
     """Declares a setting that may not be left out; see ``setting``."""
-    return setting(MISSING, about, holds)
+    return declare_setting(MISSING, about, holds)
 
 
-def setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
     """Declares a setting: what commands say of its option, and which values it may have.
 
     Args:
@@ -64,10 +64,10 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     try:
         return tomllib.loads(raw.decode()), hashlib.sha256(raw).hexdigest()
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{printable(path.name)}: not a TOML file in UTF-8") from error
+        raise RecipeError(f"{make_printable(path.name)}: not a TOML file in UTF-8") from error
 
 
-def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
+def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
     """Makes a dataclass of a TOML table whose keys are its fields; a field whose default is None may be left out.
 
     Args:
@@ -88,11 +88,11 @@ def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix:
         raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")
     unknown = [name for name in content if name not in hints]
     if unknown:
-        raise RecipeError(f"{file_name}: the key {printable(prefix + unknown[0])} is unknown")
-    return kind(**{name: _value(hints[name], content[name], file_name, prefix + name) for name in content})
+        raise RecipeError(f"{file_name}: the key {make_printable(prefix + unknown[0])} is unknown")
+    return kind(**{name: _parse_value(hints[name], content[name], file_name, prefix + name) for name in content})
 
 
-def recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
+def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
     """Reads a recipe of one kind.
 
     Args:
@@ -106,22 +106,22 @@ def recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
         SettingError: A setting is out of range.
     """
     content, _ = read_toml(path)
-    name = printable(path.name)
+    name = make_printable(path.name)
     if content.get("kind") != kind:
         raise RecipeError(f"{name}: kind has a value that makes no sense here")
-    return from_table(recipe, content, name)
+    return parse_table(recipe, content, name)
 
 
-def _value(hint: Any, value: Any, file_name: str, key: str) -> Any:
+def _parse_value(hint: Any, value: Any, file_name: str, key: str) -> Any:
     if isinstance(hint, UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))
     if get_origin(hint) is tuple:
         item = get_args(hint)[0]
         if isinstance(value, list):
-            return tuple(_value(item, part, file_name, key) for part in value)
+            return tuple(_parse_value(item, part, file_name, key) for part in value)
     elif hasattr(hint, "__dataclass_fields__"):
         if isinstance(value, dict):
-            return from_table(hint, value, file_name, f"{key}.")
+            return parse_table(hint, value, file_name, f"{key}.")
     elif type(value) is hint or (hint is float and type(value) is int):
         return hint(value)
     raise RecipeError(f"{file_name}: {key} has a value of another type")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Update:
+class OptimizerUpdate:
     """One optimizer and the loss it lowers.
 
     Attributes:
@@ -26,19 +26,19 @@ class Update:
 
     optimizer: torch.optim.Optimizer
     loss: Callable[[Tensor], Tensor]
-    in_parts: Callable[[Tensor], float] | None = None
+    accumulate_gradients: Callable[[Tensor], float] | None = None
 
-    def gradients(self, batch: Tensor) -> float:
+    def compute_gradients(self, batch: Tensor) -> float:
         """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared, and returns it."""
-        if self.in_parts is not None:
-            return self.in_parts(batch)
+        if self.accumulate_gradients is not None:
+            return self.accumulate_gradients(batch)
         loss = self.loss(batch)
         loss.backward()
         return loss.item()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class TrainingStage:
     """Epochs that train the same parameters in the same way.
 
     Attributes:
@@ -61,7 +61,7 @@ class Stage:
     modules: dict[str, nn.Module]
     num_epochs: int
     batches: Callable[[torch.Generator], Sequence[Tensor]]
-    updates: Sequence[Update]
+    updates: Sequence[OptimizerUpdate]
     measure: Callable[[], dict[str, float]]
     warmup: float
     clip_norm: float
@@ -74,7 +74,7 @@ class Stage:
         if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
             raise ValueError("so many steps are another number of epochs")
 
-    def tensors(self) -> dict[str, Tensor]:
+    def collect_tensors(self) -> dict[str, Tensor]:
         """Returns what the stage has changed so far: weights of the modules and moments of the optimizers, by name."""
         tensors = {
             f"weights.{module}.{name}": tensor
@@ -86,7 +86,7 @@ class Stage:
                 tensors |= {f"moments.{number}.{index}.{name}": tensor for name, tensor in moments.items()}
         return tensors
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
+    def restore_tensors(self, tensors: dict[str, Tensor]) -> None:
         """Takes over what ``tensors`` gave.
 
         Raises:
@@ -109,7 +109,7 @@ class Stage:
             raise ResumeError("the state of the unfinished run has another architecture") from error
 
 
-def adamw(
+def make_adamw(
     network: nn.Module, learning_rate: Callable[[str], float | None], weight_decay: float, *, fused: bool = True
 ) -> torch.optim.AdamW:
     """Returns AdamW with decay on matrices alone, decoupled (Loshchilov and Hutter 2019).

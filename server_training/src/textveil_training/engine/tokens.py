@@ -14,7 +14,7 @@ from textveil_training.errors import CheckpointError
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-class HasPieces(Protocol):
+class PieceSequence(Protocol):
     """A text of some length."""
 
     @property
@@ -24,7 +24,7 @@ class HasPieces(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextPieces:
     """The pieces of one text, word by word, without [CLS] and [SEP].
 
     Attributes:
@@ -33,9 +33,9 @@ class Words:
     """
 
     pieces: Tensor = field(repr=False)
-    word: Tensor = field(repr=False)
+    word_numbers: Tensor = field(repr=False)
 
-    def without(self, dropout: float) -> "Words":
+    def drop_words(self, dropout: float) -> "TextPieces":
         """Returns what is left when each word is removed whole with probability ``dropout``; positions close up.
 
         Privacy:
@@ -43,11 +43,11 @@ class Words:
         """
         if dropout == 0 or not len(self.pieces):
             return self
-        stays = (torch.rand(int(self.word[-1]) + 1) >= dropout)[self.word]
-        return Words(self.pieces[stays], self.word[stays])
+        kept = (torch.rand(int(self.word_numbers[-1]) + 1) >= dropout)[self.word_numbers]
+        return TextPieces(self.pieces[kept], self.word_numbers[kept])
 
 
-class Tokenizer:
+class EncoderTokenizer:
     """Reads a vocabulary file and turns texts into ids.
 
     Args:
@@ -78,18 +78,18 @@ class Tokenizer:
         self._unknown = [ids["[UNK]"]]
         self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
 
-    def words(self, text: str) -> Words:
+    def split_into_pieces(self, text: str) -> TextPieces:
         """Cuts a text into pieces, word by word."""
         pieces: list[int] = []
         word: list[int] = []
         for number, token in enumerate(self._reader.basic_tokens(text)):
-            found = self._reader.pieces(token)
-            found = self._unknown if found is None else found
-            pieces += found
-            word += [number] * len(found)
-        return Words(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
+            word_pieces = self._reader.pieces(token)
+            word_pieces = self._unknown if word_pieces is None else word_pieces
+            pieces += word_pieces
+            word += [number] * len(word_pieces)
+        return TextPieces(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
 
-    def batch(self, texts: Sequence[Words], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
+    def make_batch(self, texts: Sequence[TextPieces], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
         """Returns ids and attention mask, padded to the longest.
 
         Args:
@@ -99,7 +99,7 @@ class Tokenizer:
         Returns:
             Both int64 of shape ``(texts, tokens)``.
         """
-        rows = [text.without(dropout).pieces[: self.max_tokens - 2] for text in texts]
+        rows = [text.drop_words(dropout).pieces[: self.max_tokens - 2] for text in texts]
         ids = torch.full((len(rows), max(map(len, rows)) + 2), self.padding)
         mask = torch.zeros_like(ids)
         for index, row in enumerate(rows):
@@ -109,7 +109,9 @@ class Tokenizer:
         return ids, mask
 
 
-def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
+def make_length_batches(
+    texts: Sequence[PieceSequence], size: int, generator: torch.Generator, window: int = 50
+) -> list[Tensor]:
     """Returns shuffled batches of texts of like length: little padding, another division every time.
 
     Args:
@@ -121,11 +123,11 @@ def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, 
     Returns:
         Indices into ``texts`` per batch; every text once.
     """
-    return bucketed_lengths(torch.tensor([len(text.pieces) for text in texts]), size, generator, window)
+    return group_by_length(torch.tensor([len(text.pieces) for text in texts]), size, generator, window)
 
 
-def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Returns what ``bucketed`` does where only the lengths are known, shape ``(texts,)``."""
+def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
+    """Returns what ``make_length_batches`` does where only the lengths are known, shape ``(texts,)``."""
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
@@ -133,14 +135,14 @@ def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, win
     return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def in_order_of_length(texts: Sequence[HasPieces], size: int) -> Iterator[Tensor]:
+def sort_by_length(texts: Sequence[PieceSequence], size: int) -> Iterator[Tensor]:
     """Yields batches for measuring: sorted by length, every text once."""
     lengths = torch.tensor([len(text.pieces) for text in texts])
     yield from lengths.argsort(stable=True).split(size)
 
 
-def vectors_of(
-    texts: Sequence[HasPieces],
+def compute_vectors(
+    texts: Sequence[PieceSequence],
     size: int,
     pooled: Callable[[Tensor], Tensor],
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -156,14 +158,14 @@ def vectors_of(
     Returns:
         Shape ``(texts, width)``, in the order of the texts.
     """
-    found: Tensor | None = None
+    result: Tensor | None = None
     done = 0
-    for batch in in_order_of_length(texts, size):
+    for batch in sort_by_length(texts, size):
         vectors = pooled(batch)
-        found = vectors.new_zeros(len(texts), vectors.shape[1]) if found is None else found
-        found[batch] = vectors
+        result = vectors.new_zeros(len(texts), vectors.shape[1]) if result is None else result
+        result[batch] = vectors
         done += len(batch)
         progress(done, len(texts))
-    if found is None:
+    if result is None:
         raise ValueError("there is no text")
-    return found
+    return result

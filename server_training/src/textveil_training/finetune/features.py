@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textveil_training.engine.tokens import Tokenizer, vectors_of
-from textveil_training.finetune.network import Head, Network
-from textveil_training.progress import Report, no_report
+from textveil_training.engine.tokens import EncoderTokenizer, compute_vectors
+from textveil_training.finetune.network import FinetunedNetwork, LinearHead
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedSequence:
     """A sequence with [CLS] and [SEP].
 
     Attributes:
@@ -30,9 +30,9 @@ class Encoded:
     types: Tensor = field(repr=False)
 
 
-def joined(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
+def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequence:
     """Returns ``[CLS] a [SEP]``, or ``[CLS] a [SEP] b [SEP]``, cut to the tokenizer's length, the longer text first."""
-    parts = [tokenizer.words(text).pieces.tolist() for text in texts]
+    parts = [tokenizer.split_into_pieces(text).pieces.tolist() for text in texts]
     room = tokenizer.max_tokens - 1 - len(parts)
     while sum(map(len, parts)) > room:
         longest = max(parts, key=len)
@@ -43,10 +43,10 @@ def joined(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     for number, part in enumerate(parts):
         pieces += [*part, tokenizer.last]
         types += [number] * (len(part) + 1)
-    return Encoded(torch.tensor(pieces), torch.tensor(types))
+    return EncodedSequence(torch.tensor(pieces), torch.tensor(types))
 
 
-def padded(sequences: Sequence[Encoded], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+def pad_sequences(sequences: Sequence[EncodedSequence], padding: int) -> tuple[Tensor, Tensor, Tensor]:
     """Returns ids, attention mask and types of a batch, padded to the longest; int64, shape ``(rows, tokens)``."""
     pad = torch.nn.utils.rnn.pad_sequence
     ids = pad([sequence.pieces for sequence in sequences], batch_first=True, padding_value=padding)
@@ -61,13 +61,13 @@ STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
 Floats = NDArray[np.float64]
 
 
-def pooled(
-    network: Network,
-    tokenizer: Tokenizer,
+def pool_texts(
+    network: FinetunedNetwork,
+    tokenizer: EncoderTokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
     """Returns pooled vectors of sequences, in their order, in evaluation mode: ``(rows, width)``, float32.
@@ -81,30 +81,30 @@ def pooled(
         report: Called with progress.
         stage: Name of the stage in progress reports.
     """
-    sequences = [joined(tokenizer, row) for row in texts]
+    sequences = [join_texts(tokenizer, row) for row in texts]
 
     def of(batch: Tensor) -> Tensor:
-        ids, mask, types = padded([sequences[row] for row in batch.tolist()], tokenizer.padding)
-        return network.pooled(ids.to(device), mask.to(device), types.to(device), precision).cpu()
+        ids, mask, types = pad_sequences([sequences[row] for row in batch.tolist()], tokenizer.padding)
+        return network.pool(ids.to(device), mask.to(device), types.to(device), precision).cpu()
 
     network.eval()
     with torch.inference_mode():
-        found = vectors_of(sequences, _AT_ONCE, of, partial(report, stage))
+        found = compute_vectors(sequences, _AT_ONCE, of, partial(report, stage))
     return found.clone()  # an inference tensor cannot be trained on
 
 
-def features(
-    network: Network,
-    tokenizer: Tokenizer,
+def compute_features(
+    network: FinetunedNetwork,
+    tokenizer: EncoderTokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
     """Returns what the head of an untuned encoder reads: the pooled vector, or ``[u, v, |u - v|, u * v]`` of a pair."""
     columns = [
-        pooled(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
+        pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
         for column in range(len(texts[0]))
     ]
     if len(columns) == 1:
@@ -113,7 +113,7 @@ def features(
     return torch.cat([u, v, (u - v).abs(), u * v], 1)
 
 
-def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> Head:
+def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> LinearHead:
     """Fits a logistic regression, or a ridge regression for scores, to standardized features.
 
     Args:
@@ -138,7 +138,7 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
             value = float((model.predict(held_out) == wanted).mean())
         else:
             model = Ridge(alpha=1 / strength).fit(x, y)
-            value = pearson(model.predict(held_out), wanted)
+            value = compute_pearson(model.predict(held_out), wanted)
         if best is None or value > best[0]:
             best = value, np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     assert best is not None
@@ -146,14 +146,14 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
     if classes == 2:  # one row in sklearn
         weight, bias = np.vstack([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])
     folded = torch.from_numpy(weight) / spread
-    head = Head(train.shape[1], max(1, classes))
+    head = LinearHead(train.shape[1], max(1, classes))
     with torch.no_grad():
         head.out.weight.copy_(folded)
         head.out.bias.copy_(torch.from_numpy(bias) - folded @ center)
     return head
 
 
-def pearson(found: Floats, wanted: Floats) -> float:
+def compute_pearson(found: Floats, wanted: Floats) -> float:
     """Returns Pearson's correlation; 0 where one side is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0

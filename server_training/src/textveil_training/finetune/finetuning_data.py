@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from textveil_training.data import Example, ReadOptions, available_splits, format_named, load, share_of
-from textveil_training.data.label_encoding import attribute_matrix, class_ids, class_labels
+from textveil_training.data import LabeledExample, ReadOptions, choose_share, get_format, list_splits, load_examples
+from textveil_training.data.label_encoding import collect_labels, encode_attributes, encode_labels
 from textveil_training.errors import InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
@@ -23,7 +23,7 @@ THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class FinetuningSplit:
     """One split.
 
     Attributes:
@@ -41,7 +41,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class FinetuningTask:
     """A data set.
 
     Attributes:
@@ -52,27 +52,27 @@ class Task:
 
     labels: tuple[str, ...]
     pairs: bool
-    splits: dict[str, Rows]
+    splits: dict[str, FinetuningSplit]
 
     @property
-    def scores(self) -> bool:
+    def has_scores(self) -> bool:
         """Whether targets are scores."""
         return not self.labels
 
-    def described(self, format_name: str) -> dict[str, object]:
+    def describe(self, format_name: str) -> dict[str, object]:
         """Returns sizes, classes and hashes, for a record; no text."""
         return {
             "format": format_name,
-            "target": "score" if self.scores else "class",
+            "target": "score" if self.has_scores else "class",
             "splits": {
                 name: {"examples": len(rows.texts), "sha256": rows.sha256}
-                | ({} if self.scores else {"classes": rows.targets.bincount(minlength=len(self.labels)).tolist()})
+                | ({} if self.has_scores else {"classes": rows.targets.bincount(minlength=len(self.labels)).tolist()})
                 for name, rows in self.splits.items()
             },
         }
 
 
-def load_task(
+def load_finetuning_task(
     format_name: str,
     path: Path,
     *,
@@ -80,7 +80,7 @@ def load_task(
     options: ReadOptions | None = None,
     labels_of_pairs: bool = False,
     train_examples: int = 0,
-) -> Task:
+) -> FinetuningTask:
     """Reads the data and divides them.
 
     With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
@@ -101,73 +101,81 @@ def load_task(
         InvalidScore: All training scores are equal.
         EmptyClass: A class has no training example, or a test row has a class that training has not.
     """
-    raw = _divided(format_name, path, test, options)
-    raw["train"] = _some(raw["train"], train_examples)
+    raw = _split_data(format_name, path, test, options)
+    raw["train"] = _limit_examples(raw["train"], train_examples)
     first = raw["train"][0]
     scores = first.score is not None and not labels_of_pairs
-    labels = () if scores else class_labels(raw["train"], format_named(format_name).labels)
-    width = len(format_named(format_name).attributes)
-    splits = {name: _rows(examples, labels, width) for name, examples in raw.items()}
+    labels = () if scores else collect_labels(raw["train"], get_format(format_name).labels)
+    width = len(get_format(format_name).attributes)
+    splits = {name: _make_split(examples, labels, width) for name, examples in raw.items()}
     targets = splits["train"].targets
     if scores and bool((targets == targets[0]).all()):
         raise InvalidScore("all training scores are equal: nothing can be learned from them")
-    return Task(labels, len(first.texts) == 2, splits)
+    return FinetuningTask(labels, len(first.texts) == 2, splits)
 
 
-def _divided(format_name: str, path: Path, test: Path | None, options: ReadOptions | None) -> dict[str, list[Example]]:
-    there = available_splits(format_name, path)
+def _split_data(
+    format_name: str, path: Path, test: Path | None, options: ReadOptions | None
+) -> dict[str, list[LabeledExample]]:
+    there = list_splits(format_name, path)
     if test is not None:
-        train = _examples(format_name, path, "train" if "train" in there else None, options)
-        raw = _by_row(train, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT})
-        return raw | {"test": _examples(format_name, test, None, options)}
+        train = _load_examples(format_name, path, "train" if "train" in there else None, options)
+        raw = _split_by_row(train, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT})
+        return raw | {"test": _load_examples(format_name, test, None, options)}
     if "train" not in there:
         if len(there) > 1:
             raise MissingSplit("the folder has no training split")
-        return _by_row(_examples(format_name, path, None, options), THREE_SHARES)
+        return _split_by_row(_load_examples(format_name, path, None, options), THREE_SHARES)
     if set(there) == {"train"}:
-        return _by_row(_examples(format_name, path, "train", options), THREE_SHARES)
+        return _split_by_row(_load_examples(format_name, path, "train", options), THREE_SHARES)
     if "test" in there and "dev" in there:
-        return {name: _examples(format_name, path, name, options) for name in THREE_SHARES}
-    raw = _by_row(_examples(format_name, path, "train", options), {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT})
-    return raw | {"test": _examples(format_name, path, "test" if "test" in there else "dev", options)}
+        return {name: _load_examples(format_name, path, name, options) for name in THREE_SHARES}
+    raw = _split_by_row(
+        _load_examples(format_name, path, "train", options), {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}
+    )
+    return raw | {"test": _load_examples(format_name, path, "test" if "test" in there else "dev", options)}
 
 
-def _by_row(examples: list[Example], shares: dict[str, int]) -> dict[str, list[Example]]:
-    divided: dict[str, list[Example]] = {name: [] for name in shares}
+def _split_by_row(examples: list[LabeledExample], shares: dict[str, int]) -> dict[str, list[LabeledExample]]:
+    divided: dict[str, list[LabeledExample]] = {name: [] for name in shares}
     for row, example in enumerate(examples):
-        divided[share_of(str(row), shares)].append(example)
+        divided[choose_share(str(row), shares)].append(example)
     if not all(divided.values()):
         raise MissingSplit("too few rows to divide them")
     return divided
 
 
-def _some(examples: list[Example], most: int) -> list[Example]:
+def _limit_examples(examples: list[LabeledExample], most: int) -> list[LabeledExample]:
     if not most or len(examples) <= most:
         return examples
     order = sorted(range(len(examples)), key=lambda row: hashlib.sha256(f"subset\n{row}".encode()).digest())
     return [examples[row] for row in sorted(order[:most])]
 
 
-def _examples(format_name: str, path: Path, split: str | None, options: ReadOptions | None) -> list[Example]:
-    examples = list(load(format_name, path, split, options))
+def _load_examples(
+    format_name: str, path: Path, split: str | None, options: ReadOptions | None
+) -> list[LabeledExample]:
+    examples = list(load_examples(format_name, path, split, options))
     if not examples:
         raise MissingSplit("a split is empty")
     return examples
 
 
-def _rows(examples: Sequence[Example], labels: tuple[str, ...], width: int) -> Rows:
+def _make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> FinetuningSplit:
     """Returns a split with class ids, or with scores where there are no labels."""
-    targets = class_ids(examples, labels) if labels else _scores(examples)
+    targets = encode_labels(examples, labels) if labels else _encode_scores(examples)
     digest = hashlib.sha256()
     for example in examples:
         target = example.label if labels else example.score
         digest.update("\t".join((str(target), *example.texts, "\n")).encode("utf-8", "surrogatepass"))
     texts = tuple(tuple(example.texts) for example in examples)
-    return Rows(texts=texts, targets=targets, attributes=attribute_matrix(examples, width), sha256=digest.hexdigest())
+    return FinetuningSplit(
+        texts=texts, targets=targets, attributes=encode_attributes(examples, width), sha256=digest.hexdigest()
+    )
 
 
-def _scores(examples: Sequence[Example]) -> Tensor:
-    found = [example.score for example in examples]
-    if None in found:
-        raise MissingLabel(f"example {found.index(None) + 1} of {len(examples)} has no score")
-    return torch.tensor(found, dtype=torch.float32)
+def _encode_scores(examples: Sequence[LabeledExample]) -> Tensor:
+    scores = [example.score for example in examples]
+    if None in scores:
+        raise MissingLabel(f"example {scores.index(None) + 1} of {len(examples)} has no score")
+    return torch.tensor(scores, dtype=torch.float32)

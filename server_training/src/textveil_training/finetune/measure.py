@@ -7,22 +7,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.engine.encoders import device_named
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.encoders import get_device
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError
-from textveil_training.finetune.features import features, pearson, pooled
-from textveil_training.finetune.network import Description, Network, read_model
-from textveil_training.progress import Report, no_report
+from textveil_training.finetune.features import compute_features, compute_pearson, pool_texts
+from textveil_training.finetune.network import FinetunedDescription, FinetunedNetwork, read_model
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 
-def predictions(
+def predict(
     folder: Path,
     texts: Sequence[Sequence[str]],
     *,
     device: str = "cpu",
     precision: str = "float32",
-    report: Report = no_report,
-) -> tuple[Tensor, Description]:
+    report: ProgressCallback = ignore_progress,
+) -> tuple[Tensor, FinetunedDescription]:
     """Returns what a fine-tuned model makes of texts.
 
     Args:
@@ -39,23 +39,23 @@ def predictions(
         CheckpointError: As ``read_model``, or the model reads another number of texts.
         DeviceError: The device is not there.
     """
-    place = device_named(device)
+    place = get_device(device)
     network, description, vocabulary = read_model(folder)
     if any(len(row) != 1 + description.pairs for row in texts):
         raise CheckpointError("the model reads another number of texts a row")
-    tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    tokenizer = EncoderTokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     network = network.to(place)
-    return outputs(network, description.joined, tokenizer, texts, place, precision, report), description
+    return compute_outputs(network, description.joined, tokenizer, texts, place, precision, report), description
 
 
-def outputs(
-    network: Network,
+def compute_outputs(
+    network: FinetunedNetwork,
     joined: bool,
-    tokenizer: Tokenizer,
+    tokenizer: EncoderTokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
 ) -> Tensor:
     """Returns logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``, on the processor.
 
@@ -68,13 +68,13 @@ def outputs(
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
     """
-    read = pooled if joined else features
+    read = pool_texts if joined else compute_features
     vectors = read(network, tokenizer, texts, device, precision, report)  # (rows, width or 4 width)
     with torch.inference_mode():
         return network(vectors.to(device)).cpu()
 
 
-def measured_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
+def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
     """Returns accuracy, its standard error ``sqrt(a (1 - a) / n)``, and the share of the commonest training class."""
     right = (logits.argmax(-1) == targets).double()
     accuracy = right.mean().item()
@@ -86,7 +86,7 @@ def measured_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str
     }
 
 
-def measured_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
+def measure_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
     """Returns Pearson's and Spearman's correlation, and the mean squared error.
 
     The standard error of Pearson's r is ``(1 - r^2) / sqrt(n - 3)``, Fisher's for pairs from a normal distribution:
@@ -95,11 +95,11 @@ def measured_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
     from scipy.stats import rankdata
 
     ours, theirs = found.double().numpy(), wanted.double().numpy()
-    r = pearson(ours, theirs)
+    r = compute_pearson(ours, theirs)
     return {
         "examples": len(theirs),
         "pearson": r,
         "pearson_standard_error": (1 - r * r) / max(1, len(theirs) - 3) ** 0.5,
-        "spearman": pearson(rankdata(ours), rankdata(theirs)),
+        "spearman": compute_pearson(rankdata(ours), rankdata(theirs)),
         "mse": float(np.square(ours - theirs).mean()),
     }

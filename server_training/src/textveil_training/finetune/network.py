@@ -8,20 +8,20 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from textveil_training.engine.checkpoint import WEIGHTS, Layout, weights_sha256
-from textveil_training.engine.encoders import load_transformer, mean_pooled
+from textveil_training.engine.checkpoint import WEIGHTS, CheckpointLayout, hash_weights
+from textveil_training.engine.encoders import load_transformer, pool_mean
 from textveil_training.errors import CheckpointError
 
 DESCRIPTION = "finetuned.json"
 HEAD = "head.safetensors"
 ENCODER = "encoder"
-LAYOUT = Layout(
+LAYOUT = CheckpointLayout(
     format_name="textveil-finetuned", version=1, description=DESCRIPTION, encoder=ENCODER, noun="fine-tuned model"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class FinetunedDescription:
     """The description of a fine-tuned model.
 
     Attributes:
@@ -46,7 +46,7 @@ class Description:
     release: dict[str, Any] | None
 
 
-class Head(nn.Module):
+class LinearHead(nn.Module):
     """``shift + scale (W f + b)``: logits, or a score, from features f.
 
     Args:
@@ -68,7 +68,7 @@ class Head(nn.Module):
         return self.shift + self.scale * self.out(features)
 
 
-class Network(nn.Module):
+class FinetunedNetwork(nn.Module):
     """Encoder, mean pooling, dropout and head.
 
     Args:
@@ -77,7 +77,7 @@ class Network(nn.Module):
         dropout: Dropout of the pooled vector in training.
     """
 
-    def __init__(self, encoder: nn.Module, head: Head, dropout: float = 0.0) -> None:
+    def __init__(self, encoder: nn.Module, head: LinearHead, dropout: float = 0.0) -> None:
         super().__init__()
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
@@ -93,16 +93,16 @@ class Network(nn.Module):
             parameter.requires_grad_(name not in frozen)
         return frozen
 
-    def pooled(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Returns the pooled vectors of a batch, shape ``(rows, width)``; see ``mean_pooled``."""
-        return mean_pooled(self.encoder, ids, mask, precision, types)
+    def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
+        """Returns the pooled vectors of a batch, shape ``(rows, width)``; see ``pool_mean``."""
+        return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:
         """Returns logits or scores of pooled vectors, or of the features of a pair."""
         return self.head(self.dropout(pooled))
 
 
-def write_model(folder: Path, network: Network, description: Description, vocabulary: Path) -> None:
+def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedDescription, vocabulary: Path) -> None:
     """Writes the network; the encoder with it if it was tuned.
 
     Args:
@@ -125,7 +125,7 @@ def write_model(folder: Path, network: Network, description: Description, vocabu
     LAYOUT.write(folder, {HEAD: network.head.state_dict()}, encoder, content)
 
 
-def read_model(folder: Path) -> tuple[Network, Description, Path]:
+def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Path]:
     """Opens a fine-tuned model.
 
     Returns:
@@ -135,26 +135,26 @@ def read_model(folder: Path) -> tuple[Network, Description, Path]:
         CheckpointError: There is none, a file is missing or altered, the encoder it was made with is another one now,
             or its tensors have another architecture.
     """
-    description = _description(folder)
+    description = _read_description(folder)
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder
     encoder, vocabulary, _ = load_transformer(source, 0.0)
-    if weights_sha256(vocabulary) != description.encoder_sha256:
+    if hash_weights(vocabulary) != description.encoder_sha256:
         raise CheckpointError("the encoder is not the one the model was made with")
     width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
-    with LAYOUT.same_architecture():
+    with LAYOUT.check_architecture():
         tensors = load_file(folder / HEAD)
         outputs, features = tensors["out.weight"].shape
         if outputs != max(1, len(description.labels)) or features not in (width, 4 * width):
             raise ValueError("another number of labels or features")
-        head = Head(features, outputs)
+        head = LinearHead(features, outputs)
         head.load_state_dict(tensors)
-    return Network(encoder, head).eval(), description, vocabulary
+    return FinetunedNetwork(encoder, head).eval(), description, vocabulary
 
 
-def _description(folder: Path) -> Description:
+def _read_description(folder: Path) -> FinetunedDescription:
     def required(content: dict[str, Any]) -> set[str]:
         return {HEAD} | ({f"{ENCODER}/{WEIGHTS}"} if content["encoder"] == ENCODER else set())
 
-    content = LAYOUT.read(folder, [field.name for field in fields(Description)], required)
+    content = LAYOUT.read(folder, [field.name for field in fields(FinetunedDescription)], required)
     content["labels"] = tuple(content["labels"])
-    return Description(**content)
+    return FinetunedDescription(**content)

@@ -13,48 +13,48 @@ from numpy.typing import NDArray
 from textveil.text import is_gap, is_string, key, segments, split_clitic
 from textveil.text.segmentation import AUXILIARIES
 
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import EncoderMismatch
-from textveil_training.token_randomizer import TextChannel
+from textveil_training.token_randomizer import TokenRandomizer
 
-Integers = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
-def ragged(starts: Integers, counts: Integers) -> Integers:
+def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
     """Returns ``start, start + 1, ..`` for every start, ``count`` of each, in one row."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
 
-class Strings:
+class StringPieces:
     """The distinct strings of a corpus and their pieces.
 
     Args:
         tokenizer: Tokenizer of the encoder.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: EncoderTokenizer) -> None:
         self._tokenizer = tokenizer
         self._number: dict[str, int] = {}
         self._strings: list[str] = []
         self._pieces: list[list[int]] = []
         self._contractions: list[int] = []
-        self._flat: tuple[Integers, Integers] | None = None
+        self._flat: tuple[IntArray, IntArray] | None = None
 
-    def number(self, string: str) -> int:
+    def get_number(self, string: str) -> int:
         """Returns the number of a string, a new one if need be."""
         found = self._number.get(string)
         if found is None:
             found = self._number[string] = len(self._strings)
             self._strings.append(string)
-            self._pieces.append(self._tokenizer.words(string).pieces.tolist())
+            self._pieces.append(self._tokenizer.split_into_pieces(string).pieces.tolist())
             if key(string) == "n't":  # in any case, with any apostrophe
                 self._contractions.append(found)
             self._flat = None
         return found
 
-    def string(self, number: int) -> str:
+    def get_string(self, number: int) -> str:
         """Returns the string of a number."""
         return self._strings[number]
 
@@ -63,14 +63,14 @@ class Strings:
         return bool(self._pieces[number])
 
     @property
-    def flat(self) -> tuple[Integers, Integers]:
+    def flat_pieces(self) -> tuple[IntArray, IntArray]:
         """All pieces in a row, and where each string begins: ``strings + 1`` of them."""
         if self._flat is None:
             ends = np.cumsum([0, *map(len, self._pieces)])
             self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
         return self._flat
 
-    def contracted(self, items: Integers, attached: Bools, *, drawn: bool = False) -> Integers:
+    def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
         """Returns items as the tokenizer cuts them where *n't* follows a word without a blank: ``do|n't``, ``don|'t``.
 
         BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
@@ -78,22 +78,22 @@ class Strings:
         Args:
             items: Numbers of strings, of any number of texts.
             attached: Whether each word follows a word with nothing between them.
-            drawn: Whether words are outputs: after what is not an auxiliary *n't* is then written as *not*.
+            randomized: Whether words are outputs: after what is not an auxiliary *n't* is then written as *not*.
         """
         found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):
             items = items.copy()
             for place in found.tolist():
                 clitic = self._strings[items[place]]
-                if drawn and self._strings[items[place - 1]].lower() not in AUXILIARIES:
-                    items[place] = self.number("not")
+                if randomized and self._strings[items[place - 1]].lower() not in AUXILIARIES:
+                    items[place] = self.get_number("not")
                     continue
-                items[place - 1] = self.number(self._strings[items[place - 1]] + clitic[0])
-                items[place] = self.number(clitic[1:])
+                items[place - 1] = self.get_number(self._strings[items[place - 1]] + clitic[0])
+                items[place] = self.get_number(clitic[1:])
         return items
 
 
-class Corpus:
+class AlignedCorpus:
     """Texts as items, and their sanitized versions.
 
     Args:
@@ -105,7 +105,7 @@ class Corpus:
         lengths: Number of pieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
     """
 
-    def __init__(self, texts: Iterable[str], strings: Strings, channel: TextChannel | None) -> None:
+    def __init__(self, texts: Iterable[str], strings: StringPieces, channel: TokenRandomizer | None) -> None:
         self._strings, self._channel = strings, channel
         items: list[int] = []
         words: list[bool] = []
@@ -116,7 +116,7 @@ class Corpus:
         starts = [0]
         for text in texts:
             before = len(items), len(self._read_inputs)
-            self._read(text, items, words, attached)
+            self._read_text(text, items, words, attached)
             if any(words[before[0] :]):
                 starts.append(len(items))
             else:
@@ -125,7 +125,7 @@ class Corpus:
                 del self._read_inputs[before[1] :], self._read_whole[before[1] :]
         self.words = np.array(words, bool)
         self._attached = np.array(attached, bool)
-        self.items = strings.contracted(np.array(items, np.int64), self._attached)
+        self.items = strings.join_contractions(np.array(items, np.int64), self._attached)
         self._starts = np.array(starts, np.int64)
         self._inputs = np.array(self._read_inputs, np.int64)
         self._whole = np.array(self._read_whole, bool)
@@ -134,22 +134,22 @@ class Corpus:
         self._input_starts = np.concatenate([[0], np.cumsum(self._tokens)])
         if channel is not None:
             printed = channel.bundle.vocabulary
-            if channel.pieces:
+            if channel.has_wordpieces:
                 self._printed = [symbol.removeprefix("##") for symbol in printed]
             else:
-                self._symbols = np.array([strings.number(symbol) for symbol in printed], np.int64)
-        _, begins = strings.flat
+                self._symbols = np.array([strings.get_number(symbol) for symbol in printed], np.int64)
+        _, begins = strings.flat_pieces
         sizes = np.concatenate([[0], np.cumsum(np.diff(begins)[self.items])])
         self.lengths = np.diff(sizes[self._starts])
 
     def __len__(self) -> int:
         return len(self._starts) - 1
 
-    def _read(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
+    def _read_text(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
         after_word = False
         for segment in segments(text):
             if is_gap(segment):
-                number = self._strings.number(segment.strip())
+                number = self._strings.get_number(segment.strip())
                 if self._strings.has_pieces(number):
                     items.append(number)
                     words.append(False)
@@ -157,13 +157,13 @@ class Corpus:
                     self._read_tokens.append(0)
                 after_word = False
                 continue
-            for spelled in self._words_of(segment):
-                items.append(self._strings.number(spelled))
+            for spelled in self._read_words(segment):
+                items.append(self._strings.get_number(spelled))
                 words.append(True)
                 attached.append(after_word)
                 after_word = True
 
-    def _words_of(self, segment: str) -> Sequence[str]:
+    def _read_words(self, segment: str) -> Sequence[str]:
         """Returns the words of a segment as the text spells them; their inputs are noted."""
         if self._channel is None:
             parts = None if is_string(segment) else split_clitic(key(segment))
@@ -174,7 +174,7 @@ class Corpus:
             tokens = [token for _, token in plan.rule.tokens(segment, starts_sentence=False)]
             self._read_inputs += map(plan.symbol, tokens)
             self._read_whole += [token.whole for token in tokens]
-            count, inside = (1, True) if self._channel.pieces else (len(tokens), False)
+            count, inside = (1, True) if self._channel.has_wordpieces else (len(tokens), False)
             self._read_tokens += [len(tokens)] if inside else [1] * count
             parts = split_clitic(key(segment)) if count > 1 else None
         if parts is None:
@@ -183,12 +183,12 @@ class Corpus:
             return segment[: len(parts[0])], segment[len(parts[0]) :]
         return parts
 
-    def chosen(self, texts: Integers) -> tuple[Integers, Integers]:
+    def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
         """Returns the places of the items of some texts, in a row, and how many each text has."""
         counts = self._starts[texts + 1] - self._starts[texts]
-        return ragged(self._starts[texts], counts), counts
+        return expand_ranges(self._starts[texts], counts), counts
 
-    def sanitized(self, places: Integers, agreed: Callable[[Integers], Integers] = np.asarray) -> Integers:
+    def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
         """Returns the items at some places (of whole texts) after a fresh draw.
 
         Args:
@@ -201,23 +201,23 @@ class Corpus:
         if self._channel is None:
             raise ValueError("there is no mechanism")
         counts = self._tokens[places]
-        inputs = ragged(self._input_starts[places], counts)
-        outputs = agreed(self._channel.draw_ids(self._inputs[inputs], self._whole[inputs]))
+        inputs = expand_ranges(self._input_starts[places], counts)
+        outputs = agreed(self._channel.randomize_ids(self._inputs[inputs], self._whole[inputs]))
         items = self.items[places]
-        if self._channel.pieces:
+        if self._channel.has_wordpieces:
             drawn = iter(outputs.tolist())
             strings = ("".join(self._printed[next(drawn)] for _ in range(count)) for count in counts.tolist() if count)
-            items[self.words[places]] = [self._strings.number(string) for string in strings]
+            items[self.words[places]] = [self._strings.get_number(string) for string in strings]
         else:
             items[self.words[places]] = self._symbols[outputs]
-        return self._strings.contracted(items, self._attached[places], drawn=True)
+        return self._strings.join_contractions(items, self._attached[places], randomized=True)
 
 
-def check_pieces(channel: TextChannel, vocabulary: Iterable[str]) -> None:
+def check_pieces(channel: TokenRandomizer, vocabulary: Iterable[str]) -> None:
     """Refuses a bundle of WordPieces that are not the encoder's.
 
     Raises:
         EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.
     """
-    if channel.pieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
+    if channel.has_wordpieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
         raise EncoderMismatch("a bundle whose tokenizer does not match the encoder: it has pieces the encoder has not")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from textveil_training.engine.checkpoint import write_tensors
-from textveil_training.engine.encoders import encoder_folder, load_transformer
+from textveil_training.engine.encoders import load_transformer, locate_encoder
 from textveil_training.errors import CheckpointError
 
 WEIGHTS = "model.safetensors"
@@ -38,7 +38,7 @@ class MaskedLM(nn.Module):
         self.transform = network.cls.predictions.transform
         self.bias = network.cls.predictions.bias
 
-    def hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
+    def compute_hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Returns the last hidden states.
 
         Args:
@@ -50,7 +50,7 @@ class MaskedLM(nn.Module):
         """
         return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
 
-    def logits(self, hidden: Tensor) -> Tensor:
+    def compute_logits(self, hidden: Tensor) -> Tensor:
         """Returns logits of all pieces at chosen places: the softmax is only taken where it matters.
 
         Args:
@@ -63,7 +63,7 @@ class MaskedLM(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
         """Returns logits where ``at`` (bool, shape ``(n, t)``) says so, in row order: ``(at.sum(), vocabulary)``."""
-        return self.logits(self.hidden(ids, mask)[at])
+        return self.compute_logits(self.compute_hidden(ids, mask)[at])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         raise CheckpointError("only encoders of BERT's architecture can be masked language models here")
     if not getattr(config, "tie_word_embeddings", True):
         raise CheckpointError("the head of that masked language model is not tied to its input embeddings")
-    location = encoder_folder(source)
+    location = locate_encoder(source)
     try:
         loaded: Any = BertForMaskedLM.from_pretrained(
             location,
@@ -121,11 +121,11 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         raise CheckpointError("the weights there do not fit BERT's architecture")
     model = MaskedLM(network)
     if new_head:
-        _start_head(model)
+        _initialize_head(model)
     return LoadedMaskedLM(model=model.eval(), vocabulary=vocabulary, lowercase=lowercase, new_head=new_head)
 
 
-def _start_head(model: MaskedLM) -> None:
+def _initialize_head(model: MaskedLM) -> None:
     """Makes the head the identity: the first logits are inner products of embeddings and (rectified) hidden states."""
     with torch.no_grad():
         nn.init.eye_(model.transform.dense.weight)

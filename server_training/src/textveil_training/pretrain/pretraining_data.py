@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.data import FORMATS, ReadOptions, available_splits, format_named, load, share_of
+from textveil_training.data import FORMATS, ReadOptions, choose_share, get_format, list_splits, load_examples
 from textveil_training.errors import DataOptionError, EmptyData, MissingSplit
-from textveil_training.pretrain.aligned_corpus import Corpus, Strings
-from textveil_training.token_randomizer import TextChannel
+from textveil_training.pretrain.aligned_corpus import AlignedCorpus, StringPieces
+from textveil_training.token_randomizer import TokenRandomizer
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextSource:
     """One file or folder.
 
     Attributes:
@@ -35,7 +35,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class SourceTexts:
     """The texts that were read.
 
     Attributes:
@@ -44,10 +44,10 @@ class Texts:
     """
 
     texts: tuple[str, ...] = field(repr=False)
-    described: tuple[dict[str, object], ...]
+    descriptions: tuple[dict[str, object], ...]
 
 
-def parse_source(given: str) -> Source:
+def parse_source(given: str) -> TextSource:
     """Reads ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
 
     Without a split it is ``train`` where the data have named splits: dev and test of a task are never taken unless
@@ -59,25 +59,25 @@ def parse_source(given: str) -> Source:
     """
     path, _, last = given.rpartition(":")
     if last in FORMATS:
-        return _source(path, last, None)
+        return _make_source(path, last, None)
     path, _, name = path.rpartition(":")
     if name in FORMATS and path:
-        return _source(path, name, tuple(last.split("+")))
+        return _make_source(path, name, tuple(last.split("+")))
     raise DataOptionError(f"data are given as PATH:FORMAT or PATH:FORMAT:SPLIT; the formats are {', '.join(FORMATS)}")
 
 
-def _source(path: str, format_name: str, splits: tuple[str, ...] | None) -> Source:
+def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) -> TextSource:
     if not path:
         raise DataOptionError("data are given as PATH:FORMAT or PATH:FORMAT:SPLIT")
     if splits is None:
-        there = available_splits(format_name, path)
+        there = list_splits(format_name, path)
         if there and "train" not in there:
             raise MissingSplit(f"there is no train split; name one of {', '.join(there)} after the format")
         splits = ("train",) if there else None
-    return Source(Path(path), format_name, splits)
+    return TextSource(Path(path), format_name, splits)
 
 
-def as_written(text: str) -> str:
+def restore_wikitext(text: str) -> str:
     """Returns WikiText as it was before its tokenization: ``@-@`` is a hyphen, and a word they replaced is left out.
 
     ``<unk>`` stands for one word in twenty there; kept, it would be what the model learns best.
@@ -87,7 +87,7 @@ def as_written(text: str) -> str:
     return " ".join(text.replace("<unk>", " ").split())
 
 
-def read_texts(sources: Sequence[Source], text_key: str = "text") -> Texts:
+def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceTexts:
     """Reads all sources to their ends.
 
     Args:
@@ -100,20 +100,20 @@ def read_texts(sources: Sequence[Source], text_key: str = "text") -> Texts:
     texts: list[str] = []
     described: list[dict[str, object]] = []
     for source in sources:
-        keyed = format_named(source.format_name).keyed
+        keyed = get_format(source.format_name).has_named_columns
         options = ReadOptions(text_key=text_key, label_key=None) if keyed else ReadOptions()
         for split in source.splits or (None,):
-            rows = load(source.format_name, source.path, split, options)
+            rows = load_examples(source.format_name, source.path, split, options)
             found = [text for row in rows for text in row.texts]
             if source.format_name == "wikitext":
-                found = [as_written(text) for text in found]
+                found = [restore_wikitext(text) for text in found]
             digest = hashlib.sha256()
             for text in found:
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
             entry = {"format": source.format_name, "split": split, "texts": len(found), "sha256": digest.hexdigest()}
             described.append(entry)
             texts += found
-    return Texts(tuple(texts), tuple(described))
+    return SourceTexts(tuple(texts), tuple(described))
 
 
 MEASURED_AT_MOST = 2000
@@ -121,7 +121,7 @@ MEASURED_AT_MOST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class PretrainingData:
     """Texts divided by their hash, so that equal texts are on one side.
 
     Attributes:
@@ -130,12 +130,14 @@ class Division:
         described: Sources, sizes and hashes, for a record; no text.
     """
 
-    train: Corpus = field(repr=False)
-    held_out: Corpus = field(repr=False)
-    described: Mapping[str, object]
+    train: AlignedCorpus = field(repr=False)
+    held_out: AlignedCorpus = field(repr=False)
+    description: Mapping[str, object]
 
 
-def divided(texts: Texts, percent: int, seed: int, strings: Strings, channel: TextChannel | None) -> Division:
+def split_pretraining_texts(
+    texts: SourceTexts, percent: int, seed: int, strings: StringPieces, channel: TokenRandomizer | None
+) -> PretrainingData:
     """Divides texts and reads them.
 
     Args:
@@ -151,23 +153,23 @@ def divided(texts: Texts, percent: int, seed: int, strings: Strings, channel: Te
     shares = {"held out": percent, "train": 100 - percent}
     parts: dict[str, list[str]] = {name: [] for name in shares}
     for text in texts.texts:
-        parts[share_of(text, shares, seed)].append(text)
+        parts[choose_share(text, shares, seed)].append(text)
     away = parts["held out"]
-    train = Corpus(parts["train"], strings, channel)
-    held_out = Corpus(away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1], strings, channel)
+    train = AlignedCorpus(parts["train"], strings, channel)
+    held_out = AlignedCorpus(away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1], strings, channel)
     if not len(train) or not len(held_out):
         raise EmptyData("there are too few texts with words in them to train on and to hold some out")
-    described = {
-        "sources": list(texts.described),
+    description = {
+        "sources": list(texts.descriptions),
         "train": {"texts": len(train), "pieces": int(train.lengths.sum())},
         "held_out": {"texts": len(away), "measured": len(held_out)},
     }
-    return Division(train, held_out, described)
+    return PretrainingData(train, held_out, description)
 
 
-def log_frequencies(corpus: Corpus, strings: Strings, vocabulary: int) -> Tensor:
+def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
     """Returns the log frequency of each piece in the words of a corpus, one added to each count: ``(vocabulary,)``."""
-    flat, begins = strings.flat
+    flat, begins = strings.flat_pieces
     words = np.bincount(corpus.items[corpus.words], minlength=len(begins) - 1)
     counts = 1 + np.bincount(flat, np.repeat(words, np.diff(begins)), minlength=vocabulary)
     return torch.from_numpy(np.log(counts / counts.sum()))

@@ -12,13 +12,13 @@ from attacked_texts import COUNT, WORDS
 from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabulary
 from small_bundles import pieces
 from textveil_export.leakage import zipf
-from textveil_training.attacks.text import Settings, attack, masked_lm_reader
+from textveil_training.attacks.text import TextAttackSettings, attack_texts, masked_lm_reader
 from textveil_training.attacks.text.masked_lm_attacks import WordPrior
-from textveil_training.attacks.text.masked_lm_reader import Reader
-from textveil_training.attacks.text.released import release
+from textveil_training.attacks.text.masked_lm_reader import MaskedLMReader
+from textveil_training.attacks.text.released import release_texts
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.pretrain.masked_lm import LoadedMaskedLM
-from textveil_training.token_randomizer import TextChannel
+from textveil_training.token_randomizer import TokenRandomizer
 
 MARKS = [",", "!", "##x"]
 #: krr keeps a word with this probability, beside the share that comes back by chance.
@@ -45,10 +45,12 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     return planted
 
 
-def run(channel: TextChannel, rows: Sequence[str], **settings: Any) -> dict[str, Any]:
-    chosen = Settings(**{"attacks": LM, "model": "planted", "max_tokens": 16, "precision": "float32"} | settings)
-    subject: Any = SimpleNamespace(channel=channel, plan=channel.plan, bundle=channel.bundle)
-    return attack(subject, [(text,) for text in rows], chosen, lambda stage, done, total: None)
+def run(channel: TokenRandomizer, rows: Sequence[str], **settings: Any) -> dict[str, Any]:
+    chosen = TextAttackSettings(
+        **{"attacks": LM, "model": "planted", "max_tokens": 16, "precision": "float32"} | settings
+    )
+    subject: Any = SimpleNamespace(randomizer=channel, plan=channel.plan, bundle=channel.bundle)
+    return attack_texts(subject, [(text,) for text in rows], chosen, lambda stage, done, total: None)
 
 
 def copies(count: int, seed: int = 0) -> list[str]:
@@ -59,7 +61,7 @@ def copies(count: int, seed: int = 0) -> list[str]:
 def test_where_context_decides_it_is_better_than_its_parts(folders: dict[str, Path], plant: Plant) -> None:
     """Two neighbors and the output vote, each right .8 of the time: two in three are right .896 of the time."""
     plant(strength=strength_of(RIGHT, COUNT))
-    result = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), copies(500), tokens=1500)
+    result = run(TokenRandomizer(folders["all"], mechanism="krr", epsilon=EPSILON), copies(500), tokens=1500)
     found = result["contextual"]
     others = (1 - RIGHT) / (COUNT - 1)
     both, one = RIGHT**2, 2 * RIGHT * (1 - RIGHT)
@@ -81,20 +83,20 @@ def test_a_context_that_misleads_is_weighed_down(folders: dict[str, Path], plant
     """A model that is sure of the neighbor, and every neighbor is another word: tuned, it is not listened to."""
     plant(strength=50)
     pairs = [" ".join(np.random.default_rng(n).choice(WORDS, 2, replace=False)) for n in range(200)]
-    found = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), pairs)["contextual"]
+    found = run(TokenRandomizer(folders["all"], mechanism="krr", epsilon=EPSILON), pairs)["contextual"]
     assert found["top1"] < 0.2
     assert found["tuned_weights"] == found["text_prior"]["tuned_weights"] == [0, 0]
     assert found["tuned_top1"] == found["context_free_top1"] > 0.7
     # With one example there is nothing to tune on.
-    found = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), pairs[:1])["contextual"]
+    found = run(TokenRandomizer(folders["all"], mechanism="krr", epsilon=EPSILON), pairs[:1])["contextual"]
     assert found["tuned_weights"] == [1, 1]
     assert found["tuned_top1"] == found["top1"]
 
 
 def test_who_is_after_words_that_are_never_kept_guesses_among_them(folders: dict[str, Path], plant: Plant) -> None:
     """A model that is sure of a common word everywhere: who wants sensitive ones passes over it."""
-    channel = TextChannel(folders["all"], mechanism="santext+", epsilon="18")
-    keepable = channel.keepable[:-1]
+    channel = TokenRandomizer(folders["all"], mechanism="santext+", epsilon="18")
+    keepable = channel.keepable_ids[:-1]
     common, sensitive = WORDS[int(np.flatnonzero(keepable)[0])], WORDS[int(np.flatnonzero(~keepable)[0])]
     plant(strength=5)
     texts = [f"{common} {sensitive} {common}"] * 150
@@ -104,7 +106,7 @@ def test_who_is_after_words_that_are_never_kept_guesses_among_them(folders: dict
     assert rates["tokens"] == 150
     assert rates["targeted_top1"] > rates["top1"] + 0.15
     assert rates["targeted_context_free_top1"] >= rates["context_free_top1"]
-    drawn = TextChannel(folders["all"], mechanism="santext", epsilon="18")
+    drawn = TokenRandomizer(folders["all"], mechanism="santext", epsilon="18")
     assert "sensitive" not in run(drawn, texts, attacks=("contextual",))["contextual"], "all words are"
 
 
@@ -113,12 +115,12 @@ def test_nothing_is_defended_by_the_identity_and_chance_leaves_the_prior(
 ) -> None:
     plant()
     texts = copies(150)
-    result = run(TextChannel(folders["all"], mechanism="krr", epsilon="30"), texts)
+    result = run(TokenRandomizer(folders["all"], mechanism="krr", epsilon="30"), texts)
     assert (result["mask"]["defense"], result["mask"]["top1"], result["mask"]["clean_top1"]) == (0, 1, 1)
     names = ("top1", "top10", "prior_top1", "context_free_top1")
     assert [result["contextual"][name] for name in names] == [1, 1, 1, 1]
     assert result["unchanged"] == 1
-    result = run(TextChannel(folders["all"], mechanism="random"), texts)
+    result = run(TokenRandomizer(folders["all"], mechanism="random"), texts)
     assert result["mask"]["defense"] > 0.85
     assert result["mask"]["clean_top1"] == 1
     assert result["contextual"]["top1"] == result["contextual"]["prior_top1"] < 0.15
@@ -131,52 +133,52 @@ def test_a_model_that_sees_the_answer_is_noticed(
 ) -> None:
     """Planted fault: the token is left where [MASK] should be. Under chance only the clean rate may be high."""
     plant()
-    channel = TextChannel(folders["all"], mechanism="random")
+    channel = TokenRandomizer(folders["all"], mechanism="random")
     singles = [str(word) for word in np.random.default_rng(1).choice(WORDS, 200)]
     assert run(channel, singles)["mask"]["clean_top1"] < 0.2, "a text of one word has no context"
-    masked = Reader.masked
+    masked = MaskedLMReader.mask_token
 
-    def unmasked(self: Reader, text: Any, tokens: Any, place: int) -> Any:
+    def unmasked(self: MaskedLMReader, text: Any, tokens: Any, place: int) -> Any:
         found = masked(self, text, tokens, place)
         found.pieces[found.at] = tokens[place][0]
         return found
 
-    monkeypatch.setattr(Reader, "masked", unmasked)
+    monkeypatch.setattr(MaskedLMReader, "mask_token", unmasked)
     assert run(channel, singles)["mask"]["clean_top1"] == 1
 
 
 def test_the_mask_stands_for_one_token_between_its_gaps(folders: dict[str, Path], plant: Plant) -> None:
     model = plant([*WORDS[:30], "b", "##abe", *MARKS])
-    channel = TextChannel(folders["all"], mechanism="krr", epsilon="30")
-    reader = Reader(channel, "planted", 16)
+    channel = TokenRandomizer(folders["all"], mechanism="krr", epsilon="30")
+    reader = MaskedLMReader(channel, "planted", 16)
     ids = reader.tokenizer.ids
-    text = channel.read(f"{WORDS[2]}, {WORDS[3]} {WORDS[4]}!")
-    tokens = reader.originals(text)
+    text = channel.tokenize(f"{WORDS[2]}, {WORDS[3]} {WORDS[4]}!")
+    tokens = reader.get_original_pieces(text)
     around = [ids[piece] for piece in (WORDS[2], ",", WORDS[3], WORDS[4], "!")]
     for place, at in ((0, 1), (1, 3), (2, 4)):
-        masked = reader.masked(text, tokens, place)
+        masked = reader.mask_token(text, tokens, place)
         wanted = [ids["[CLS]"], *around, ids["[SEP]"]]
         wanted[at] = ids["[MASK]"]
         assert (masked.pieces.tolist(), masked.at) == (wanted, at)
     # However many pieces a token has, one [MASK] stands for it.
     two = (ids["b"], ids["##abe"])
-    masked = reader.masked(text, [tokens[0], two, tokens[2]], 1)
+    masked = reader.mask_token(text, [tokens[0], two, tokens[2]], 1)
     assert masked.pieces.tolist()[3] == ids["[MASK]"]
     assert len(masked.pieces) == 7
-    assert len(reader.masked(text, [tokens[0], two, tokens[2]], 0).pieces) == 8
+    assert len(reader.mask_token(text, [tokens[0], two, tokens[2]], 0).pieces) == 8
     assert model.seen == []
 
 
 @pytest.mark.parametrize("length", [13, 14, 15, 40])
 def test_long_texts_are_cut_around_the_mask(folders: dict[str, Path], plant: Plant, length: int) -> None:
     plant()
-    channel = TextChannel(folders["all"], mechanism="krr", epsilon="30")
-    reader = Reader(channel, "planted", 16)
+    channel = TokenRandomizer(folders["all"], mechanism="krr", epsilon="30")
+    reader = MaskedLMReader(channel, "planted", 16)
     words = [WORDS[number % COUNT] for number in range(length)]
-    text = channel.read(" ".join(words))
-    tokens = reader.originals(text)
+    text = channel.tokenize(" ".join(words))
+    tokens = reader.get_original_pieces(text)
     for place in range(length):
-        masked = reader.masked(text, tokens, place)
+        masked = reader.mask_token(text, tokens, place)
         inside = masked.pieces.tolist()
         assert len(inside) == min(length, 14) + 2
         assert inside[masked.at] == reader.tokenizer.mask
@@ -191,12 +193,12 @@ def test_long_texts_are_cut_around_the_mask(folders: dict[str, Path], plant: Pla
 def test_a_word_of_several_pieces_never_matches_but_its_first_piece_may(folders: dict[str, Path], plant: Plant) -> None:
     """``bixabe`` is two pieces of this model; its neighbors are the first of them."""
     plant([*WORDS, *MARKS, "bix", "##abe"])
-    channel = TextChannel(folders["all"], mechanism="krr", epsilon="30")
-    reader = Reader(channel, "planted", 16)
-    text = channel.read("bix bixabe bix")
-    assert text.inputs.tolist() == [channel.unknown] * 3
+    channel = TokenRandomizer(folders["all"], mechanism="krr", epsilon="30")
+    reader = MaskedLMReader(channel, "planted", 16)
+    text = channel.tokenize("bix bixabe bix")
+    assert text.inputs.tolist() == [channel.unknown_id] * 3
     ids = reader.tokenizer.ids
-    assert reader.originals(text) == [(ids["bix"],), (ids["bix"], ids["##abe"]), (ids["bix"],)]
+    assert reader.get_original_pieces(text) == [(ids["bix"],), (ids["bix"], ids["##abe"]), (ids["bix"],)]
     found = run(channel, ["bix bixabe bix"] * 3)["mask"]
     assert (found["clean_top1"], found["clean_first_piece"]) == (pytest.approx(2 / 3, abs=1e-6), 1)
     assert found["tokens"] == 9
@@ -210,7 +212,7 @@ def test_tokens_of_a_sample_keep_their_places(folders: dict[str, Path], plant: P
     plant()
     generator = np.random.default_rng(4)
     texts = [f"{' '.join([word] * int(generator.integers(2, 7)))}!" for word in generator.choice(WORDS, 80)]
-    channel = TextChannel(folders["all"], mechanism="random")
+    channel = TokenRandomizer(folders["all"], mechanism="random")
     for settings in ({"tokens": 57, "batch_size": 5}, {"tokens": 999, "batch_size": 7}, {"texts": 9, "tokens": 20}):
         found = run(channel, texts, attacks=("mask",), seed=3, **settings)
         assert found["mask"]["clean_top1"] == 1
@@ -221,8 +223,8 @@ def test_tokens_of_a_sample_keep_their_places(folders: dict[str, Path], plant: P
 def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: dict[str, Path], plant: Plant) -> None:
     short = [*(word[:2] for word in WORDS[:6]), *WORDS[6:]]  # the first six words are cut; five begin alike
     plant(list(dict.fromkeys([*short, *(f"##{word[2:]}" for word in WORDS[:6]), *MARKS])))
-    channel = TextChannel(folders["all"], mechanism="random")
-    reader = Reader(channel, "planted", 16)
+    channel = TokenRandomizer(folders["all"], mechanism="random")
+    reader = MaskedLMReader(channel, "planted", 16)
     ids = reader.tokenizer.ids
     unigram = zipf(COUNT + 1)
     logits = torch.randn(3, len(ids), generator=torch.Generator().manual_seed(0))
@@ -230,7 +232,7 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
     assert found[:, -1] == pytest.approx(unigram[-1])
     pieces = logits.softmax(1).numpy()
-    firsts = [reader.symbol(word)[0] for word in WORDS]
+    firsts = [reader.get_symbol_pieces(word)[0] for word in WORDS]
     assert len(set(firsts)) < COUNT
     for row, of_piece in zip(found, pieces, strict=True):
         share = [
@@ -250,14 +252,14 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
 def test_pieces_of_a_bundle_are_the_models_one_to_one(folders: dict[str, Path], plant: Plant) -> None:
     names = pieces(COUNT)
     plant([*names, *MARKS, "7"])
-    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="18")
-    reader = Reader(channel, "planted", 32)
+    channel = TokenRandomizer(folders["pieces"], mechanism="santext+", epsilon="18")
+    reader = MaskedLMReader(channel, "planted", 32)
     ids = reader.tokenizer.ids
     first, tail = names[0], names[2]
-    text = channel.read(f"{first}{tail[2:]} {first}, 7")
-    assert reader.originals(text) == [(ids[first],), (ids[tail],), (ids[first],), (ids["7"],)]
-    drawn = channel.draw([text])[0]
-    assert reader.drawn(drawn) == [(ids[channel.spell(y)],) for y in drawn.tolist()]
+    text = channel.tokenize(f"{first}{tail[2:]} {first}, 7")
+    assert reader.get_original_pieces(text) == [(ids[first],), (ids[tail],), (ids[first],), (ids["7"],)]
+    drawn = channel.randomize_texts([text])[0]
+    assert reader.get_output_pieces(drawn) == [(ids[channel.spell_token(y)],) for y in drawn.tolist()]
     found = run(channel, [f"{first}{tail[2:]} {first}"] * 20)
     assert found["contextual"]["tokens"] == found["mask"]["tokens"] == 60
     # Words and parts of words: what the output alone tells is what the attack without a model finds.
@@ -271,18 +273,18 @@ def test_pieces_of_a_bundle_are_the_models_one_to_one(folders: dict[str, Path], 
     assert abs(found["text_prior"]["context_free_top1"] - other["text_prior"]["on_text"]["top1"]) < 0.03
     plant([*names[1:], *MARKS])
     with pytest.raises(EncoderMismatch):
-        Reader(channel, "planted", 32)
+        MaskedLMReader(channel, "planted", 32)
 
 
 def test_models_that_cannot_attack_are_refused(folders: dict[str, Path], plant: Plant) -> None:
-    channel = TextChannel(folders["all"], mechanism="random")
+    channel = TokenRandomizer(folders["all"], mechanism="random")
     plant(head=False)
     with pytest.raises(CheckpointError, match="no trained head"):
-        Reader(channel, "planted", 16)
+        MaskedLMReader(channel, "planted", 16)
     plant()
     with pytest.raises(SettingError):
-        Reader(channel, "planted", 65)
+        MaskedLMReader(channel, "planted", 65)
     plant(lowercase=False)
     with pytest.raises(EncoderMismatch, match="cased"):
-        Reader(channel, "planted", 16)
-    assert len(release(channel, [("",), (WORDS[0],)])) == 1
+        MaskedLMReader(channel, "planted", 16)
+    assert len(release_texts(channel, [("",), (WORDS[0],)])) == 1

@@ -11,12 +11,12 @@ def test_what_shares_five_words_with_an_attacked_text_is_left_out() -> None:
     near = ["That you 've NEVER seen!", "it is a film that you - 've never liked", "never seen, and"]
     far = ["a film that you 've never", "and never", "good fun for all"]
     others = [segments(text) for text in (*near, "a film that you liked", *far[1:])]
-    assert splits.near(others, ATTACKED).tolist() == [True, True, True, False, False, False]
-    kept, counts = splits.apart(others, ATTACKED)
+    assert splits.find_near_texts(others, ATTACKED).tolist() == [True, True, True, False, False, False]
+    kept, counts = splits.exclude_near_texts(others, ATTACKED)
     assert kept == others[3:]
     assert counts == {"texts": 3, "words": 11, "left_out": 3}
 
 
 def test_phrases_of_a_text_are_left_out() -> None:
     cut = [segments(text) for text in ("you 've never seen it", "never seen", "never seen before", "it")]
-    assert splits.whole(cut, np.arange(4)).tolist() == [0, 2]
+    assert splits.drop_contained_rows(cut, np.arange(4)).tolist() == [0, 2]

@@ -36,15 +36,20 @@ from numpy.typing import NDArray
 from textveil.mechanisms import Metric
 from textveil_export.leakage import guess, one_release, zipf
 
-from textveil_training.attacks.rates import clustered_interval, rates_of, rounded, wilson_interval
-from textveil_training.attacks.text.released import Released
-from textveil_training.token_randomizer import Doubles, Ids, TextChannel
+from textveil_training.attacks.rates import (
+    compute_clustered_interval,
+    compute_rates,
+    compute_wilson_interval,
+    round_rate,
+)
+from textveil_training.attacks.text.released import ReleasedTexts
+from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 #: Names of the priors in records.
 ZIPF, TEXT = "zipf", "text"
 
 
-def of_text(tokens: Ids, inputs: int) -> Doubles:
+def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
     """Returns the relative frequencies of the attacked tokens themselves, shape ``(inputs,)``.
 
     No outsider knows as much: a word that the text lacks is never guessed. Words in one piece and parts of words are
@@ -53,16 +58,16 @@ def of_text(tokens: Ids, inputs: int) -> Doubles:
     return np.bincount(tokens, minlength=inputs) / len(tokens)
 
 
-def both(tokens: Ids, inputs: int) -> dict[str, Doubles]:
+def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
     """Returns both priors by name, the public one first."""
-    return {ZIPF: zipf(inputs), TEXT: of_text(tokens, inputs)}
+    return {ZIPF: zipf(inputs), TEXT: compute_text_prior(tokens, inputs)}
 
 
 #: Length of the longer list of guesses.
 LISTED = 10
 
 
-def ranks(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
+def rank_inputs(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
     """Counts the symbols that are nearer to each output than its input is; of equally near ones, smaller ids count.
 
     Args:
@@ -85,30 +90,35 @@ def ranks(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int]
         for row in range(len(part)):
             tokens = order[bounds[done + row] : bounds[done + row + 1]]
             known, back = np.unique(inputs[tokens], return_inverse=True)
-            nearer = [_rank(squared[row], x) if x < symbols else symbols for x in known.tolist()]
+            nearer = [_rank_input(squared[row], x) if x < symbols else symbols for x in known.tolist()]
             found[tokens] = np.array(nearer)[back]
         done += len(part)
         report(done, len(unique))
     return found
 
 
-def _rank(distances: Ids, x: int) -> int:
+def _rank_input(distances: Ids, x: int) -> int:
     own = distances[x]
     return int(np.count_nonzero(distances < own) + np.count_nonzero(distances[:x] == own))
 
 
-def nearest(metric: Metric, released: Released, report: Callable[[int, int], None]) -> dict[str, Any]:
+def attack_nearest(metric: Metric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
     """Measures how often the input is the output's nearest symbol, and among its ten nearest, over all tokens."""
-    rank = ranks(metric, released.inputs, released.outputs, report)
-    return rates_of({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
+    rank = rank_inputs(metric, released.inputs, released.outputs, report)
+    return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
 
 
 #: Tokens drawn from the prior to check the closed form.
 DRAWS = 20_000
 
 
-def bayes(
-    channel: TextChannel, released: Released, *, seed: int, report: Callable[[int, int], None], draws: int = DRAWS
+def attack_bayes(
+    channel: TokenRandomizer,
+    released: ReleasedTexts,
+    *,
+    seed: int,
+    report: Callable[[int, int], None],
+    draws: int = DRAWS,
 ) -> dict[str, Any]:
     """Measures the attack under the Zipf prior and under the text's own frequencies.
 
@@ -127,36 +137,36 @@ def bayes(
     def step(stage: str, done: int, total: int) -> None:
         report(done, total)
 
-    inputs = channel.unknown + 1
-    tokens, whole = released.inputs, released.whole
-    public, of_text = both(tokens, inputs).values()
+    inputs = channel.unknown_id + 1
+    tokens, whole = released.inputs, released.whole_words
+    public, of_text = make_priors(tokens, inputs).values()
     in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
-    guessed = one_release(channel.distribution(), {ZIPF: public, TEXT: in_one}, step)
+    guessed = one_release(channel.get_distribution(), {ZIPF: public, TEXT: in_one}, step)
     in_parts = guessed
     text_sum = guessed[TEXT].rate
     if not whole.all():
         others = {ZIPF: public, TEXT: of_text - in_one}
-        in_parts = one_release(channel.distribution(whole=False), others, step)
+        in_parts = one_release(channel.get_distribution(whole=False), others, step)
         text_sum += in_parts[TEXT].rate
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
-    outputs = channel.draw_ids(drawn, np.ones(draws, bool))
+    outputs = channel.randomize_ids(drawn, np.ones(draws, bool))
     hits = int((guessed[ZIPF].inputs[outputs] == drawn).sum())
 
     def on_text(name: str) -> dict[str, Any]:
         guess = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
-        return rates_of({"top1": guess == tokens}, released.example, released.sensitive)
+        return compute_rates({"top1": guess == tokens}, released.example, released.sensitive)
 
     return {
         "prior": ZIPF,
-        "without_release": rounded(public.max()),
-        "closed_form": rounded(guessed[ZIPF].rate),
-        "simulated": rounded(hits / draws),
-        "interval": wilson_interval(hits, draws),
+        "without_release": round_rate(public.max()),
+        "closed_form": round_rate(guessed[ZIPF].rate),
+        "simulated": round_rate(hits / draws),
+        "interval": compute_wilson_interval(hits, draws),
         "draws": draws,
         "on_text": on_text(ZIPF),
         "text_prior": {
-            "without_release": rounded(of_text.max()),
-            "closed_form": rounded(text_sum),
+            "without_release": round_rate(of_text.max()),
+            "closed_form": round_rate(text_sum),
             "on_text": on_text(TEXT),
         },
     }
@@ -171,9 +181,9 @@ _CELLS = 1 << 26
 _ROWS = 64
 
 
-def repeated(
-    channel: TextChannel,
-    released: Released,
+def attack_repeated(
+    channel: TokenRandomizer,
+    released: ReleasedTexts,
     sample: Ids,
     unigrams: Mapping[str, Doubles],
     report: Callable[[int, int], None],
@@ -197,60 +207,60 @@ def repeated(
     Privacy:
         Releases every token of the sample as often as the largest number of outputs says.
     """
-    size = max(1, _CELLS // (channel.unknown + 1))
+    size = max(1, _CELLS // (channel.unknown_id + 1))
     chunks = [sample[start : start + size] for start in range(0, len(sample), size)]
     found: dict[tuple[int, str], list[tuple[Ids, Doubles]]] = {}
     for number, chunk in enumerate(chunks):
-        for stage, (count, logs) in enumerate(_log_likelihoods(channel, released, chunk, releases), 1):
+        for stage, (count, logs) in enumerate(_iterate_log_likelihoods(channel, released, chunk, releases), 1):
             for name, prior in unigrams.items():
-                found.setdefault((count, name), []).append(_guesses(logs, prior))
+                found.setdefault((count, name), []).append(_guess_inputs(logs, prior))
             report(number * len(releases) + stage, len(chunks) * len(releases))
     result: dict[str, Any] = {}
     for count in releases:
-        zipf, of_text = (_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
+        zipf, of_text = (_summarize_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
         result[str(count)] = zipf | {"text_prior": of_text}
     return result
 
 
-def _rates(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) -> dict[str, Any]:
+def _summarize_rates(parts: list[tuple[Ids, Doubles]], released: ReleasedTexts, sample: Ids) -> dict[str, Any]:
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     hits, clusters, sensitive = guesses == released.inputs[sample], released.example[sample], released.sensitive[sample]
-    found = rates_of({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
+    found = compute_rates({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
     if "sensitive" in found:
-        found["sensitive"]["interval"] = clustered_interval(hits[sensitive], clusters[sensitive])
-    return found | {"interval": clustered_interval(hits, clusters)}
+        found["sensitive"]["interval"] = compute_clustered_interval(hits[sensitive], clusters[sensitive])
+    return found | {"interval": compute_clustered_interval(hits, clusters)}
 
 
-def _guesses(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
+def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
     """Returns the likeliest input of every token and its posterior, from log likelihoods ``(tokens, inputs)``."""
     parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     return guesses, largest
 
 
-def _log_likelihoods(
-    channel: TextChannel, released: Released, sample: Ids, releases: tuple[int, ...]
+def _iterate_log_likelihoods(
+    channel: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
 ) -> Iterator[tuple[int, Singles]]:
     """Yields each number of outputs and the log likelihoods of all inputs for every token, updated in place."""
-    inputs, whole = released.inputs[sample], released.whole[sample]
-    logs = np.zeros((len(sample), channel.unknown + 1), np.float32)
+    inputs, whole = released.inputs[sample], released.whole_words[sample]
+    logs = np.zeros((len(sample), channel.unknown_id + 1), np.float32)
     before = 0
     for count in releases:
-        drawn = np.stack([channel.draw_ids(inputs, whole) for _ in range(count - before)], axis=1)
+        drawn = np.stack([channel.randomize_ids(inputs, whole) for _ in range(count - before)], axis=1)
         before = count
         for in_one in (True, False):
-            _add(logs, channel, drawn, np.flatnonzero(whole == in_one), whole=in_one)
+            _add_log_likelihoods(logs, channel, drawn, np.flatnonzero(whole == in_one), whole=in_one)
         yield count, logs
 
 
-def _add(logs: Singles, channel: TextChannel, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
+def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
     """Adds the logarithms of the likelihoods of some tokens' outputs, in place."""
     outputs, row_of = np.unique(drawn[tokens], return_inverse=True)
     owners = np.repeat(tokens, drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")
     starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
     done = 0
-    for part, likelihoods in channel.distribution(whole=whole).column_blocks(outputs):
+    for part, likelihoods in channel.get_distribution(whole=whole).column_blocks(outputs):
         with np.errstate(divide="ignore"):
             block = np.log(likelihoods, out=likelihoods).astype(np.float32)
         for row in range(len(part)):

@@ -37,11 +37,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.attacks.rates import rates_of
+from textveil_training.attacks.rates import compute_rates
 from textveil_training.attacks.text.context_free import TEXT, ZIPF
-from textveil_training.attacks.text.masked_lm_reader import Pieces, Reader
-from textveil_training.attacks.text.released import Released
-from textveil_training.token_randomizer import Doubles, Ids, TextChannel
+from textveil_training.attacks.text.masked_lm_reader import MaskedLMReader, Pieces
+from textveil_training.attacks.text.released import ReleasedTexts
+from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 
 class MaskInference:
@@ -53,19 +53,19 @@ class MaskInference:
         sample: Indices of the attacked tokens.
     """
 
-    def __init__(self, reader: Reader, released: Released, sample: Ids) -> None:
+    def __init__(self, reader: MaskedLMReader, released: ReleasedTexts, sample: Ids) -> None:
         self._released, self._sample = released, sample
         self._unknown = reader.tokenizer.ids["[UNK]"]
-        texts = {text: reader.originals(released.texts[text]) for text in set(released.text[sample].tolist())}
+        texts = {text: reader.get_original_pieces(released.texts[text]) for text in set(released.text[sample].tolist())}
         tokens = zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True)
         self._originals: Sequence[Pieces] = [texts[text][position] for text, position in tokens]
         self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
 
-    def take(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
+    def add_guesses(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
         """Keeps the likeliest pieces of some tokens, found in the raw texts (``clean``) or in the sanitized ones."""
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
-    def result(self) -> dict[str, Any]:
+    def compute_result(self) -> dict[str, Any]:
         """Returns the rates, as a record holds them."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
@@ -75,7 +75,7 @@ class MaskInference:
             values |= {f"{name}top1": found & single, f"{name}first_piece": found}
         values = {"defense": ~values["top1"]} | values
         sample = self._sample
-        return rates_of(values, self._released.example[sample], self._released.sensitive[sample])
+        return compute_rates(values, self._released.example[sample], self._released.sensitive[sample])
 
 
 #: Length of the longer list of guesses.
@@ -96,8 +96,12 @@ class WordPrior:
         unigram: Prior u over the inputs, shape ``(inputs,)``.
     """
 
-    def __init__(self, channel: TextChannel, reader: Reader, unigram: Doubles) -> None:
-        entries = [(x, pieces[0]) for spelling, x in channel.bundle.ids.items() if (pieces := reader.symbol(spelling))]
+    def __init__(self, channel: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
+        entries = [
+            (x, pieces[0])
+            for spelling, x in channel.bundle.ids.items()
+            if (pieces := reader.get_symbol_pieces(spelling))
+        ]
         symbol, first = (np.array(column) for column in zip(*entries, strict=True))
         weight = unigram[symbol] / np.bincount(symbol, minlength=len(unigram))[symbol]
         under_first = np.bincount(first, weight, minlength=len(reader.tokenizer.ids))
@@ -129,49 +133,54 @@ class ContextualBayes:
     """
 
     def __init__(
-        self, channel: TextChannel, reader: Reader, released: Released, sample: Ids, unigrams: Mapping[str, Doubles]
+        self,
+        channel: TokenRandomizer,
+        reader: MaskedLMReader,
+        released: ReleasedTexts,
+        sample: Ids,
+        unigrams: Mapping[str, Doubles],
     ) -> None:
         self._released, self._sample = released, sample
         self._priors = {name: WordPrior(channel, reader, unigram) for name, unigram in unigrams.items()}
         self._unigrams = {name: torch.from_numpy(unigram).float() for name, unigram in unigrams.items()}
         self._inputs = torch.from_numpy(released.inputs[sample])
-        self._never_kept = torch.from_numpy(~channel.keepable)
-        self._in_parts = torch.from_numpy(~released.whole[sample])
+        self._never_kept = torch.from_numpy(~channel.keepable_ids)
+        self._in_parts = torch.from_numpy(~released.whole_words[sample])
         self._row = np.zeros(len(sample), np.int64)
         parts: list[Tensor] = []
         rows = 0
         for whole in (True, False):
-            tokens = np.flatnonzero(released.whole[sample] == whole)
+            tokens = np.flatnonzero(released.whole_words[sample] == whole)
             outputs, row = np.unique(released.outputs[sample[tokens]], return_inverse=True)
             self._row[tokens] = rows + row
             rows += len(outputs)
-            blocks = channel.distribution(whole=whole).column_blocks(outputs)
+            blocks = channel.get_distribution(whole=whole).column_blocks(outputs)
             parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
         self._likelihoods = torch.cat(parts)
         kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS, *_TARGETED)]
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
-    def take(self, numbers: Tensor, logits: Tensor) -> None:
+    def rank_tokens(self, numbers: Tensor, logits: Tensor) -> None:
         """Ranks the true inputs of some tokens, given the model's logits at their positions."""
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
         wanted = self._never_kept | self._in_parts[numbers][:, None]  # no part of a word is kept
         for name, of_context in self._priors.items():
             prior, unigram = of_context(logits), self._unigrams[name]
-            self._ranks[name, _PRIOR][numbers.numpy()] = _ranks(prior, truth)
+            self._ranks[name, _PRIOR][numbers.numpy()] = _rank_truth(prior, truth)
             for weight in WEIGHTS:
                 scores = prior.pow(weight).mul_(unigram.pow(1 - weight)).mul_(likelihoods)
-                self._ranks[name, weight][numbers.numpy()] = _ranks(scores, truth)
+                self._ranks[name, weight][numbers.numpy()] = _rank_truth(scores, truth)
                 for kind, of_weight in _TARGETED.items():
                     if weight == of_weight:
-                        self._ranks[name, kind][numbers.numpy()] = _ranks(scores * wanted, truth)
+                        self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * wanted, truth)
 
-    def result(self) -> dict[str, Any]:
+    def compute_result(self) -> dict[str, Any]:
         """Returns the rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
-        return self._rates(ZIPF) | {"text_prior": self._rates(TEXT)}
+        return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
-    def _rates(self, name: str) -> dict[str, Any]:
-        tuned, chosen = self._tuned(name)
+    def _compute_rates(self, name: str) -> dict[str, Any]:
+        tuned, chosen = self._tune_weights(name)
         kinds = {
             "": self._ranks[name, WEIGHTS[-1]],
             "prior_": self._ranks[name, _PRIOR],
@@ -181,10 +190,10 @@ class ContextualBayes:
         values = {f"{kind}top{most}": rank < most for kind, rank in kinds.items() for most in (1, LISTED)}
         sample = self._sample
         targeted = {f"{kind}top1": self._ranks[name, kind] < 1 for kind in _TARGETED}
-        found = rates_of(values, self._released.example[sample], self._released.sensitive[sample], targeted)
+        found = compute_rates(values, self._released.example[sample], self._released.sensitive[sample], targeted)
         return found | {"tuned_weights": chosen}
 
-    def _tuned(self, name: str) -> tuple[Ids, list[float]]:
+    def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
         """Returns ranks with the weight that is best on the other half of the texts, and the weights of both halves."""
         half = self._released.example[self._sample] % 2
         found, chosen = self._ranks[name, WEIGHTS[-1]].copy(), [WEIGHTS[-1]] * 2
@@ -196,7 +205,7 @@ class ContextualBayes:
         return found, chosen
 
 
-def _ranks(scores: Tensor, truth: Tensor) -> Ids:
+def _rank_truth(scores: Tensor, truth: Tensor) -> Ids:
     """Counts, in each row, the scores that are larger than the true one's, or equal and before it."""
     own = scores.gather(1, truth[:, None])
     before = torch.arange(scores.shape[1]) < truth[:, None]

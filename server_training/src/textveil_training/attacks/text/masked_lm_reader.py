@@ -12,17 +12,17 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from textveil_training.attacks.text.released import Released
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.attacks.text.released import ReleasedTexts
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.pretrain.masked_lm import LoadedMaskedLM, load_masked_lm
-from textveil_training.token_randomizer import Ids, TextChannel, Tokens
+from textveil_training.token_randomizer import Ids, TokenizedText, TokenRandomizer
 
 Pieces = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
+class MaskedText:
     """A text with one [MASK].
 
     Attributes:
@@ -34,7 +34,7 @@ class Masked:
     at: int
 
 
-class Reader:
+class MaskedLMReader:
     """A masked language model that reads the tokens of a bundle.
 
     Args:
@@ -52,7 +52,7 @@ class Reader:
         SettingError: The model cannot read texts of that length.
     """
 
-    def __init__(self, channel: TextChannel, source: str, max_tokens: int) -> None:
+    def __init__(self, channel: TokenRandomizer, source: str, max_tokens: int) -> None:
         self.loaded: LoadedMaskedLM = load_masked_lm(source)
         if self.loaded.new_head:
             raise CheckpointError("that model has no trained head to predict words with: pretrain it first")
@@ -60,35 +60,37 @@ class Reader:
             raise EncoderMismatch("sanitized words are lower case here, and that masked language model is cased")
         if max_tokens > self.loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the masked language model can read")
-        self.tokenizer = Tokenizer(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)
-        if channel.pieces and not channel.bundle.ids.keys() <= self.tokenizer.ids.keys():
+        self.tokenizer = EncoderTokenizer(
+            self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
+        )
+        if channel.has_wordpieces and not channel.bundle.ids.keys() <= self.tokenizer.ids.keys():
             raise EncoderMismatch("the bundle's pieces are not those of the masked language model")
         self._channel = channel
-        self.spelled = cache(self._spelled)
+        self.get_pieces = cache(self._compute_pieces)
 
-    def _spelled(self, text: str) -> Pieces:
+    def _compute_pieces(self, text: str) -> Pieces:
         """Returns the pieces of a spelling, or of a gap."""
-        return tuple(self.tokenizer.words(text).pieces.tolist())
+        return tuple(self.tokenizer.split_into_pieces(text).pieces.tolist())
 
-    def symbol(self, spelling: str) -> Pieces:
+    def get_symbol_pieces(self, spelling: str) -> Pieces:
         """Returns the pieces of a symbol of the bundle's vocabulary."""
-        return (self.tokenizer.ids[spelling],) if self._channel.pieces else self.spelled(spelling)
+        return (self.tokenizer.ids[spelling],) if self._channel.has_wordpieces else self.get_pieces(spelling)
 
-    def originals(self, text: Tokens) -> list[Pieces]:
+    def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
         """Returns the pieces of every original token, unknown words too."""
-        unknown, pairs = self._channel.unknown, zip(text.inputs.tolist(), text.spelled, strict=True)
-        if not self._channel.pieces:
-            return [self.spelled(spelling) for _, spelling in pairs]
+        unknown, pairs = self._channel.unknown_id, zip(text.inputs.tolist(), text.spellings, strict=True)
+        if not self._channel.has_wordpieces:
+            return [self.get_pieces(spelling) for _, spelling in pairs]
         return [
-            self.spelled(spelling) if token == unknown else self.symbol(self._channel.spell(token))
+            self.get_pieces(spelling) if token == unknown else self.get_symbol_pieces(self._channel.spell_token(token))
             for token, spelling in pairs
         ]
 
-    def drawn(self, outputs: Ids) -> list[Pieces]:
+    def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
         """Returns the pieces of every output of a text."""
-        return [self.symbol(self._channel.spell(token)) for token in outputs.tolist()]
+        return [self.get_symbol_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
 
-    def masked(self, text: Tokens, tokens: Sequence[Pieces], position: int) -> Masked:
+    def mask_token(self, text: TokenizedText, tokens: Sequence[Pieces], position: int) -> MaskedText:
         """Replaces one token of a text by [MASK].
 
         Args:
@@ -99,19 +101,19 @@ class Reader:
         row: list[int] = []
         at = 0
         for number, (gap, pieces) in enumerate(zip(text.gaps, tokens, strict=False)):
-            row += self.spelled(gap)
+            row += self.get_pieces(gap)
             if number == position:
                 at = len(row)
                 row.append(self.tokenizer.mask)
             else:
                 row += pieces
-        row += self.spelled(text.gaps[-1])
+        row += self.get_pieces(text.gaps[-1])
         room = self.tokenizer.max_tokens - 2
         start = max(0, min(at - room // 2, len(row) - room))
         window = row[start : start + room]
-        return Masked(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
+        return MaskedText(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
 
-    def variants(self, released: Released, sample: Ids, *, clean: bool) -> list[Masked]:
+    def make_variants(self, released: ReleasedTexts, sample: Ids, *, clean: bool) -> list[MaskedText]:
         """Makes one text for every token of a sample, with that token replaced by [MASK].
 
         Args:
@@ -119,18 +121,22 @@ class Reader:
             sample: Indices of the tokens.
             clean: Whether the raw texts are used; else the sanitized ones.
         """
-        found: list[Masked] = []
+        found: list[MaskedText] = []
         of_text, tokens = -1, []
         for text, position in zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True):
             if text != of_text:
                 of_text = text
-                tokens = self.originals(released.texts[text]) if clean else self.drawn(released.drawn[text])
-            found.append(self.masked(released.texts[text], tokens, position))
+                tokens = (
+                    self.get_original_pieces(released.texts[text])
+                    if clean
+                    else self.get_output_pieces(released.outputs_by_text[text])
+                )
+            found.append(self.mask_token(released.texts[text], tokens, position))
         return found
 
-    def logits(
+    def predict_pieces(
         self,
-        variants: Sequence[Masked],
+        variants: Sequence[MaskedText],
         *,
         batch_size: int,
         device: torch.device,
@@ -159,8 +165,8 @@ class Reader:
             mask = pad([torch.ones_like(text.pieces) for text in some], batch_first=True)
             at = torch.tensor([text.at for text in some])
             with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-                hidden = model.hidden(ids.to(device), mask.to(device))[torch.arange(len(some)), at]
-                logits = model.logits(hidden).float().cpu()
+                hidden = model.compute_hidden(ids.to(device), mask.to(device))[torch.arange(len(some)), at]
+                logits = model.compute_logits(hidden).float().cpu()
             yield chosen, logits
             done += len(some)
             report(done, len(variants))

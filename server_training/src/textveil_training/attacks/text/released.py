@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_training.errors import EmptyData
-from textveil_training.token_randomizer import Ids, TextChannel, Tokens
+from textveil_training.token_randomizer import Ids, TokenizedText, TokenRandomizer
 
 Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Released:
+class ReleasedTexts:
     """Some texts and one output of each. The arrays have one entry for every token of all texts, in order.
 
     Attributes:
@@ -29,14 +29,14 @@ class Released:
         sensitive: Whether the coin of common words never keeps a token.
     """
 
-    texts: tuple[Tokens, ...] = field(repr=False)
-    drawn: tuple[Ids, ...] = field(repr=False)
+    texts: tuple[TokenizedText, ...] = field(repr=False)
+    outputs_by_text: tuple[Ids, ...] = field(repr=False)
     text: Ids = field(repr=False)
     position: Ids = field(repr=False)
     example: Ids = field(repr=False)
     inputs: Ids = field(repr=False)
     outputs: Ids = field(repr=False)
-    whole: Bits = field(repr=False)
+    whole_words: Bits = field(repr=False)
     sensitive: Bits = field(repr=False)
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Released:
         return len(self.inputs)
 
 
-def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released:
+def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -> ReleasedTexts:
     """Reads texts and draws one output of each.
 
     Args:
@@ -57,23 +57,23 @@ def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released
     Privacy:
         A release of every text.
     """
-    texts = tuple(channel.read(text) for example in examples for text in example)
+    texts = tuple(channel.tokenize(text) for example in examples for text in example)
     owner = np.array([number for number, example in enumerate(examples) for _ in example], np.int64)
     sizes = np.array([len(text.inputs) for text in texts], np.int64)
     if not sizes.sum():
         raise EmptyData("no text has a token")
-    drawn = tuple(channel.draw(texts))
+    drawn = tuple(channel.randomize_texts(texts))
     text = np.repeat(np.arange(len(texts)), sizes)
-    inputs, whole = np.concatenate([t.inputs for t in texts]), np.concatenate([t.whole for t in texts])
-    whole |= not channel.pieces
-    return Released(
+    inputs, whole = np.concatenate([t.inputs for t in texts]), np.concatenate([t.whole_words for t in texts])
+    whole |= not channel.has_wordpieces
+    return ReleasedTexts(
         texts=texts,
-        drawn=drawn,
+        outputs_by_text=drawn,
         text=text,
         position=np.arange(len(text)) - np.repeat(np.cumsum(sizes) - sizes, sizes),
         example=owner[text],
         inputs=inputs,
         outputs=np.concatenate(drawn),
-        whole=whole,
-        sensitive=~(channel.keepable[inputs] & whole),
+        whole_words=whole,
+        sensitive=~(channel.keepable_ids[inputs] & whole),
     )

@@ -17,7 +17,7 @@ _RESAMPLES = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leak:
+class AttributeLeak:
     """How much one attacker found out, on the texts of the test split.
 
     ``F`` is ``2 tp / (2 tp + fp + fn)``. Over all attributes together (*micro*) it is that of all binary variables, as
@@ -44,7 +44,7 @@ class Leak:
     auc_each: tuple[float, ...]
     auc_standard_error: float
     f_standard_error: float
-    _parts: "_Parts" = field(repr=False, compare=False)
+    _parts: "_TextContributions" = field(repr=False, compare=False)
 
     @property
     def privacy(self) -> float:
@@ -65,15 +65,15 @@ class Leak:
         }
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
-    def exceeds(self, other: "Leak") -> "Advantage":
+    def compare(self, other: "AttributeLeak") -> "AttackAdvantage":
         """Computes how much more this attacker finds out than another one on the same texts."""
-        auc, auc_error = self._parts.auc_over(other._parts)
-        f_tuned, f_error = self._parts.f_over(other._parts)
-        return Advantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
+        auc, auc_error = self._parts.compare_auc(other._parts)
+        f_tuned, f_error = self._parts.compare_f(other._parts)
+        return AttackAdvantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advantage:
+class AttackAdvantage:
     """Differences between two attackers, with standard errors over texts.
 
     Attributes:
@@ -88,7 +88,7 @@ class Advantage:
     f_tuned: float
     f_standard_error: float
 
-    def significant(self, standard_errors: float = 3.0) -> bool:
+    def is_significant(self, standard_errors: float = 3.0) -> bool:
         """Tells whether the first attacker is better in either figure by more than chance."""
         return (
             self.auc > standard_errors * self.auc_standard_error
@@ -96,7 +96,7 @@ class Advantage:
         )
 
 
-def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> Leak:
+def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> AttributeLeak:
     """Rates an attacker.
 
     Args:
@@ -108,25 +108,25 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
             texts and not in others.
     """
     half = np.full(present.shape[1], 0.5)
-    tuned = np.array([_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
-    at_half, at_tuned = _counts(scores, present, half), _counts(scores, present, tuned)
-    placements, auc_each = _placements(scores, present)
-    parts = _Parts(counts=at_tuned, placements=placements, auc_each=auc_each, present=present)
-    return Leak(
-        f_half=float(_f(at_half.sum(axis=(1, 2)))),
-        f_tuned=float(_f(at_tuned.sum(axis=1)).mean()),
+    tuned = np.array([_find_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
+    at_half, at_tuned = _count_outcomes(scores, present, half), _count_outcomes(scores, present, tuned)
+    placements, auc_each = _compute_placements(scores, present)
+    parts = _TextContributions(counts=at_tuned, placements=placements, auc_each=auc_each, present=present)
+    return AttributeLeak(
+        f_half=float(_compute_f(at_half.sum(axis=(1, 2)))),
+        f_tuned=float(_compute_f(at_tuned.sum(axis=1)).mean()),
         auc=float(parts.auc_each.mean()),
         accuracy=float(((scores > 0.5) == present).mean()),
-        f_tuned_each=tuple(_f(at_tuned.sum(axis=1)).tolist()),
+        f_tuned_each=tuple(_compute_f(at_tuned.sum(axis=1)).tolist()),
         auc_each=tuple(parts.auc_each.tolist()),
-        auc_standard_error=parts.auc_over(None)[1],
-        f_standard_error=parts.f_over(None)[1],
+        auc_standard_error=parts.compare_auc(None)[1],
+        f_standard_error=parts.compare_f(None)[1],
         _parts=parts,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Parts:
+class _TextContributions:
     """The contribution of each text to the figures.
 
     Attributes:
@@ -142,7 +142,7 @@ class _Parts:
     auc_each: Floats
     present: Bits
 
-    def auc_over(self, other: "_Parts | None") -> tuple[float, float]:
+    def compare_auc(self, other: "_TextContributions | None") -> tuple[float, float]:
         """Difference of the mean areas and its standard error by DeLong's structural components."""
         difference = self.placements - (0 if other is None else other.placements)
         areas = self.auc_each - (0 if other is None else other.auc_each)
@@ -152,14 +152,14 @@ class _Parts:
         # A text counts in every attribute: its contributions to the mean are added before they are squared.
         return float(areas.mean()), float(np.sqrt((centered.mean(axis=1) ** 2).sum()))
 
-    def f_over(self, other: "_Parts | None") -> tuple[float, float]:
+    def compare_f(self, other: "_TextContributions | None") -> tuple[float, float]:
         """Difference of the mean tuned F and its bootstrap standard error; the same resamples of texts for both."""
         texts = len(self.present)
         generator = np.random.default_rng(texts)  # nothing here protects anybody's text
         weights = generator.multinomial(texts, np.full(texts, 1 / texts), size=_RESAMPLES).astype(np.float64)
 
-        def mean_f(parts: _Parts, weights: Floats) -> Floats:
-            return _f(np.einsum("rt,cta->cra", weights, parts.counts)).mean(axis=-1)
+        def mean_f(parts: _TextContributions, weights: Floats) -> Floats:
+            return _compute_f(np.einsum("rt,cta->cra", weights, parts.counts)).mean(axis=-1)
 
         found = mean_f(self, np.ones((1, texts)))
         spread = mean_f(self, weights)
@@ -168,19 +168,19 @@ class _Parts:
         return float(found[0]), float(spread.std(ddof=1))
 
 
-def _counts(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
+def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
     """tp, fp, fn of each text and attribute, means over draws."""
     guessed = (scores > thresholds).mean(axis=0)
     return np.stack([guessed * present, guessed * ~present, (1 - guessed) * present])
 
 
-def _f(counts: Floats) -> Floats:
+def _compute_f(counts: Floats) -> Floats:
     """F from tp, fp, fn in the first axis; 0 where nothing was guessed and nothing is there."""
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
 
 
-def _best_threshold(scores: Floats, present: Bits) -> float:
+def _find_best_threshold(scores: Floats, present: Bits) -> float:
     """The cut with the best F on dev: between two scores that were seen, or below all of them."""
     flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
     order = np.argsort(-flat, kind="stable")
@@ -192,8 +192,8 @@ def _best_threshold(scores: Floats, present: Bits) -> float:
     return float(sorted_scores[best : best + 2].mean()) if best + 1 < len(flat) else -1.0
 
 
-def _placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """See ``_Parts``; ties count one half."""
+def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
+    """See ``_TextContributions``; ties count one half."""
     total = np.zeros(present.shape)
     for draw in scores:
         for attribute, (column, truth) in enumerate(zip(draw.T, present.T, strict=True)):

@@ -3,7 +3,7 @@
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
 mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all,
 with weights that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate,
-in ``Attacker.scores``.
+in ``WordAttacker.scores``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,12 +17,24 @@ from numpy.typing import NDArray
 from textveil.text import is_gap, key, split_clitic
 
 from textveil_training.attacks.words import denoiser
-from textveil_training.attacks.words.candidates import Candidates, Considered
-from textveil_training.attacks.words.denoiser import LEARNED, RANKED, Denoiser, Drawn, Seen, word_vectors
-from textveil_training.attacks.words.forward_backward import posterior
-from textveil_training.attacks.words.kneser_ney import Trigrams
-from textveil_training.attacks.words.splits import Cut, held_out_rows, near, whole
-from textveil_training.attacks.words.word_release import DRAWN, KIND, Reading, Release
+from textveil_training.attacks.words.candidates import CandidateFinder, Candidates
+from textveil_training.attacks.words.denoiser import (
+    LEARNED,
+    RANKED,
+    Denoiser,
+    DenoiserInput,
+    TrainingDraw,
+    make_word_vectors,
+)
+from textveil_training.attacks.words.forward_backward import compute_posterior
+from textveil_training.attacks.words.kneser_ney import TrigramModel
+from textveil_training.attacks.words.splits import (
+    SegmentedTexts,
+    choose_held_out_rows,
+    drop_contained_rows,
+    find_near_texts,
+)
+from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE, ReadElements, WordRelease
 
 Ints = NDArray[Any]
 Bits = NDArray[np.bool_]
@@ -34,7 +46,7 @@ _FEWEST, _MOST, _ELEMENTS = 3, 12, 4_000_000
 _AT_ONCE = 4_000
 
 
-class Attacker:
+class WordAttacker:
     """What an attacker has and learns: raw texts, trigrams, and one network for all releases.
 
     Args:
@@ -48,108 +60,114 @@ class Attacker:
 
     def __init__(
         self,
-        cut: Cut,
-        prior: Cut,
-        releases: Sequence[Release],
+        cut: SegmentedTexts,
+        prior: SegmentedTexts,
+        releases: Sequence[WordRelease],
         vectors: Iterable[tuple[str, Any]] | None,
         *,
         trigrams_alone: bool = False,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self.cut = [*cut, *prior]
-        self.tune = held_out_rows(cut, TUNED_ON, seed=2)
+        self.tune = choose_held_out_rows(cut, TUNED_ON, seed=2)
         # What weighs the parts of the sum is close to nothing that these have learned from.
-        close = near(self.cut, [self.cut[row] for row in self.tune])
+        close = find_near_texts(self.cut, [self.cut[row] for row in self.tune])
         if close.mean() > 0.5:  # all are alike: little would be left to learn from
             close[:] = False
         close[self.tune] = True
-        self.count = whole(self.cut, np.flatnonzero(~close))
-        self._read: dict[str, Reading] = {}
-        self._prepared: tuple[Release, Considered, Ints] | None = None
+        self.count = drop_contained_rows(self.cut, np.flatnonzero(~close))
+        self._read: dict[str, ReadElements] = {}
+        self._prepared: tuple[WordRelease, CandidateFinder, Ints] | None = None
         words = releases[0].words
-        counted = [self.reading(release).part(self.count) for release in releases]
-        self.trigrams = Trigrams(counted[0], len(words.spelled))
+        counted = [self.read_known(release).take_documents(self.count) for release in releases]
+        self.trigrams = TrigramModel(counted[0], len(words.spellings))
         self.network: Denoiser | None = None
         if trigrams_alone:
             return
-        learned = [(release, of, Considered(release, of)) for release, of in zip(releases, counted, strict=True)]
-        table = word_vectors(words, vectors)
+        learned = [(release, of, CandidateFinder(release, of)) for release, of in zip(releases, counted, strict=True)]
+        table = make_word_vectors(words, vectors)
         passes = min(_MOST, max(_FEWEST, _ELEMENTS // len(counted[0].word)))
-        draws = _draws(learned, len(table), passes)
-        told = [partial(_told, draw, report, number, len(draws)) for number, draw in enumerate(draws)]
-        self.network = denoiser.train(Denoiser(table), told)
+        draws = _plan_draws(learned, len(table), passes)
+        told = [partial(_report_draw, draw, report, number, len(draws)) for number, draw in enumerate(draws)]
+        self.network = denoiser.train_denoiser(Denoiser(table), told)
 
-    def reading(self, release: Release) -> Reading:
+    def read_known(self, release: WordRelease) -> ReadElements:
         """Returns the known texts as a release reads them."""
         if release.rule not in self._read:
             self._read[release.rule] = release.read(self.cut)
         return self._read[release.rule]
 
-    def scores(self, reading: Reading, outputs: Ints, found: Candidates) -> dict[str, Ints]:
+    def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
         """Returns log-probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
-        of: dict[str, Ints] = {"trigrams": posterior(self.trigrams, reading, found)}
+        of: dict[str, Ints] = {"trigrams": compute_posterior(self.trigrams, reading, found)}
         if self.network is not None:
-            of["network"] = self.network.scores(Seen.of(reading, outputs, found, len(self.network.vectors)))
+            of["network"] = self.network.score_candidates(
+                DenoiserInput.from_release(reading, outputs, found, len(self.network.vectors))
+            )
         return of
 
-    def prepared(self, release: Release) -> tuple[Considered, Ints]:
+    def prepare_release(self, release: WordRelease) -> tuple[CandidateFinder, Ints]:
         """Returns what stands behind each output of a release, and the weights of the sum for it."""
         if self._prepared is None or self._prepared[0] is not release:
-            read = self.reading(release)
-            considered, tune = Considered(release, read.part(self.count)), read.part(self.tune)
-            outputs, found = _candidates(release, considered, tune)
+            read = self.read_known(release)
+            considered, tune = CandidateFinder(release, read.take_documents(self.count)), read.take_documents(self.tune)
+            outputs, found = _draw_candidates(release, considered, tune)
             truth = found.words == tune.word[found.places][:, None]
-            weights = fitted(_parts(self.scores(tune, outputs, found), found), truth)
+            weights = fit_weights(_list_sum_parts(self.score_candidates(tune, outputs, found), found), truth)
             self._prepared = release, considered, weights
         return self._prepared[1:]
 
 
-Learned = Sequence[tuple[Release, Reading, Considered]]
+Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
-def _draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[Drawn]]]:
+def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
     """Returns what draws every text once a pass, in random order, some texts at a time."""
     rng, texts = np.random.default_rng(), releases[0][1].documents
     orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
-    return [partial(_drawn, releases, rows, chosen) for order in orders for chosen in order]
+    return [partial(_draw_texts, releases, rows, chosen) for order in orders for chosen in order]
 
 
-def _told(draw: Callable[[], list[Drawn]], report: Callable[[int, int], None], done: int, total: int) -> list[Drawn]:
+def _report_draw(
+    draw: Callable[[], list[TrainingDraw]], report: Callable[[int, int], None], done: int, total: int
+) -> list[TrainingDraw]:
     report(done, total)
     return draw()
 
 
-def _drawn(releases: Learned, rows: int, texts: Ints) -> list[Drawn]:
+def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
     """Draws some texts, each by one of the releases, chosen at random."""
     by = np.random.default_rng().integers(len(releases), size=len(texts))
-    found: list[Drawn] = []
+    found: list[TrainingDraw] = []
     for number, (release, reading, considered) in enumerate(releases):
-        part = reading.part(np.sort(texts[by == number]))
-        outputs, candidates = _candidates(release, considered, part)
-        candidates = candidates.first(LEARNED)
+        part = reading.take_documents(np.sort(texts[by == number]))
+        outputs, candidates = _draw_candidates(release, considered, part)
+        candidates = candidates.take_first(LEARNED)
         right = candidates.words == part.word[candidates.places][:, None]
-        seen = Seen.of(part, outputs, candidates, rows)
+        seen = DenoiserInput.from_release(part, outputs, candidates, rows)
         found.append((seen, np.where(right.any(axis=1), right.argmax(axis=1), -1)))
     return found
 
 
-def _candidates(release: Release, considered: Considered, reading: Reading) -> tuple[Ints, Candidates]:
+def _draw_candidates(
+    release: WordRelease, considered: CandidateFinder, reading: ReadElements
+) -> tuple[Ints, Candidates]:
     outputs = release.draw(reading)
-    return outputs, considered.of(reading, outputs).first(RANKED)
+    return outputs, considered.find_candidates(reading, outputs).take_first(RANKED)
 
 
-def _parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
+def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
     """Returns the parts of the sum; last what is said of candidates without context."""
     return [*scores.values(), found.likelihood + found.prior]
 
 
-def added(parts: Sequence[Ints], weights: Ints) -> Ints:
+def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
     """Returns the weighted sum of logarithms, -inf where there is no candidate."""
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
     return np.where(np.isneginf(parts[-1]), -np.inf, total)
 
 
-def fitted(parts: Sequence[Ints], right: Bits) -> Ints:
+def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
     """Returns weights of the parts of a sum by a conditional logit: the likeliest word is the one that stood there.
 
     Args:
@@ -174,7 +192,7 @@ def fitted(parts: Sequence[Ints], right: Bits) -> Ints:
     return weights.detach().numpy()
 
 
-class Asked:
+class WordTargets:
     """Segments of the attacked texts that words are named of.
 
     Attributes:
@@ -184,7 +202,7 @@ class Asked:
         known: Which content words are in the vocabulary.
     """
 
-    def __init__(self, cut: Cut, function_words: frozenset[str], vocabulary: Any) -> None:
+    def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:
         flat = [segment for segments in cut for segment in segments]
         self.document = np.repeat(np.arange(len(cut)), [len(segments) for segments in cut])
         stems = [key(segment) for segment in flat]
@@ -196,15 +214,15 @@ class Asked:
         self.content = self.words & np.array([stem not in function_words for stem in stems], dtype=bool)
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
-    def right(self, reading: Reading, guess: Ints) -> Bits:
+    def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
         """Tells of which segments every element is right."""
         found = np.ones(len(self.words), dtype=bool)
         np.logical_and.at(found, reading.segment, guess == reading.word)
         return found
 
-    def shares(self, reading: Reading, guess: Ints) -> dict[str, float]:
+    def compute_shares(self, reading: ReadElements, guess: Ints) -> dict[str, float]:
         """Returns the share of words, content words and known content words whose every element is right."""
-        right = self.right(reading, guess)
+        right = self.mark_right(reading, guess)
         return {name: float(right[mask].mean()) for name, mask in self.masks.items()}
 
     @property
@@ -213,7 +231,7 @@ class Asked:
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
-def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, Ints]:
+def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
     """Runs all attacks on one release of some texts.
 
     Args:
@@ -224,12 +242,12 @@ def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, In
     Returns:
         By attack the word that it names for every element, ``unchanged`` for what came out.
     """
-    considered, weights = attacker.prepared(release)
-    outputs, found = _candidates(release, considered, target)
-    unread = len(release.words.spelled)  # nothing below sees a hidden word
-    shown = replace(target, word=np.where(np.isin(target.role, (DRAWN, KIND)), unread, target.word))
-    scores = attacker.scores(shown, outputs, found)
-    scores["sum"] = added(_parts(scores, found), weights)
+    considered, weights = attacker.prepare_release(release)
+    outputs, found = _draw_candidates(release, considered, target)
+    unread = len(release.words.spellings)  # nothing below sees a hidden word
+    shown = replace(target, word=np.where(np.isin(target.role, (RANDOMIZED, SURROGATE)), unread, target.word))
+    scores = attacker.score_candidates(shown, outputs, found)
+    scores["sum"] = add_parts(_list_sum_parts(scores, found), weights)
     rows = np.arange(len(found.places))
     guesses = {"bayes": found.bayes} | {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     everywhere = {"unchanged": outputs}
@@ -239,8 +257,12 @@ def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, In
     return everywhere
 
 
-def attack(
-    release: Release, attacker: Attacker, target: Reading, asked: Asked, function_words: frozenset[str]
+def attack_release(
+    release: WordRelease,
+    attacker: WordAttacker,
+    target: ReadElements,
+    asked: WordTargets,
+    function_words: frozenset[str],
 ) -> dict[str, Any]:
     """Runs all attacks on one release of some texts and counts.
 
@@ -255,11 +277,11 @@ def attack(
         By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free
         Bayes over the known texts' drawn content words, ``hidden`` for the share of elements that are.
     """
-    guesses = named(release, attacker, target)
-    result: dict[str, Any] = {name: asked.shares(target, guess) for name, guess in guesses.items()}
-    content = np.array([word not in function_words for word in release.words.spelled])
-    considered, weights = attacker.prepared(release)
-    result["closed_form"] = considered.closed_form(content)
-    result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
+    guesses = name_words(release, attacker, target)
+    result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}
+    content = np.array([word not in function_words for word in release.words.spellings])
+    considered, weights = attacker.prepare_release(release)
+    result["closed_form"] = considered.compute_closed_form(content)
+    result["hidden"] = float(np.isin(target.role, (RANDOMIZED, SURROGATE)).mean())
     result["weights"] = {"sum": [round(weight, 3) for weight in weights.tolist()]}
     return result

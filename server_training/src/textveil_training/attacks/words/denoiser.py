@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from textveil_training.attacks.words.candidates import Candidates
-from textveil_training.attacks.words.word_release import Reading, Words
+from textveil_training.attacks.words.word_release import ReadElements, WordNumbers
 
 Ints = NDArray[Any]
 #: Candidates of an element that are ranked, and those of them that a network learns from.
@@ -40,9 +40,9 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
         yield word, numbers
 
 
-def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
+def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
     """Returns standardized vectors of words, shape ``(words + 1, WIDTH)``: small random ones where nothing is known."""
-    found = 0.1 * torch.randn(len(words.spelled) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
+    found = 0.1 * torch.randn(len(words.spellings) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
     listed = [(words.ids[word], numbers) for word, numbers in vectors or () if word in words.ids]
     if listed:
         known = np.array([numbers for _, numbers in listed], dtype=np.float32)[:, :WIDTH]
@@ -52,7 +52,7 @@ def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]] | None) -> Ten
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class DenoiserInput:
     """What a network sees of one release of some texts.
 
     Attributes:
@@ -74,7 +74,7 @@ class Seen:
     there: Tensor
 
     @classmethod
-    def of(cls, reading: Reading, outputs: Ints, found: Candidates, rows: int) -> "Seen":
+    def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
         """Reads a release; words without a vector have the last row, as what is hidden."""
 
         def row(words: Ints) -> Tensor:
@@ -98,7 +98,7 @@ class Seen:
             there=there,
         )
 
-    def posterior(self, rows: Tensor) -> Tensor:
+    def compute_posterior(self, rows: Tensor) -> Tensor:
         """Returns the context-free posterior of some hidden elements, shape ``(len(rows), candidates)``."""
         # An element without candidates is as unknown as can be.
         return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
@@ -153,7 +153,7 @@ class Denoiser(nn.Module):
         self.trust = nn.Parameter(torch.ones(2))
         self.drop = nn.Dropout(_DROP)
 
-    def forward(self, seen: Seen, texts: Tensor) -> Tensor:
+    def forward(self, seen: DenoiserInput, texts: Tensor) -> Tensor:
         """Returns scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
 
         Args:
@@ -163,7 +163,10 @@ class Denoiser(nn.Module):
         rows = torch.where(texts < 0, -1, seen.row_of[texts])
         at = rows >= 0
         hidden = rows[at]
-        posterior, candidates = seen.posterior(hidden), nn.functional.embedding(seen.words[hidden], self.vectors)
+        posterior, candidates = (
+            seen.compute_posterior(hidden),
+            nn.functional.embedding(seen.words[hidden], self.vectors),
+        )
         entropy = -(posterior * (posterior + 1e-9).log()).sum(dim=1)
         about = torch.stack([torch.ones_like(entropy), posterior.amax(dim=1), entropy], dim=1)
         believed = torch.bmm(posterior[:, None], candidates)[:, 0]
@@ -175,23 +178,23 @@ class Denoiser(nn.Module):
         return (score + seen.logs[hidden] @ self.trust).masked_fill(~seen.there[hidden], -torch.inf)
 
     @torch.no_grad()
-    def scores(self, seen: Seen) -> NDArray[np.float32]:
+    def score_candidates(self, seen: DenoiserInput) -> NDArray[np.float32]:
         """Returns log-probabilities of all candidates of a release."""
         self.eval()
         found = torch.full(seen.words.shape, -torch.inf)
-        for texts in batches(seen.document, seen.row_of >= 0, _BATCH):
+        for texts in make_batches(seen.document, seen.row_of >= 0, _BATCH):
             rows = torch.where(texts < 0, -1, seen.row_of[texts])
             found[rows[rows >= 0]] = self(seen, texts).log_softmax(dim=1)
         return found.numpy()
 
 
-Drawn = tuple[Seen, Ints]
+TrainingDraw = tuple[DenoiserInput, Ints]
 """A release, and for each of its hidden elements which candidate stood there, -1 for none of them."""
 
 
-def train(
+def train_denoiser(
     network: Denoiser,
-    draws: Sequence[Callable[[], Sequence[Drawn]]],
+    draws: Sequence[Callable[[], Sequence[TrainingDraw]]],
     *,
     rate: float = _RATE,
     batch: int = _BATCH,
@@ -213,7 +216,7 @@ def train(
         parts = [
             (seen, gold, texts)
             for seen, gold in drawn
-            for texts in batches(seen.document, seen.row_of >= 0, batch, shuffled=True)
+            for texts in make_batches(seen.document, seen.row_of >= 0, batch, shuffled=True)
         ]
         for step, chosen in enumerate(torch.randperm(len(parts)).tolist()):
             done, steps = (number + step / len(parts)) / len(draws), steps + 1
@@ -229,7 +232,7 @@ def train(
     return network
 
 
-def batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
+def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
     """Yields texts with hidden elements as numbers of elements, -1 for padding, shape ``(texts, length)``.
 
     Texts of a length go together. Long ones are cut.

@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_training.attacks.words.candidates import Candidates
-from textveil_training.attacks.words.kneser_ney import Trigrams
-from textveil_training.attacks.words.word_release import Reading
+from textveil_training.attacks.words.kneser_ney import TrigramModel
+from textveil_training.attacks.words.word_release import ReadElements
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
-def posterior(model: Trigrams, reading: Reading, found: Candidates) -> Floats:
+def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candidates) -> Floats:
     """Returns ``ln Pr[x | all outputs of the text]`` of every candidate, shape ``(n, candidates)``."""
     result = np.full(found.words.shape, -np.inf)
     row_of = np.full(len(reading.word), -1)
     row_of[found.places] = np.arange(len(found.places))
     counts = (found.words >= 0).sum(axis=1)
-    numbers, shown = model.rows(found.words), model.rows(reading.word)
+    numbers, shown = model.map_words(found.words), model.map_words(reading.word)
     best = found.likelihood.max(axis=1, keepdims=True, initial=-1e9)  # finite where there is no candidate
     given = np.exp(np.maximum(found.likelihood - best, -700))
-    for start, end in _texts(reading):
+    for start, end in _iterate_texts(reading):
         rows = row_of[start:end]
         if (rows < 0).all():
             continue
@@ -33,18 +33,18 @@ def posterior(model: Trigrams, reading: Reading, found: Candidates) -> Floats:
             there = counts[row] if row >= 0 else 0
             options.append(numbers[row, :there] if there else shown[place : place + 1])
             weights.append(given[row, :there] if there else np.ones(1))
-        for row, marginal in zip(rows.tolist(), _marginals(model, options, weights), strict=True):
+        for row, marginal in zip(rows.tolist(), _compute_marginals(model, options, weights), strict=True):
             if row >= 0 and counts[row]:
                 result[row, : len(marginal)] = np.log(np.maximum(marginal, 1e-300))
     return result
 
 
-class Step:
+class TrigramStep:
     """``P(c | a b)`` of all options of three elements, by its seen part and what is left to ``P(c | b)``."""
 
-    def __init__(self, model: Trigrams, first: Ints, second: Ints, third: Ints) -> None:
-        self.left, self.a, self.b, self.seen = model.after_two(first, second, third)
-        self.short = model.after_one(second, third)
+    def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:
+        self.left, self.a, self.b, self.seen = model.predict_after_two(first, second, third)
+        self.short = model.predict_after_one(second, third)
 
     def forward(self, at: Floats) -> Floats:
         """Sums over a: from weights of ``(a, b)`` to those of ``(b, c)``."""
@@ -59,10 +59,10 @@ class Step:
         return found
 
 
-def _marginals(model: Trigrams, options: list[Ints], given: list[Floats]) -> Iterator[Floats]:
+def _compute_marginals(model: TrigramModel, options: list[Ints], given: list[Floats]) -> Iterator[Floats]:
     edge = np.array([model.edge])
     around = [edge, edge, *options, edge]
-    steps = [Step(model, *three) for three in zip(around, around[1:], around[2:], strict=False)]
+    steps = [TrigramStep(model, *three) for three in zip(around, around[1:], around[2:], strict=False)]
     at = np.ones((1, 1))
     forward: list[Floats] = []
     for step, here in zip(steps, given, strict=False):
@@ -81,6 +81,6 @@ def _marginals(model: Trigrams, options: list[Ints], given: list[Floats]) -> Ite
         yield both / max(both.sum(), 1e-300)
 
 
-def _texts(reading: Reading) -> Iterator[tuple[int, int]]:
+def _iterate_texts(reading: ReadElements) -> Iterator[tuple[int, int]]:
     edges = [0, *(np.flatnonzero(np.diff(reading.document)) + 1).tolist(), len(reading.word)]
     return pairwise(edges)

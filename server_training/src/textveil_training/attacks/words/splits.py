@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from textveil.text import is_gap
 
 Ints = NDArray[Any]
-Cut = Sequence[list[str]]
+SegmentedTexts = Sequence[list[str]]
 """Texts, each as its segments."""
 #: Texts are near each other if they share this many words in a row.
 _NEAR = 5
 _START = 3
 
 
-def held_out_rows(cut: Cut, count: int, seed: int = 1) -> Ints:
+def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints:
     """Returns rows to hold out: whole sentences rather than phrases, the same every time."""
     lengths = np.array([len(segments_) for segments_ in cut])
     long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
@@ -23,33 +23,33 @@ def held_out_rows(cut: Cut, count: int, seed: int = 1) -> Ints:
     return np.sort(rows)
 
 
-def near(cut: Cut, others: Cut) -> NDArray[np.bool_]:
+def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.bool_]:
     """Tells which texts share five words in a row with one of some others, or are part of one."""
     seen: set[tuple[str, ...]] = set()
-    for text in map(_words, others):
+    for text in map(_fold_text, others):
         for size in range(1, _NEAR + 1):
             seen.update(tuple(text[at : at + size]) for at in range(len(text) - size + 1))
     found = np.zeros(len(cut), dtype=bool)
-    for number, text in enumerate(map(_words, cut)):
+    for number, text in enumerate(map(_fold_text, cut)):
         size = min(_NEAR, len(text))
         # A phrase of one or two words is in many sentences and tells nothing of one.
         found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
     return found
 
 
-def apart(cut: Cut, attacked: Cut) -> tuple[Cut, dict[str, int]]:
+def exclude_near_texts(cut: SegmentedTexts, attacked: SegmentedTexts) -> tuple[SegmentedTexts, dict[str, int]]:
     """Returns the texts that are near none that is attacked, and how many they are, of how many words, and the rest."""
-    close = near(cut, attacked)
+    close = find_near_texts(cut, attacked)
     kept = [text for text, is_close in zip(cut, close.tolist(), strict=True) if not is_close]
-    return kept, {"texts": len(kept), "words": sum(map(len, map(_words, kept))), "left_out": int(close.sum())}
+    return kept, {"texts": len(kept), "words": sum(map(len, map(_fold_text, kept))), "left_out": int(close.sum())}
 
 
-def _words(text: list[str]) -> list[str]:
+def _fold_text(text: list[str]) -> list[str]:
     """The words of a text: punctuation and spacing decide nothing."""
     return [segment.lower() for segment in text if not is_gap(segment)]
 
 
-def whole(cut: Cut, rows: Ints) -> Ints:
+def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
     """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
     seen: dict[tuple[str, ...], list[str]] = {}

@@ -13,32 +13,32 @@ from numpy.typing import NDArray
 from textveil.mechanisms import Alone, random_uint64, uniform_below
 from textveil.text import LOWER, Plan, Role, is_gap, key
 
-from textveil_training.attacks.words.splits import Cut
+from textveil_training.attacks.words.splits import SegmentedTexts
 
 Ints = NDArray[Any]
 #: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
-MARK, SHOWN, KIND, DRAWN = range(4)
+MARK, KEPT, SURROGATE, RANDOMIZED = range(4)
 #: The output of an element that is deleted.
 NOTHING = -1
 
 
-class Words:
+class WordNumbers:
     """Numbers for strings: every word that is read or drawn has one."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
-        self.spelled: list[str] = []
+        self.spellings: list[str] = []
 
-    def id(self, word: str) -> int:
+    def get_id(self, word: str) -> int:
         """Returns the number of a word, a new one for a new word."""
-        found = self.ids.setdefault(word, len(self.spelled))
-        if found == len(self.spelled):
-            self.spelled.append(word)
+        found = self.ids.setdefault(word, len(self.spellings))
+        if found == len(self.spellings):
+            self.spellings.append(word)
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadElements:
     """The elements of some documents, shape ``(elements,)`` each.
 
     Attributes:
@@ -58,24 +58,26 @@ class Reading:
     role: Ints
     index: Ints
     word: Ints
-    whole: Ints
+    whole_words: Ints
     lower: Ints
     documents: int
 
-    def part(self, chosen: Ints) -> "Reading":
+    def take_documents(self, chosen: Ints) -> "ReadElements":
         """Returns some documents, in ascending order, renumbered."""
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
-        arrays = {name: getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "lower")}
-        return Reading(document=number[self.document[kept]], **arrays, documents=len(chosen))
+        arrays = {
+            name: getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole_words", "lower")
+        }
+        return ReadElements(document=number[self.document[kept]], **arrays, documents=len(chosen))
 
 
-Element = tuple[int, int, int, bool, bool]
+ReadElement = tuple[int, int, int, bool, bool]
 
 
 @dataclass(kw_only=True)
-class Release:
+class WordRelease:
     """One mechanism with its options.
 
     Attributes:
@@ -92,19 +94,19 @@ class Release:
         kinds: Draws printed words for members of kinds.
     """
 
-    words: Words
-    elements: Callable[[str, bool], list[Element]]
-    drawn: Callable[[Ints, Ints, Ints], Ints]
+    words: WordNumbers
+    list_elements: Callable[[str, bool], list[ReadElement]]
+    draw_words: Callable[[Ints, Ints, Ints], Ints]
     printed: Ints
     symbols: int
     channels: tuple[Any, Any] | None
     rule: str
     consistent: bool = False
-    kinds: Callable[[Ints], Ints] | None = None
-    starts: Callable[[str | None], bool] = lambda gap: False
-    _memory: dict[tuple[str, bool], list[Element]] = field(default_factory=dict)
+    draw_surrogates: Callable[[Ints], Ints] | None = None
+    starts_sentence: Callable[[str | None], bool] = lambda gap: False
+    _memory: dict[tuple[str, bool], list[ReadElement]] = field(default_factory=dict)
 
-    def read(self, cut: Cut) -> Reading:
+    def read(self, cut: SegmentedTexts) -> ReadElements:
         """Reads documents, each a list of segments."""
         rows: list[tuple[int, int, int, int, int, bool, bool]] = []
         number = -1
@@ -115,83 +117,83 @@ class Release:
                 if is_gap(segment):
                     gap = segment if gap is None else gap + segment
                     if mark := segment.strip():
-                        rows.append((document, number, MARK, -1, self.words.id(mark), False, True))
+                        rows.append((document, number, MARK, -1, self.words.get_id(mark), False, True))
                     continue
-                at = segment, self.starts(gap)
+                at = segment, self.starts_sentence(gap)
                 if at not in self._memory:
-                    self._memory[at] = self.elements(*at)
+                    self._memory[at] = self.list_elements(*at)
                 rows += [(document, number, *element) for element in self._memory[at]]
                 gap = ""
         table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
-        return Reading(
+        return ReadElements(
             document=table[0],
             segment=table[1],
             role=table[2],
             index=table[3],
             word=table[4],
-            whole=table[5].astype(bool),
+            whole_words=table[5].astype(bool),
             lower=table[6].astype(bool),
             documents=len(cut),
         )
 
-    def draw(self, reading: Reading) -> Ints:
+    def draw(self, reading: ReadElements) -> Ints:
         """Returns what comes out for every element: a number of a word, or NOTHING."""
         outputs = reading.word.copy()
-        for role in (DRAWN, KIND):
+        for role in (RANDOMIZED, SURROGATE):
             places = np.flatnonzero(reading.role == role)
             if not len(places):
                 continue
-            one, copies = self._distinct(reading, places)
-            first, lower = places[one], lower_alone(reading.lower[places], copies)
-            outputs[places] = self._fresh(reading, first, lower, role)[copies]
+            one, copies = self._find_distinct(reading, places)
+            first, lower = places[one], find_lower_alone(reading.lower[places], copies)
+            outputs[places] = self._draw_fresh(reading, first, lower, role)[copies]
         return outputs
 
-    def in_lower_case(self, reading: Reading, places: Ints) -> Ints:
+    def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
         """Returns for each drawn element whether its draw is that of slots in lower case."""
-        _, copies = self._distinct(reading, places)
-        return lower_alone(reading.lower[places], copies)[copies]
+        _, copies = self._find_distinct(reading, places)
+        return find_lower_alone(reading.lower[places], copies)[copies]
 
-    def _fresh(self, reading: Reading, places: Ints, lower: Ints, role: int) -> Ints:
-        if role == DRAWN:
-            return self.drawn(reading.index[places], reading.whole[places], lower)
-        assert self.kinds is not None
-        return self.kinds(reading.index[places])
+    def _draw_fresh(self, reading: ReadElements, places: Ints, lower: Ints, role: int) -> Ints:
+        if role == RANDOMIZED:
+            return self.draw_words(reading.index[places], reading.whole_words[places], lower)
+        assert self.draw_surrogates is not None
+        return self.draw_surrogates(reading.index[places])
 
-    def _distinct(self, reading: Reading, places: Ints) -> tuple[Ints, Ints]:
+    def _find_distinct(self, reading: ReadElements, places: Ints) -> tuple[Ints, Ints]:
         if not self.consistent or not len(places):
             each = np.arange(len(places))
             return each, each
         # Equal symbols are one, whatever they are spelled; unknown words and members of a kind are one if equal.
         index, word = reading.index[places], reading.word[places]
-        own = (reading.role[places] == DRAWN) & (index < self.symbols)
+        own = (reading.role[places] == RANDOMIZED) & (index < self.symbols)
         identity = np.where(own, index, self.symbols + 1 + word)
         keys = reading.document[places] * (int(identity.max()) + 1) + identity
         _, one, copies = np.unique(keys, return_index=True, return_inverse=True)
         return one, copies
 
 
-def lower_alone(lower: Ints, copies: Ints) -> Ints:
+def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
     """Tells which draws stand in slots of lower case alone."""
     return np.bincount(copies, weights=~lower) == 0
 
 
-def of_plan(words: Words, plan: Plan) -> Release:
+def make_word_release(words: WordNumbers, plan: Plan) -> WordRelease:
     """Returns what a plan draws: under a skeleton, or every word."""
 
-    def elements(segment: str, starts: bool) -> list[Element]:
-        found: list[Element] = []
+    def elements(segment: str, starts: bool) -> list[ReadElement]:
+        found: list[ReadElement] = []
         for spelled, token in plan.rule.tokens(segment, starts_sentence=starts):
-            word = words.id(key(spelled))
+            word = words.get_id(key(spelled))
             if token.role is Role.SHOWN:
-                found.append((SHOWN, -1, word, True, True))
+                found.append((KEPT, -1, word, True, True))
             elif token.role is Role.REPLACED:
-                found.append((KIND, token.kind or 0, word, True, True))
+                found.append((SURROGATE, token.kind or 0, word, True, True))
             else:
                 lower = token.case == LOWER or not plan.keeps_case
-                found.append((DRAWN, plan.symbol(token), word, token.whole, lower))
+                found.append((RANDOMIZED, plan.symbol(token), word, token.whole, lower))
         return found
 
-    printed = np.array([words.id(word) for word in plan.words.lower])
+    printed = np.array([words.get_id(word) for word in plan.words.lower])
 
     def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
         return printed[plan.mechanism.draw(inputs, Alone(lower, whole), random_uint64)]
@@ -203,48 +205,48 @@ def of_plan(words: Words, plan: Plan) -> Release:
     rule = f"{plan.terms.protect}, {len(plan.rule.lists)} kinds"
     symbols = plan.bundle.symbols
     channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
-    return Release(
+    return WordRelease(
         words=words,
-        elements=elements,
-        drawn=drawn,
+        list_elements=elements,
+        draw_words=drawn,
         printed=printed[:symbols],
         symbols=symbols,
         channels=channels,
         rule=rule,
         consistent=plan.terms.consistent,
-        kinds=kinds,
-        starts=plan.starts_sentence,
+        draw_surrogates=kinds,
+        starts_sentence=plan.starts_sentence,
     )
 
 
-def constant(release: Release, output: int) -> Release:
+def make_constant_release(release: WordRelease, output: int) -> WordRelease:
     """Returns a release that blanks or deletes what another one draws."""
-    return Release(
+    return WordRelease(
         words=release.words,
-        elements=release.elements,
-        drawn=lambda inputs, whole, lower: np.full(len(inputs), output),
+        list_elements=release.list_elements,
+        draw_words=lambda inputs, whole, lower: np.full(len(inputs), output),
         printed=release.printed,
         symbols=release.symbols,
         channels=None,
         rule=release.rule,
-        kinds=lambda indices: np.full(len(indices), output),
-        starts=release.starts,
+        draw_surrogates=lambda indices: np.full(len(indices), output),
+        starts_sentence=release.starts_sentence,
     )
 
 
-def unchanged(release: Release) -> Release:
+def make_raw_release(release: WordRelease) -> WordRelease:
     """Releases raw text."""
 
-    def elements(segment: str, starts: bool) -> list[Element]:
-        return [(SHOWN, -1, word, whole, True) for _, _, word, whole, _ in release.elements(segment, starts)]
+    def elements(segment: str, starts: bool) -> list[ReadElement]:
+        return [(KEPT, -1, word, whole, True) for _, _, word, whole, _ in release.list_elements(segment, starts)]
 
-    return Release(
+    return WordRelease(
         words=release.words,
-        elements=elements,
-        drawn=release.drawn,
+        list_elements=elements,
+        draw_words=release.draw_words,
         printed=release.printed,
         symbols=release.symbols,
         channels=None,
         rule="raw",
-        starts=release.starts,
+        starts_sentence=release.starts_sentence,
     )
