@@ -167,8 +167,9 @@ def move_modules(tree: Tree, moves: dict[str, str], *, dry: bool = False) -> lis
         if new in tree.texts and new not in paths:
             raise RenameError(f"{new} exists: merge {old} into it by hand")
         lines.append(f"{old} -> {new}")
+    exported = {old for old in moves if _exports(tree, *old.rpartition(".")[::2])}
     for path, text in list(tree.python()):
-        tree.texts[path] = _change_imports(path, text, moves)
+        tree.texts[path] = _change_imports(path, text, moves, exported)
     _change_texts(tree, {**moves, **_path_names(tree, paths), **_path_names(tree, _folders(paths))})
     if not dry:
         for old, new in paths.items():
@@ -211,7 +212,17 @@ def _path_names(tree: Tree, paths: dict[str, str]) -> dict[str, str]:
     return names
 
 
-def _change_imports(path: str, text: str, moves: dict[str, str]) -> str:
+def _exports(tree: Tree, package: str, name: str) -> bool:
+    """Return whether `__all__` of a package has a name: then the name is a function or class, not the module."""
+    path = tree.module_path(package)
+    assigned = (node for node in ast.parse(tree.texts[path]).body if isinstance(node, ast.Assign)) if path else ()
+    return any(
+        ast.unparse(node.targets[0]) == "__all__" and name in re.findall(r"\w+", ast.unparse(node.value))
+        for node in assigned
+    )
+
+
+def _change_imports(path: str, text: str, moves: dict[str, str], exported: set[str]) -> str:
     """Change `from package import module` and the uses of that name in one file."""
     if not any(old.rpartition(".")[2] in text for old in moves):
         return text
@@ -222,7 +233,7 @@ def _change_imports(path: str, text: str, moves: dict[str, str]) -> str:
             continue
         for alias in node.names:
             new = moves.get(f"{node.module}.{alias.name}")
-            if new is None:
+            if new is None or f"{node.module}.{alias.name}" in exported:
                 continue
             parent, _, name = new.rpartition(".")
             if parent != node.module:

@@ -20,8 +20,8 @@ from textveil_training.encoder import (
     PublicWords,
     StaticSettings,
     TrainedExtractor,
+    load_public_words,
     train_static_extractor,
-    word_embeddings,
 )
 from vectors import labeled, minilm
 
@@ -69,7 +69,7 @@ class Extractors:
 
     @cached_property
     def _static(self) -> Floats:
-        words = word_embeddings(RARE_NUMBERS)  # as wide as those of a codebook that ships
+        words = load_public_words(RARE_NUMBERS)  # as wide as those of a codebook that ships
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:
