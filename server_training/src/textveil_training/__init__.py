@@ -1,4 +1,4 @@
-"""textveil_training: the server side of textveil; reads the data and trains on what devices release."""
+"""Server side of textveil: reads data, trains on what devices release, and attacks it."""
 
 from typing import TYPE_CHECKING
 

@@ -5,6 +5,6 @@ from pathlib import Path
 
 
 def hash_file(path: Path) -> str:
-    """Returns the SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

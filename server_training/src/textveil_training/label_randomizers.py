@@ -1,13 +1,13 @@
-"""Channels that release a decision: the most accurate one, and one whose counts can be corrected.
+"""Randomizers that release a class label: the most accurate one, and one whose counts can be corrected.
 
-**accuracy.** With ``C`` the shares of (decision, true class) on a calibration split,
+**accuracy.** With ``C`` the shares of (decision, true class) on a calibration split, this linear program:
 
     max sum_{x,y} C[x, y] Q(y|x)    with  lo(y) <= Q(y|x) <= exp(epsilon) lo(y),  sum_y Q(y|x) = 1.
 
 At a small epsilon it gives up rare classes: they are never released, and counts cannot be corrected.
 
 **counts.** k-ary randomized response (Kairouz, Bonawitz, Ramage 2016): every class is released, and its matrix has full
-rank. On balanced classes it is the most accurate channel too.
+rank. On balanced classes it is the most accurate randomizer too.
 """
 
 from math import exp, inf, isfinite
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
-    """Solves the program of ``accuracy``. The solution is private up to the solver's tolerance.
+    """Solve the linear program of ``accuracy``; it is private up to the solver's tolerance.
 
     Two-sided bounds by ``lo`` are ``2 n^2`` rows in place of ``n^3`` for all pairs of inputs, for the same optimum.
 
@@ -62,7 +62,7 @@ def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
 
 
 def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
-    """Returns k-ary randomized response as a matrix ``Q(o|i)``, shape ``(classes, classes)``.
+    """Return k-ary randomized response as a matrix ``Q(o|i)``, ``(classes, classes)``.
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number.
@@ -72,7 +72,7 @@ def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
 
 
 def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Computes how often a text of each class is released as its class: an exact expectation over the draw.
+    """Compute how often each class is released as itself: exact expectations over the draw.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
@@ -87,7 +87,9 @@ def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
 
 
 def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Computes ``P(label | index)`` from a calibration split, one text of each class and decision added.
+    """Estimate ``P(label | index)`` from a calibration split.
+
+    One text of each class and decision is added.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
@@ -103,7 +105,9 @@ def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> 
 
 
 def compute_joint_shares(confusion: ArrayLike) -> Floats:
-    """Computes ``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, summing to 1.
+    """Compute ``P(yhat, y)`` from a confusion matrix with a row for each true class.
+
+    The result is transposed and sums to 1.
 
     Raises:
         InvalidChannel: The matrix is not square, or holds a negative or no positive number.
@@ -115,7 +119,7 @@ def compute_joint_shares(confusion: ArrayLike) -> Floats:
 
 
 def normalize_counts(counts: Floats) -> Floats:
-    """Returns counts as shares that sum to 1.
+    """Divide counts by their sum.
 
     Raises:
         InvalidChannel: A count is negative or not finite, or all are zero.
@@ -127,7 +131,7 @@ def normalize_counts(counts: Floats) -> Floats:
 
 
 def check_epsilon(epsilon: float, delta: float = 0.0) -> float:
-    """Returns an epsilon that a channel can have.
+    """Return ``epsilon`` if it and ``delta`` are valid parameters of a randomizer.
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number, or delta is not from 0 to 1.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def format_table(rows: Sequence[Sequence[str]], left_columns: int | None = None) -> str:
-    """Aligns columns, two blanks apart, without blanks or a line end after the last one.
+    """Format rows as aligned columns, two blanks apart, without trailing blanks.
 
     Args:
         rows: Rows of the same length, the header first.

@@ -1,7 +1,7 @@
-"""A bundle with one set of options, as a channel from tokens to tokens.
+"""A bundle with one set of options, as a randomizer from tokens to tokens.
 
-Training on sanitized text, and attacking it, need to know which token became which. The device never keeps that
-pairing. Here it is made from public text, or from text that belongs to the caller.
+Training on sanitized text, and attacks on it, need to know which input token became which output token. A device never
+stores these pairs. Here they come from public text, or from text that belongs to the caller.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizedText:
-    """The tokens of one text, as the mechanism sees them.
+    """The tokens of one text, as the mechanism reads them.
 
     Attributes:
         inputs: Input id of each token, the last id for ``<unk>``, shape ``(n,)``.
-        whole: Whether each token is a word in one piece, shape ``(n,)``.
-        spelled: Spelling of each token in the text, in lower case; unknown words too.
+        whole_words: Whether each token is a word in one piece, shape ``(n,)``.
+        spellings: Spelling of each token in the text, in lower case; unknown words too.
         gaps: Strings before each token and after the last one, which pass through unchanged: ``n + 1`` of them.
     """
 
@@ -40,11 +40,11 @@ class TokenizedText:
 
 
 class TokenRandomizer:
-    """One mechanism of a bundle, applied token by token.
+    """A mechanism of a bundle, applied token by token.
 
     Args:
         bundle: Folder of a bundle; `artifacts/english-santext` if left out.
-        pins: What the bundle must be.
+        pins: Expected identity and signer of the bundle.
         options: Options as in ``Sanitizer.sanitize``. Without a mechanism it is the one of SanText that the bundle uses
             by default: the staircase does not work token by token.
 
@@ -78,7 +78,7 @@ class TokenRandomizer:
         return self.bundle.symbols
 
     def tokenize(self, text: str) -> TokenizedText:
-        """Splits a text into tokens and gaps."""
+        """Split a text into tokens and gaps."""
         inputs: list[int] = []
         whole: list[bool] = []
         spellings: list[str] = []
@@ -104,7 +104,7 @@ class TokenRandomizer:
         )
 
     def randomize_texts(self, texts: Sequence[TokenizedText]) -> list[Ids]:
-        """Draws fresh output ids for some texts, with the distribution of ``Sanitizer.sanitize``.
+        """Draw output ids for texts, with the distribution of ``Sanitizer.sanitize``.
 
         Privacy:
             A release of every text.
@@ -116,7 +116,7 @@ class TokenRandomizer:
         return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
 
     def randomize_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
-        """Draws fresh output ids for some tokens, in order.
+        """Draw output ids for tokens, in order.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
@@ -129,28 +129,28 @@ class TokenRandomizer:
 
     @property
     def has_distribution(self) -> bool:
-        """Whether the distribution is known, and not from draws only (``fbdd``)."""
+        """Whether the exact distribution is known; ``fbdd`` only draws."""
         return self.plan.terms.mechanism != "fbdd"
 
     @cached_property
     def keepable_ids(self) -> NDArray[np.bool_]:
-        """Which inputs a coin may keep (``santext+``), ``<unk>`` last, shape ``(symbols + 1,)``."""
+        """Which inputs SanText+ may keep, ``<unk>`` last, shape ``(symbols + 1,)``."""
         kept = getattr(self.get_distribution(), "keepable", None) if self.has_distribution else None
         return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
 
     @property
     def release_terms(self) -> dict[str, Any]:
-        """What a record says of the mechanism and its promise, as plain values."""
+        """Mechanism and privacy promise as plain values, for a run record."""
         terms = self.plan.terms
         names = ("mechanism", "level", "case", "sanitize_punctuation", "bundle")
         return {**{name: getattr(terms, name) for name in names}, **asdict(terms.promise)}  # type: ignore[call-overload]
 
     def spell_token(self, token: int) -> str:
-        """Returns the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
+        """Return the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
         return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
 
     def get_distribution(self, *, whole: bool = True) -> Channel:
-        """Returns ``Pr[M(x) = y]``.
+        """Return the output distribution ``Pr[M(x) = y]``.
 
         Args:
             whole: For words in one piece, which SanText+'s coin may keep; else for parts of words, which it never

@@ -14,7 +14,7 @@ NO_ERROR = 1e-12
 
 
 def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
-    """Computes a mean and its standard error for clustered values.
+    """Compute a mean and its standard error for clustered values.
 
     With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters:
     the standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio estimator (Cochran 1977,
@@ -37,7 +37,7 @@ def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) ->
 
 
 def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
-    """Computes a 95 % interval of a rate for clustered trials.
+    """Compute a 95 % interval of a rate for clustered trials.
 
     It is Wilson's interval for the effective sample size: as many independent trials as have the standard error of
     ``compute_clustered_mean``, ``p (1 - p) / se^2`` (Kish 1965), and at most the number of values. Where every cluster
@@ -59,7 +59,7 @@ def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int
 
 
 def compute_wilson_interval(hits: float, trials: float) -> list[float]:
-    """Computes both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
+    """Compute both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
     z = STANDARD_ERRORS
     rate, spread = hits / trials, z * z / trials
     middle = rate + spread / 2
@@ -73,7 +73,7 @@ def compute_rates(
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Computes rates by name, as a record holds them.
+    """Compute mean rates by name, with standard errors, as the run record stores them.
 
     Args:
         values: One value for every token, by name, shape ``(n,)`` each; the first is the headline.
@@ -98,5 +98,5 @@ def compute_rates(
 
 
 def round_rate(value: float) -> float:
-    """Rounds to six decimals, as a record has them."""
+    """Round to six decimals, the precision of the run record."""
     return round(float(value), 6)

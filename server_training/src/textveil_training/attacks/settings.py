@@ -1,4 +1,4 @@
-"""What decides attacks on text, apart from the mechanism and the data."""
+"""Settings of the attacks on text, apart from the mechanism and the data."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ WITH_MODEL = ("mask", "contextual")
 
 @dataclass(frozen=True, kw_only=True)
 class TextAttackSettings(RunSettings):
-    """Settings of the attacks on some texts.
+    """Settings of the attacks on sanitized text.
 
     Raises:
         SettingError: A value is out of range, or an attack needs a model and none is named.

@@ -1,4 +1,4 @@
-"""What attacks on text are on: a bundle with one set of options, as its user releases text by it."""
+"""The mechanism that attacks on text target: a bundle with one set of options."""
 
 from pathlib import Path
 from typing import Unpack
@@ -12,11 +12,11 @@ from textveil_training.token_randomizer import TokenRandomizer
 
 
 class AttackedMechanism:
-    """One mechanism with its options.
+    """A mechanism under attack: a bundle with one set of sanitizer options.
 
     Args:
         bundle: Folder of a bundle; the built-in one if left out.
-        pins: What the bundle must be.
+        pins: Expected identity and signer of the bundle.
         options: As in ``Sanitizer.sanitize``.
 
     Attributes:
@@ -38,10 +38,10 @@ class AttackedMechanism:
             self.randomizer = TokenRandomizer(bundle, pins=pins, **options)
 
     def make_word_release(self) -> WordRelease:
-        """Returns the mechanism on arrays of words."""
+        """Return the mechanism in the form that the word attacks use: on arrays of words."""
         return make_word_release(WordNumbers(), self.plan)
 
     @property
     def function_words(self) -> frozenset[str]:
-        """The function words of its skeleton, if it has one."""
+        """Function words that the mechanism keeps; empty for a mechanism without a template."""
         return frozenset(getattr(self.plan.rule, "function_words", ()))

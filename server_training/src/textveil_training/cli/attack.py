@@ -1,4 +1,4 @@
-"""``textveil-train attack``: what an attacker learns from released vectors and from sanitized text."""
+"""``textveil-train attack``: measure what released vectors and sanitized text reveal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``textveil-train attack text``: what an attacker recovers from sanitized text."""
+"""``textveil-train attack text``: measure what an attacker recovers from sanitized text."""
 
 import json
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RawTextOptions:
-    """The texts that are sanitized and recovered."""
+    """The raw texts to sanitize and attack."""
 
     heading: ClassVar[str] = "Data"
     data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")]
@@ -51,7 +51,9 @@ class RawTextOptions:
     ] = None
 
     def read(self) -> tuple[list[Any], str | None, "ReadOptions"]:
-        """Reads the texts; returns them, the split that they are, and how they are read.
+        """Read the attacked texts.
+
+        Returns the texts, their split, and the options that they were read with.
 
         Raises:
             DataOptionError: A key is named, and the format has none.
@@ -70,13 +72,13 @@ class RawTextOptions:
         return examples, split, options
 
     def read_prior(self) -> list[str]:
-        """Returns the public texts."""
+        """Return the public texts of ``--prior``."""
         from textveil_training.data import load_examples
 
         return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]
 
     def read_known(self, split: str | None, options: "ReadOptions") -> list[str]:
-        """Returns the raw texts of the attacker: those that are named, or train texts beside another split."""
+        """Return the attacker's raw texts: ``--known``, or the train split beside another split."""
         from textveil_training.data import list_splits, load_examples
 
         source = self.known or self.data
@@ -88,7 +90,7 @@ class RawTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vectors")):
-    """What is attacked with, and how many texts and tokens."""
+    """Which attacks run, and on how many texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
     attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {', '.join(ATTACKS)}, with commas.")] = (
@@ -100,7 +102,7 @@ class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vec
     ] = None
 
     def make_settings(self) -> TextAttackSettings:
-        """Returns the settings of the attacks."""
+        """Return the settings of the attacks."""
         listed = tuple(dict.fromkeys(part.strip() for part in self.attacks.split(",")))
         chosen: dict[str, Any] = get_given_options(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
         chosen["vectors"] = None if self.vectors is None else str(self.vectors)

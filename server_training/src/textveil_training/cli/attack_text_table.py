@@ -35,7 +35,7 @@ _CONTEXTUAL = {
 
 
 def format_attack_table(result: Mapping[str, Any]) -> str:
-    """Formats the rates of all attacks that were done, with their standard errors.
+    """Format the rates of all finished attacks with their standard errors.
 
     One column has the rates among words that are never kept, if other words are kept.
 
@@ -62,7 +62,7 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
 
 
 def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
-    """The rates among content words, and in the last columns among those of them that the vocabulary has."""
+    """Format the rates among content words, and among those that the vocabulary has."""
     content, known = ({**found.get(what, {})} for what in ("content", "known"))
     for part in (content, known):
         part["standard_errors"] = part.get("deviations")  # over draws: all attacks are on the same texts

@@ -1,4 +1,4 @@
-"""``textveil-train dpnr``: trains a representation."""
+"""``textveil-train dpnr``: train a representation."""
 
 import json
 from pathlib import Path

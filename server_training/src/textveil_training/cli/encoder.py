@@ -58,7 +58,7 @@ class LabeledTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractorOptions:
-    """What turns a text into numbers, and how it is trained."""
+    """The extractor of vectors, and how it is trained."""
 
     heading: ClassVar[str] = "Extractor"
     codes: Annotated[
@@ -108,12 +108,16 @@ class ExtractorOptions:
 
     @property
     def minilm(self) -> dict[str, Any]:
-        """How MiniLM is trained; ``None`` for the defaults."""
+        """Settings of MiniLM; None for defaults."""
         named = {name: getattr(self, name) for name in ("encoder", "max_tokens", "learning_rate", "num_epochs")}
         return named | {"tuned": False if self.frozen else None}
 
     def check(self) -> None:
-        """Raises ``OptionError`` for options that do not go together."""
+        """Check that the options go together.
+
+        Raises:
+            OptionError: Two options exclude each other.
+        """
         if self.teacher is not None and self.codes is None:
             raise OptionError("--teacher is for --codes")
         of_minilm = self.codes is not None and self.extractor == "minilm"
@@ -125,7 +129,7 @@ class ExtractorOptions:
             raise OptionError("codes of MiniLM are learned without tuning: leave --learning-rate and --num-epochs out")
 
     def choose_teacher(self) -> str:
-        """Returns whose vectors the rows of words come near to; says so where there is none though codes are made."""
+        """Return the teacher model of a codebook, and print a hint if none is installed."""
         from textveil_training.encoder.teacher import NO_TEACHER, choose_default_teacher
 
         if self.codes is None or self.extractor == "minilm":
@@ -141,7 +145,7 @@ class ExtractorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
-    """The levels of the bundle, and what it says of itself."""
+    """Epsilons of the bundle, and what its model card says."""
 
     heading: ClassVar[str] = "Bundle"
     levels: Annotated[
@@ -243,7 +247,7 @@ def _make_settings(
 
 
 def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None) -> Any:
-    """The texts, divided."""
+    """Read the texts and split them."""
     from textveil_training.data.tables import read_table
     from textveil_training.encoder.labeled_texts import split_labeled_texts, split_unlabeled_texts
 

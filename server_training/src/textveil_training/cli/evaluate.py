@@ -1,4 +1,4 @@
-"""``textveil-train evaluate``: measures a representation."""
+"""``textveil-train evaluate``: measure a representation."""
 
 import json
 from pathlib import Path

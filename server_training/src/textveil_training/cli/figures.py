@@ -6,7 +6,7 @@ from textveil_training.terminal_tables import format_table
 
 
 def format_accuracies(result: dict[str, Any]) -> str:
-    """Returns the figures of each split and level as a table."""
+    """Format the accuracies of each split and epsilon as a table."""
     rows = [["split", "epsilon", "accuracy", "+-", "without noise"]]
     for split, figures in result.items():
         if "majority" in figures:

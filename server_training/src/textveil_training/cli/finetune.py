@@ -1,4 +1,4 @@
-"""``textveil-train finetune``: what can be learned from raw or sanitized text."""
+"""``textveil-train finetune``: fine-tune on raw or sanitized text."""
 
 import json
 from dataclasses import replace
@@ -22,12 +22,12 @@ from textveil_training.terminal_tables import format_table
 
 
 class FinetuningOptions(make_setting_options(FinetuningSettings, "tuned")):
-    """How it is trained: what is given takes the place of the recipe, and of the paper's settings."""
+    """Training settings that replace those of the recipe or of the paper."""
 
     heading: ClassVar[str] = "Training"
 
     def make_settings(self, recipe: Path | None, frozen: bool) -> FinetuningSettings:
-        """Returns the settings of the training.
+        """Return the settings of the training.
 
         Args:
             recipe: A recipe; ``None`` for the paper's settings.
@@ -96,7 +96,7 @@ def finetune(
 def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """The rows that are trained and tested on, and which release they are."""
+    """Load training and test rows, and the terms of the release that they come from."""
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms
     from textveil_training.finetune.finetuning_data import load_finetuning_task

@@ -34,21 +34,21 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with an inte
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """What the work runs on."""
+    """Device and processor threads."""
 
     heading: ClassVar[str] = "Machine"
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu"
     threads: ThreadsOption = 0
 
     def apply(self) -> str:
-        """Sets the number of threads; returns the device."""
+        """Set the number of threads and return the device."""
         set_threads(self.threads)
         return self.device
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyOptions:
-    """Where the text and the label are in a row."""
+    """Columns or keys of text and label."""
 
     heading: ClassVar[str] = "Data"
     text_key: TextKeyOption = "text"
@@ -56,7 +56,7 @@ class KeyOptions:
 
 
 def set_threads(threads: int) -> None:
-    """Sets the number of PyTorch's threads; 0 leaves it as it is."""
+    """Set the number of PyTorch's threads; 0 leaves it unchanged."""
     if threads:
         import torch
 
@@ -64,7 +64,9 @@ def set_threads(threads: int) -> None:
 
 
 def make_setting_options(settings: type[Any], *left_out: str) -> type[Any]:
-    """Returns a group with an option for each setting of a run: ``None`` unless it is given.
+    """Make a group of command-line options, one for each setting of a run.
+
+    An option that is not given is None.
 
     Args:
         settings: Settings, each declared by ``setting``.
@@ -86,5 +88,5 @@ def _describe_default(default: object) -> str:
 
 
 def get_given_options(group: object) -> dict[str, object]:
-    """Returns the options of a group that were given, by name: those that are not ``None``."""
+    """Return the options of a group that were given (not None), by name."""
     return {name: value for name, value in vars(group).items() if value is not None}

@@ -32,7 +32,7 @@ RawTexts = Annotated[
 
 
 class PretrainingOptions(make_setting_options(PretrainingSettings)):
-    """How it is trained: what is given takes the place of the recipe, and of the defaults."""
+    """Training settings that replace those of the recipe or the defaults."""
 
     heading: ClassVar[str] = "Training"
 

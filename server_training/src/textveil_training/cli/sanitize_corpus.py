@@ -1,4 +1,4 @@
-"""``textveil-train sanitize-corpus``: sanitizes all texts of a corpus and keeps its format."""
+"""``textveil-train sanitize-corpus``: sanitize all texts of a corpus and keep its format."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ON_RAY = ("csv", "jsonl", "parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    """Where the texts are, and what becomes of them."""
+    """Columns of the texts, and the form of the output."""
 
     heading: ClassVar[str] = "Data"
     format_name: CorpusFormatOption
@@ -44,7 +44,11 @@ class CorpusOptions:
     ] = None
 
     def check(self, ray: RayOptions) -> None:
-        """Raises ``DataOptionError`` for options that do not go together."""
+        """Check that the options go together.
+
+        Raises:
+            DataOptionError: Two options exclude each other, or the format has no keys.
+        """
         from textveil_training.data import get_format
 
         keyed = self.format_name in _ON_RAY or get_format(self.format_name).has_named_columns

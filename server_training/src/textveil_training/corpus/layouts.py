@@ -1,6 +1,6 @@
-"""Where the texts are in the files of a format: what ``textveil_cli.files`` rewrites, and what it copies.
+"""Positions of the texts in the files of a format, for ``textveil_cli.files``.
 
-Only texts are sanitized: labels, scores, numbers, attributes and columns nobody named are released as they are.
+Only texts are sanitized: labels, scores, numbers, attributes and unnamed columns are released unchanged.
 """
 
 import json
@@ -21,7 +21,7 @@ _HEADING = re.compile(rb"(\s*(?:=\s+)+)(.*?)((?:\s+=)+\s*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class TabColumns:
-    """Columns between tabs, in which a quote is a character like any other, as in all published files.
+    """Columns separated by tabs, never quoted, as in the published files.
 
     Attributes:
         texts: Which columns are texts, ascending, from 0.
@@ -34,22 +34,22 @@ class TabColumns:
     header: bool
 
     def __call__(self, selection: Selection, name: str) -> Layout:
-        """Returns what cuts the rows of one file."""
+        """Return the layout that splits the rows of one file."""
         return TabbedLayout(self)
 
     @property
     def selection(self) -> Selection:
-        """The columns by their numbers."""
+        """The text columns, by number, as ``textveil_cli.files`` takes them."""
         return Selection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
 @dataclass(frozen=True)
 class RewritePlan:
-    """What is rewritten of a file.
+    """Which parts of a file are rewritten.
 
     Attributes:
-        selection: Its format and columns, as ``textveil_cli.files`` takes them.
-        layout: What cuts its rows; ``None`` where the selection says enough.
+        selection: Format and columns, as ``textveil_cli.files`` takes them.
+        layout: Splitter of its rows; None if the selection is enough.
     """
 
     selection: Selection
@@ -57,7 +57,7 @@ class RewritePlan:
 
 
 def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
-    """Returns what is rewritten of a file.
+    """Return which parts of a file are rewritten.
 
     Args:
         format_name: A key of ``data.FORMATS``.
@@ -92,12 +92,12 @@ def _plan_tabs(tabs: TabColumns) -> RewritePlan:
 
 
 def make_wikitext_layout(selection: Selection, name: str) -> Layout:
-    """Returns what cuts the lines of one file of WikiText."""
+    """Return the layout that splits the lines of one WikiText file."""
     return WikitextLayout()
 
 
 class WikitextLayout:
-    """Cuts the equals signs off headings such as `` = = Life = = ``: they are copied."""
+    """Splits the equals signs from headings such as `` = = Life = = `` and copies them."""
 
     glue = b""
 
@@ -105,7 +105,7 @@ class WikitextLayout:
         self._line = 0
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``textveil_cli.files.Layout``."""
+        """Yield the rows of some lines; see ``textveil_cli.files.Layout``."""
         for line in lines:
             self._line += 1
             heading = _HEADING.fullmatch(line)
@@ -122,11 +122,11 @@ class WikitextLayout:
             yield Row(number=self._line, line=self._line, parts=parts, places=places, texts=texts, end=end)
 
     def encode(self, text: str) -> bytes:
-        """Returns a text as UTF-8."""
+        """Encode a text as UTF-8."""
         return text.encode()
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many lines."""
+        """Continue counting after ``lines`` lines."""
         self._line = lines
 
 
@@ -135,7 +135,7 @@ def _is_uneven(heading: re.Match[bytes]) -> bool:
 
 
 class TabbedLayout:
-    """Cuts lines at tabs. Blank lines, the header, and lines of equals signs between splits are copied.
+    """Splits lines at tabs; copies blank lines, the header, and separators between splits.
 
     Args:
         tabs: The columns.
@@ -148,7 +148,7 @@ class TabbedLayout:
         self._row = self._line = 0
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``textveil_cli.files.Layout``."""
+        """Yield the rows of some lines; see ``textveil_cli.files.Layout``."""
         for line in lines:
             self._line += 1
             content = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -170,9 +170,9 @@ class TabbedLayout:
             yield Row(number=self._row, line=self._line, parts=cells, places=self._tabs.texts, texts=texts, end=end)
 
     def encode(self, text: str) -> bytes:
-        """Returns a text as UTF-8."""
+        """Encode a text as UTF-8."""
         return text.encode()
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many rows and lines."""
+        """Continue counting after ``rows`` rows and ``lines`` lines."""
         self._row, self._line = rows, lines

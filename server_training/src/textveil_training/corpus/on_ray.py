@@ -1,4 +1,4 @@
-"""A corpus in parts on a Ray cluster: Ray Data says who does which part; see ``part_worker`` for what is done."""
+"""Sanitize a corpus in parts on a Ray cluster: Ray Data assigns parts, ``part_worker`` does the work."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ def sanitize_corpus_on_ray(
     report: ProgressCallback = ignore_progress,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
-    """Sanitizes files of columns or keys, in parts, by the workers of a Ray cluster.
+    """Sanitize files of columns or keys, in parts, by the workers of a Ray cluster.
 
     Parts are drawn as soon as they are found: no file is read whole before. They stay apart, each a file of the same
     format, so nothing is on the disk twice. All machines of the cluster see input, output and bundle at the same place.
@@ -51,7 +51,7 @@ def sanitize_corpus_on_ray(
     Args:
         inputs: Files, folders, or patterns.
         output: The folder to write; it must be empty or not exist.
-        selection: Format, and what is rewritten.
+        selection: Format and columns to rewrite.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
         address: A Ray cluster; one is started on this machine if left out.
@@ -59,8 +59,8 @@ def sanitize_corpus_on_ray(
         quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
         resume: Go on with an interrupted run; parts that are finished stay as they are.
         part_bytes: Bytes of a part, about.
-        report: Called with a stage, the bytes done and the bytes in all.
-        pins: What the bundle must be.
+        report: Called with a stage, the finished bytes and the total.
+        pins: Expected identity and signer of the bundle.
 
     Returns:
         The record of the run: what was promised, and what every part has.
@@ -144,7 +144,7 @@ def _run_workers(
 
 
 def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
-    """What the workers tell of each part, in the order in which they finish."""
+    """Yield each worker's result for a part, in the order in which parts finish."""
     import ray.data as ray_data  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
@@ -180,7 +180,7 @@ def _limit_restarts() -> dict[str, int]:
 
 
 def _make_error(told: dict[str, str]) -> TextveilError:
-    """The error that a worker told of."""
+    """Rebuild the error that a worker reported."""
     kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error_class(kind)}
     return kinds.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
 

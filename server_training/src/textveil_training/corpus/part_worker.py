@@ -1,7 +1,7 @@
-"""What a worker of a Ray cluster does: it cuts files into parts, and rewrites parts.
+"""A worker of a Ray cluster: it cuts files into parts and sanitizes parts.
 
-It is told places in files and gives back numbers. Texts are read from the disk and written to it by the same process:
-none is handed to Ray, so none is in its shared memory, its files or its errors.
+A worker receives positions in files and returns numbers. The same process reads texts from the disk and writes them:
+Ray never gets a text, so none is in its shared memory, its files or its errors.
 """
 
 import gc
@@ -28,12 +28,12 @@ Batch = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class PartJob:
-    """What all parts of a run share.
+    """Settings that all parts of a run share.
 
     Attributes:
         sources: The files.
         versions: Size and time of each when the run began.
-        selection: What of them is rewritten.
+        selection: Columns to rewrite.
         bundle: Folder of the bundle, ``None`` for the built-in one.
         identity: Identity it must have.
         options: Options of the draws.
@@ -55,17 +55,20 @@ class PartJob:
     max_bytes: int = MAX_BUNDLE_BYTES
 
     def get_target(self, file: int, number: int) -> Path:
-        """Returns where a part goes."""
+        """Return the output path of a part."""
         return part_target(self.output, self.sources[file].name, number)
 
     def get_record_path(self, file: int, number: int) -> Path:
-        """Returns where the record of a part goes."""
+        """Return the path of a part's record."""
         name = self.get_target(file, number).relative_to(self.output)
         return self.output / RECORDS / name.with_name(name.name + ".json")
 
 
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
-    """Yields the parts of files as they are found, one a batch; an error in the place of one ends the file."""
+    """Yield the parts of files as they are found, one per batch.
+
+    An error takes the place of a part and ends its file.
+    """
     for file in batch["file"].tolist():
         parts = cut(job.sources[file], job.selection, job.part_bytes)
         while (found := guarded(_next_part, parts)) is not None:
@@ -80,7 +83,7 @@ def _next_part(parts: Iterator[Part]) -> Part | None:
 
 
 class PartWorker:
-    """Rewrites parts; the bundle is loaded once.
+    """Sanitizes parts; it loads the bundle once.
 
     Args:
         job: The job.
@@ -91,7 +94,7 @@ class PartWorker:
         self._sanitizer: Sanitizer | None = None
 
     def __call__(self, batch: Batch) -> Batch:
-        """Returns what became of a part: its record, or an error."""
+        """Sanitize a part and return its record, or an error."""
         told = json.loads(str(batch["told"][0]))
         if "error" in told:
             return _make_row(told)
@@ -136,7 +139,7 @@ class PartWorker:
 
 
 class _PartRecord:
-    """Writes the record of a part before the part is renamed into its place; what it says goes back too."""
+    """Writes a part's record before the part is renamed into place, and keeps its content."""
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
         self._job, self._file, self._number = job, file, number
@@ -144,7 +147,7 @@ class _PartRecord:
         self.content: dict[str, Any] = {}
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
-        """Writes the record."""
+        """Write the record of a part."""
         job = self._job
         path = job.get_record_path(self._file, self._number)
         statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.drawn)
@@ -162,7 +165,7 @@ class _PartRecord:
 
 
 def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
-    """Returns the record of a part that is finished, ``None`` of others."""
+    """Return the record of a finished part, None for any other."""
     target = job.get_target(file, number)
     try:
         record = json.loads(job.get_record_path(file, number).read_bytes())
@@ -174,7 +177,7 @@ def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] |
 
 
 def describe_error(error: BaseException) -> dict[str, str]:
-    """Returns what an error says, as it can be told to another process."""
+    """Return code and message of an error, to send to another process."""
     return {"code": getattr(error, "code", ""), "message": str(error)}
 
 

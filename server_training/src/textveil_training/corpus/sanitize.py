@@ -1,14 +1,11 @@
-"""The files of a corpus: found, named, and read to the end by the reader of their format before anything is drawn.
+"""Sanitize a corpus: find and check its files, rewrite them, and write the record of the release.
 
-The record of a sanitized corpus: what was promised, what came out, with which software, in what time.
+Files are rewritten as ``textveil sanitize`` rewrites tables. A corpus has in addition the formats of published data
+sets, several copies, and a record of the release, which training and measurement take over. All input is checked before
+the first draw.
 
-There is no text in it, and no hash of the input or of the denied words: such a hash tells who guesses a short file that
-the guess is right. What it has of the texts is what the output has too.
-
-A corpus through a bundle, from the first check to the last file.
-
-Files are rewritten as ``textveil sanitize`` rewrites tables. What a corpus has besides: the formats that data sets are
-published in, several copies, and a record of the release that training and measurement take over.
+The record has no text, and no hash of the input or of the denied words: with such a hash, anybody who guesses a short
+file could check the guess. Its figures about the texts can also be computed from the output.
 """
 
 import hashlib
@@ -40,7 +37,7 @@ RECORD = "record.json"
 
 
 def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
-    """Finds the files to sanitize.
+    """Find the files to sanitize.
 
     Args:
         inputs: Files, or folders that hold files under the names their format is published under.
@@ -67,7 +64,7 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
 
 
 def check_file(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
-    """Reads a file to its end with the reader of its format.
+    """Read a whole file with its format's reader, to find errors before any draw.
 
     Args:
         path: The file.
@@ -115,15 +112,15 @@ def make_corpus_record(
     copies: int,
     **run: object,
 ) -> dict[str, Any]:
-    """Returns the record of a finished run.
+    """Build the record of a finished run.
 
     Args:
-        sanitizer: What drew.
+        sanitizer: The sanitizer that drew the outputs.
         options: Options of the draws.
-        counts: What was sanitized of each file, for one copy, by its name.
-        outputs: The files that came out, one for each copy, by name.
+        counts: Counts of one copy of each file, by file name.
+        outputs: Output files, one for each copy, by file name.
         copies: Independent outputs of every text.
-        run: What else the record says of the run.
+        run: Further entries of the record.
     """
     tokens, drawn = (copies * sum(getattr(one, name) for one in counts.values()) for name in ("tokens", "drawn"))
     statement = sanitizer.terms(**options).statement(tokens, drawn)
@@ -145,7 +142,7 @@ def make_corpus_record(
 
 
 def _describe_counts(counts: Counts) -> dict[str, int]:
-    """What was sanitized of a file: bad rows there are none, since the first is an error."""
+    """Return a file's counts without rejected rows: there the first bad row is an error."""
     return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
 
 
@@ -168,7 +165,7 @@ def sanitize_corpus(
     report: ProgressCallback = ignore_progress,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
-    """Sanitizes the texts of files and writes files of the same names and format.
+    """Sanitize the texts of files and write files of the same names and format.
 
     All of the input is read and checked before the first draw. The output distribution does not depend on the number of
     processes.
@@ -185,8 +182,8 @@ def sanitize_corpus(
         workers: Processes; all cores if left out. With 1 the work is done in this one. A script that calls this with
             more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
         resume: Continue an interrupted run.
-        report: Called with a stage, the bytes done and the bytes in all.
-        pins: What the bundle must be.
+        report: Called with a stage, the finished bytes and the total.
+        pins: Expected identity and signer of the bundle.
 
     Returns:
         The record, as it is written to ``record.json``. It holds no text and nothing that depends on the texts but
@@ -247,12 +244,12 @@ def sanitize_corpus(
 
 
 def count_cores() -> int:
-    """Counts the cores that this process may use."""
+    """Count the processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _make_names(path: Path, copies: int) -> tuple[str, ...]:
-    """What the copies of a file are called: with more than one, each is in a folder of its own."""
+    """Return the output names of a file's copies; several copies have a folder each."""
     return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
 
 
@@ -264,7 +261,7 @@ def _sanitize_groups(
     record: Record,
     report: ProgressCallback,
 ) -> dict[str, Counts]:
-    """Rewrites all files, those that are rewritten alike in one go; returns counts by name, for one copy."""
+    """Rewrite all files, grouped by rewrite plan; return counts of one copy by file name."""
     sizes = {path: path.stat().st_size for path in plans}
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
     counts: dict[str, Counts] = {}

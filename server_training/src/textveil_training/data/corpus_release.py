@@ -1,4 +1,4 @@
-"""Identifies the release that a corpus is, from the record that ``sanitize-corpus`` wrote beside its files."""
+"""Read the privacy terms of a sanitized corpus from the record that ``sanitize-corpus`` wrote beside it."""
 
 import json
 import re
@@ -31,7 +31,7 @@ _COPY = re.compile(r"copy-\d+")
 
 
 def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
-    """Returns the terms of the release that a sanitized corpus is, for a record.
+    """Read the privacy terms of a sanitized corpus from the record beside it.
 
     Args:
         format_name: Format of the data: it decides which files of a folder are read.

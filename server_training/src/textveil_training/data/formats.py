@@ -1,6 +1,6 @@
-"""Plain text files: a document a line, and WikiText.
+"""The formats by name, and ``load_examples``: the only entry point to all readers.
 
-The formats by name, and ``load``: the only way to all readers.
+Plain text files and WikiText have their readers here; the others are in ``published`` and ``tables``.
 """
 
 import os
@@ -24,7 +24,7 @@ from textveil_training.errors import DataOptionError, EmptyData, FileLocation, M
 
 
 def read_text(path: FilePath) -> Iterator[LabeledExample]:
-    """Streams plain text, one document per line. Blank lines hold no document and are passed over.
+    """Stream plain text, one document per line; skip blank lines.
 
     Raises:
         DataError: The file cannot be read, is not UTF-8, or holds no document.
@@ -39,7 +39,7 @@ def read_text(path: FilePath) -> Iterator[LabeledExample]:
 
 
 def read_wikitext(path: FilePath) -> Iterator[LabeledExample]:
-    """Streams WikiText (Merity et al. 2016, "Pointer Sentinel Mixture Models"), one paragraph or heading per line.
+    """Stream WikiText, one paragraph or heading per line (Merity et al. 2016).
 
     The blanks the published files put around every line are dropped; ``<unk>`` and ``@-@`` are left as they
     are.
@@ -137,7 +137,7 @@ FORMATS: Mapping[FormatName, DataFormat] = {
 
 
 def get_format(format_name: str) -> DataFormat:
-    """Returns the format of that name.
+    """Return the format with a name.
 
     Raises:
         UnknownFormat: There is none.
@@ -149,7 +149,7 @@ def get_format(format_name: str) -> DataFormat:
 
 
 def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
-    """Returns the names of the splits at a path: those inside the file, or those of the files in a folder.
+    """List the splits at a path: those inside the file, or those of the files in a folder.
 
     Returns:
         The names in the format's order; nothing for a single file of a format that keeps each split in a
@@ -171,7 +171,7 @@ def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
 
 
 def list_files(format_name: str, path: FilePath) -> list[Path]:
-    """Finds the files that ``load`` reads at a path, all splits: the path itself, or those of the format in a folder.
+    """List the files of all splits that ``load_examples`` reads at a path.
 
     Raises:
         UnknownFormat: There is no format of that name.
@@ -185,7 +185,7 @@ def list_files(format_name: str, path: FilePath) -> list[Path]:
 def load_examples(
     format_name: str, path: FilePath, split: str | None = None, options: ReadOptions | None = None
 ) -> Iterator[LabeledExample]:
-    """Streams the examples of a file, or of a folder of files, in one of the formats of ``FORMATS``.
+    """Stream the examples of a file or folder in one of the formats of ``FORMATS``.
 
     Args:
         format_name: A key of ``FORMATS``.

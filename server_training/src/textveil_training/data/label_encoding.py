@@ -1,4 +1,4 @@
-"""Classes, class ids and private attributes of examples, as trainings need them."""
+"""Class ids and private attributes of examples as tensors."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from textveil_training.errors import EmptyClass, MissingLabel
 
 
 def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Returns the labels of training examples, in the order of their class ids.
+    """Collect the labels of training examples in the order of their class ids.
 
     Args:
         train: Training examples.
@@ -34,7 +34,7 @@ def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | Non
 
 
 def encode_labels(examples: Sequence[LabeledExample], labels: tuple[str, ...]) -> Tensor:
-    """Returns the class ids of examples, int64 of shape ``(examples,)``.
+    """Return the class ids of examples, int64 of shape ``(examples,)``.
 
     Args:
         examples: Labeled examples.
@@ -56,7 +56,7 @@ def encode_labels(examples: Sequence[LabeledExample], labels: tuple[str, ...]) -
 
 
 def encode_attributes(examples: Sequence[LabeledExample], width: int) -> Tensor:
-    """Returns the private attributes of examples, float32 of zeros and ones, shape ``(examples, width)``.
+    """Return private attributes as zeros and ones, float32 of shape ``(examples, width)``.
 
     Args:
         examples: Examples, with attributes or without.

@@ -26,7 +26,7 @@ GLUE_FILES = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TabColumnLayout:
-    """What stands in which column, from 0.
+    """Meaning of each column of a tab-separated file, counted from 0.
 
     Attributes:
         names: The header; empty for a file without one.
@@ -35,8 +35,8 @@ class TabColumnLayout:
         label: The label; ``None`` without one.
         score: The score of a pair; ``None`` without one.
         score_range: The smallest score and the largest.
-        indices: The private attributes: ascending indices with blanks between; ``None`` without any.
-        no_index: Whether a text may have no attribute.
+        attribute_column: The private attributes: ascending indices with blanks between; ``None`` without any.
+        allows_no_attribute: Whether a text may have no attribute.
     """
 
     names: tuple[str, ...] = ()
@@ -50,13 +50,13 @@ class TabColumnLayout:
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return len(self.names) or self.count
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may choose, for formats whose columns have no fixed names.
+    """Column names of formats whose columns have no fixed names.
 
     Attributes:
         text_key: Key or column of the text.
@@ -69,17 +69,17 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFormat:
-    """One format.
+    """Description of one data format.
 
     Attributes:
-        title: What it is, in a few words.
-        columns: Its columns; ``None`` where it has a reader of its own.
-        read: Reads one file, where its columns are others.
+        title: Description in a few words.
+        columns: Its columns; None for a format with its own reader.
+        read: Reader of one file, for a format with its own reader.
         labels: The labels in the order of their class ids, or None where the format does not fix them.
         attributes: Names of the private attributes, if any.
         sections: Names of the splits inside one file, if any.
         files: Names a split's file is published under, by split, for a folder of files.
-        keyed: Whether the caller names text and label.
+        has_named_columns: Whether the caller names the columns of text and label.
     """
 
     title: str
@@ -93,7 +93,7 @@ class DataFormat:
 
 
 def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | None = None) -> Iterator[LabeledExample]:
-    """Streams the rows of a file, checked up to the end of the wanted section.
+    """Stream the rows of a tab-separated file; check it to the end of the wanted section.
 
     Args:
         data_format: The format; one with columns.

@@ -35,12 +35,12 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def format_file_name(path: FilePath) -> str:
-    """Returns the part of a path that a message may name."""
+    """Return the last part of a path, made printable for messages."""
     return make_printable(Path(path).name)
 
 
 def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileLocation, str]]:
-    """Streams the lines of a file, without their ends.
+    """Stream the lines of a file, without line ends.
 
     Args:
         path: A UTF-8 text file.
@@ -74,7 +74,7 @@ def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileL
 
 
 def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
-    """Splits a line at its tabs.
+    """Split a line at its tabs.
 
     Raises:
         WrongColumnCount: The line has another number of columns.
@@ -86,7 +86,7 @@ def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
 
 
 def check_text(value: str, location: FileLocation) -> str:
-    """Returns a text unchanged.
+    """Return a text unchanged, or raise if it is empty.
 
     Raises:
         MissingText: The text is empty or blank.
@@ -97,12 +97,12 @@ def check_text(value: str, location: FileLocation) -> str:
 
 
 def check_label(value: str, labels: Collection[str] | None, location: FileLocation) -> str:
-    """Returns a label unchanged.
+    """Return a label unchanged, or raise if it is empty or unknown.
 
     Args:
         value: The label as the file spells it.
         labels: The labels there are, or None to accept any.
-        location: Where it stands.
+        location: File and line of the label.
 
     Raises:
         MissingLabel: The label is empty or blank.
@@ -116,7 +116,9 @@ def check_label(value: str, labels: Collection[str] | None, location: FileLocati
 
 
 def parse_score(value: str, lowest: float, highest: float, location: FileLocation) -> float:
-    """Reads a decimal number in ASCII digits (``4``, ``3.665``; no exponent, blank, infinity or NaN).
+    """Parse a decimal number in ASCII digits (no exponent, blank, infinity or NaN).
+
+    Examples are ``4`` and ``3.665``.
 
     Raises:
         InvalidScore: The value is not such a number, or not from ``lowest`` to ``highest``.
@@ -130,7 +132,7 @@ def parse_score(value: str, lowest: float, highest: float, location: FileLocatio
 
 
 def _open_file(path: FilePath) -> BinaryIO:
-    """Opens a file. The error names no path: one that does not exist may be anything the caller typed."""
+    """Open a file; the error names no path, because the caller may have typed anything there."""
     try:
         return open(path, "rb")
     except (OSError, ValueError) as error:
@@ -147,7 +149,7 @@ def _read_line(stream: BinaryIO, location: FileLocation) -> bytes:
 
 
 def _describe_error(error: Exception) -> str:
-    """The operating system's words for an error, which hold no path."""
+    """Return the operating system's message for an error; it holds no path."""
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
 
 
@@ -156,7 +158,7 @@ def _strip_line_end(line: str) -> str:
 
 
 def _decode_line(line: bytes, escaped: bool) -> tuple[str, int | None]:
-    """The text of a line and the offset of its first invalid byte, if any."""
+    """Decode a line; return the text and the offset of the first invalid byte, if any."""
     try:
         return line.decode("utf-8", "surrogateescape" if escaped else "strict"), None
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Rows that are left out of training, because they cannot be used: counted, and kept for their owner where asked."""
+"""Bad rows that training skips: counted, and written to a file for their owner on request."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,7 +9,7 @@ from textveil_training.errors import DataError, DataOptionError, MissingLabel, M
 
 
 class SkippedRows:
-    """Takes the place of an error where a row is bad.
+    """Collects bad rows that are skipped instead of raising an error.
 
     Args:
         quarantine: Where bad rows are kept, for their owner alone; ``None`` to leave them out without a copy.
@@ -19,8 +19,8 @@ class SkippedRows:
         DataOptionError: There is a file already.
 
     Attributes:
-        empty_alone: As given.
-        reasons: How many rows were left out, by why.
+        empty_alone: The argument.
+        reasons: Number of skipped rows by reason.
     """
 
     def __init__(self, quarantine: Path | None = None, *, empty_alone: bool = True) -> None:
@@ -31,12 +31,12 @@ class SkippedRows:
         self.reasons: Counter[str] = Counter()
 
     def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
-        """Leaves a row out; raises its error where that is to stay one.
+        """Skip a bad row, or raise its error if such errors are not skipped.
 
         Args:
-            error: Why it is bad.
+            error: The error of the row.
             number: Its number in the file.
-            raw: The row as it stands there; bytes that are not UTF-8 are lone surrogates.
+            raw: The row as the file has it; bytes that are not UTF-8 are lone surrogates.
         """
         if self.empty_alone and not isinstance(error, MissingText | MissingLabel):
             raise error
@@ -47,7 +47,7 @@ class SkippedRows:
             self._rows.append((file, Bad(number=number, line=line, reason=error.reason, raw=raw_bytes)))
 
     def write_rejected_rows(self) -> None:
-        """Writes the quarantine, as ``textveil sanitize`` does; none without bad rows.
+        """Write the skipped rows to their file, as ``textveil sanitize`` does.
 
         Raises:
             OutputError: It cannot be written.

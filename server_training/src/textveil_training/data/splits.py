@@ -1,14 +1,12 @@
-"""Shares of a data set that stay the same on every machine and every run.
+"""Splits of a data set that stay the same on every machine and in every run.
 
-The share of an example is a function of its key and a seed alone: integer arithmetic on a SHA-256 digest, no
-random generator, no float, no order. So examples with equal keys are never torn apart, and a row that is
-added or removed moves no other row. The price is that the sizes are close to the wanted proportions, not
-equal to them.
+**By hash.** The share of an example is a function of its key and a seed: integer arithmetic on a SHA-256 digest, no
+random generator, no float, no order. So examples with equal keys stay together, and a row that is added or removed
+moves no other row. In return the sizes are close to the wanted proportions, not equal to them.
 
-Divides texts so that copies, contained texts and texts that share long passages are on one side.
-
-Two texts are linked if they are equal after folding, if one with at least ``CONTAINED_WORDS`` words is a passage of the
-other, or if they share ``SHARED_WORDS`` words in a row. Groups are what links connect, and a group is never divided.
+**By group.** Copies, contained texts and texts that share long passages stay on one side. Two texts are linked if they
+are equal after folding, if one with at least ``CONTAINED_WORDS`` words is a passage of the other, or if they share
+``SHARED_WORDS`` words in a row. A group is a connected set of texts, and it is never split.
 """
 
 import hashlib
@@ -21,18 +19,18 @@ from textveil_training.errors import DataOptionError, MissingSplit
 
 
 def join_texts(example: LabeledExample) -> str:
-    """Returns the default key: all texts of the example, so that duplicates fall into one share."""
+    """Return all texts of an example as one key, so that duplicates fall into one share."""
     return "\t".join(example.texts)
 
 
 def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
-    """Returns the name of the share that a key falls into.
+    """Return the name of the share that a key belongs to.
 
     With weights ``w_1 .. w_n`` of the names in ascending order and ``h = SHA-256(seed, key)`` read as an
     integer, it is the first ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
 
     Args:
-        key: What decides.
+        key: The key to hash.
         shares: Weight of each share by name, positive integers (``{"train": 80, "dev": 10, "test": 10}``).
             The order of the mapping does not matter.
         seed: Another seed gives another, independent division.
@@ -60,10 +58,10 @@ def split_examples(
     seed: int = 0,
     key: Callable[[LabeledExample], str] = join_texts,
 ) -> dict[str, list[LabeledExample]]:
-    """Divides examples into named shares, each in the order of the examples.
+    """Split examples into named shares, each in the order of the examples.
 
     Args:
-        examples: What to divide.
+        examples: The examples.
         shares: Weight of each share by name, positive integers.
         seed: Another seed gives another division.
         key: What keeps examples together; all texts by default. ``lambda pair: pair.texts[0]`` keeps the rows of
@@ -96,11 +94,11 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class TextGroups:
-    """What belongs together.
+    """Groups of texts that a split keeps together.
 
     Attributes:
-        of: Group of each text: the number of its first text, shape ``(texts,)``.
-        keys: What decides of a group: its smallest folded text, by group.
+        group_ids: Group of each text: the number of its first text, shape ``(texts,)``.
+        keys: The smallest folded text of each group; its hash decides the group's share.
         duplicates: Texts that are equal to an earlier one after folding.
     """
 
@@ -110,11 +108,11 @@ class TextGroups:
 
     @property
     def largest_size(self) -> int:
-        """Texts of the largest group."""
+        """Number of texts in the largest group."""
         return max(self.count_sizes().values())
 
     def count_sizes(self) -> dict[int, int]:
-        """Returns the number of texts of each group."""
+        """Return the number of texts of each group."""
         sizes = dict.fromkeys(self.keys, 0)
         for group in self.group_ids:
             sizes[group] += 1
@@ -122,12 +120,15 @@ class TextGroups:
 
 
 def fold_words(text: str) -> tuple[str, ...]:
-    """Returns the words of a text in lower case, without punctuation."""
+    """Return the words of a text in lower case, without punctuation."""
     return tuple(_WORD.findall(text.lower()))
 
 
 def group_texts(texts: Sequence[str]) -> TextGroups:
-    """Finds the groups of some texts. Time and memory are linear in the words, up to a factor of 8."""
+    """Find groups of texts that share passages.
+
+    Time and memory are linear in the number of words, up to a factor of 8.
+    """
     folded = [fold_words(text) for text in texts]
     parents = list(range(len(texts)))
     first: dict[tuple[str, ...], int] = {}
@@ -154,7 +155,7 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Divides texts by the hash of their group's key; large groups go to the first share.
+    """Split texts by the hash of their group's key; large groups go to the first share.
 
     Args:
         groups: Groups of the texts.
@@ -188,6 +189,6 @@ def _find_root(parents: list[int], number: int) -> int:
 
 
 def _join_groups(parents: list[int], one: int, other: int) -> None:
-    """The smaller number becomes the root of both."""
+    """Join two groups; the smaller number becomes the root of both."""
     least, most = sorted((_find_root(parents, one), _find_root(parents, other)))
     parents[most] = least

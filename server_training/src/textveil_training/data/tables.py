@@ -1,7 +1,7 @@
-"""A user's own file: CSV, TSV, JSON lines or Parquet, with the user's names for the columns.
+"""A user's own CSV, TSV, JSON Lines or Parquet file, with the user's column names.
 
-The ending of the file says what it is. CSV is quoted as RFC 4180 has it; TSV is not quoted, like all published files.
-A column is named, or numbered from 1 where the file has no header.
+The file's suffix decides its format. CSV is quoted as in RFC 4180; TSV is not quoted, like all published files. A
+column has a name, or a number from 1 if the file has no header.
 """
 
 import csv
@@ -46,7 +46,7 @@ _Row = tuple[FileLocation, CellsOrError, str]
 def read_table(
     path: Path, text: str, label: str | None, ending: str | None = None, skipped: SkippedRows | None = None
 ) -> Iterator[LabeledExample]:
-    """Streams the rows of a table. Other columns, and keys of JSON that were not asked for, are passed over.
+    """Stream the rows of a table; ignore other columns and keys.
 
     Args:
         path: A file with one of ``ENDINGS``; ``.txt`` is TSV. A blank line of JSON lines is an error.
@@ -93,7 +93,7 @@ def read_table(
 
 
 def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
-    """Finds columns of a CSV or TSV file.
+    """Locate columns of a CSV or TSV file.
 
     Args:
         path: The file.
@@ -116,7 +116,7 @@ def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
 
 
 def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
-    """Places of the columns, and whether the row is a header."""
+    """Return the positions of columns, and whether the row is a header."""
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
     if all(numbered):
         places = [int(name) - 1 for name in wanted]
@@ -162,12 +162,12 @@ def _read_delimited(path: Path, text: str, label: str | None, escaped: bool) -> 
 
 
 def _find_utf8_error(raw: str, location: FileLocation) -> InvalidUtf8 | None:
-    """The error of a row that has bytes which are not UTF-8, and became lone surrogates."""
+    """Return the error of a row with bytes that are not UTF-8 (lone surrogates), else None."""
     return InvalidUtf8("not UTF-8", location) if any("\udc80" <= character <= "\udcff" for character in raw) else None
 
 
 def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """The rows of a CSV or TSV file, each as cells and as it stands there."""
+    """Yield the rows of a CSV or TSV file: location, cells and raw text."""
     if path.suffix.lower() == ".csv":
         return _read_csv_rows(path, escaped)
     lines = read_lines(path, escaped=escaped)
@@ -175,7 +175,7 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
 
 def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Rows of a CSV file, each with the line that it ends on. Blank lines are passed over."""
+    """Yield the rows of a CSV file with the line each one ends on; skip blank lines."""
     name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:
@@ -222,7 +222,7 @@ def _read_json_rows(path: Path, text: str, label: str | None, escaped: bool) -> 
 
 
 def _read_string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
-    """A value as a string, empty where there is none."""
+    """Return a JSON value as a string, empty for a missing one."""
     value = row.get(key)
     if value is None:
         return ""

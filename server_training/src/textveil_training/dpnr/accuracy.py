@@ -1,6 +1,6 @@
-"""Accuracy as a server will see it: every vector goes through the device's own release before it is classified.
+"""Accuracy as a server sees it: every vector passes the device's own release before it is classified.
 
-A checkpoint on data: texts through encoder, bound and the device's release, then the classifier.
+``evaluate_checkpoint`` runs the whole chain on a data set: encoder, bound, release, classifier.
 """
 
 import math
@@ -36,7 +36,9 @@ _LARGEST_TABLE = 1 << 18
 
 
 def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
-    """Returns the release that a checkpoint is measured with: the fine grid, or for a large box the coarse one.
+    """Choose the release parameters that a checkpoint is measured with.
+
+    They have the fine grid; a large box has the coarse one, since its noise table would be too large.
 
     Raises:
         OptionError: Epsilon is not such a number.
@@ -56,7 +58,7 @@ def make_release_parameters(description: RepresentationDescription, epsilon: str
 def release_vectors(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
-    """Returns vectors as they leave a device: bounded in integers, with noise, in units again.
+    """Release vectors as a device does: bound them in integers, add noise, scale them back.
 
     Args:
         vectors: Before the noise, shape ``(n, k)``.
@@ -83,11 +85,11 @@ def measure_accuracy(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> dict[str, Any]:
-    """Measures the accuracy of a checkpoint on a split.
+    """Measure the accuracy of a checkpoint on a split.
 
     Args:
         model: The networks.
-        description: What they are.
+        description: Their description.
         features: Pooled vectors of the split; with word dropout several, one for each set of masks.
         split: Split with its labels.
         levels: Whole-text epsilons; the checkpoint's own if left out.
@@ -115,7 +117,7 @@ def measure_accuracy(
 
 @dataclass(frozen=True)
 class ReleasedDecisions:
-    """The decisions of a checkpoint on the texts of a split.
+    """Decisions of a checkpoint on released vectors of a split's texts.
 
     Attributes:
         decisions: Class ids, int64 of shape ``(texts,)``, for each release; without privacy for each set of masks.
@@ -135,15 +137,15 @@ def decide_released(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> ReleasedDecisions:
-    """Makes decisions through the device's release.
+    """Classify the texts of a split through the device's release.
 
     Args:
         model: The networks.
-        description: What they are.
-        features: As ``measured``.
+        description: Their description.
+        features: See ``measure_accuracy``.
         level: Whole-text epsilon; None for a checkpoint without privacy, and for no other.
-        draws: As ``measured``.
-        random_uint64: As ``measured``.
+        draws: See ``measure_accuracy``.
+        random_uint64: See ``measure_accuracy``.
 
     Raises:
         OptionError: The level is not an epsilon that can be released at.
@@ -200,7 +202,7 @@ def evaluate_checkpoint(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Opens a checkpoint and measures it.
+    """Open a checkpoint and measure its accuracy on data.
 
     Args:
         folder: Folder of the checkpoint.
@@ -215,13 +217,13 @@ def evaluate_checkpoint(
         report: Called with progress.
 
     Returns:
-        As ``measure.measured``.
+        As ``measure_accuracy``.
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
         DataError: The data cannot be read.
         EmptyClass: The data have a class that the checkpoint does not know.
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
         OptionError: An epsilon or word dropout that cannot be.
     """
     place = get_device(device)
@@ -246,12 +248,12 @@ def load_or_compute_features(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Returns pooled vectors of a split, as ``compute_device_features``, or those that a training left in the folder.
+    """Load the pooled vectors that training stored in the folder, or compute them.
 
     Args:
         folder: The checkpoint.
         model: Its networks, on the device.
-        description: What they are.
+        description: Their description.
         part: The split.
         split: Its name.
         device: Device that the networks are on.
@@ -259,7 +261,7 @@ def load_or_compute_features(
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
     """
     dropout = WordDropout(description.word_dropout)
     stored = folder / f"features-{split}.safetensors"
@@ -283,7 +285,10 @@ def compute_device_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> list[Tensor]:
-    """Computes pooled vectors as devices do: once, or for ``MASKS`` sets of words removed by the device's own coins.
+    """Compute pooled vectors as devices do.
+
+    Without word dropout there is one matrix. With it there are ``MASKS``, each with words removed by the device's own
+    random bits.
 
     Args:
         model: The networks.

@@ -1,4 +1,4 @@
-"""The folder that a training writes and an export reads: encoder, head, classifier, and ``checkpoint.json``."""
+"""The folder that a training writes and an export reads: encoder, head, classifier, ``checkpoint.json``."""
 
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -24,7 +24,9 @@ LAYOUT = CheckpointLayout(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationDescription:
-    """The description of a checkpoint. Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
+    """Content of ``checkpoint.json``.
+
+    Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
 
     Attributes:
         mode: ``none``, ``l1``, ``l2`` or ``box``.
@@ -54,7 +56,7 @@ class RepresentationDescription:
     def from_recipe(
         cls, recipe: RepresentationRecipe, labels: tuple[str, ...], lowercase: bool
     ) -> "RepresentationDescription":
-        """Returns what a recipe will make of data with these labels."""
+        """Describe the model that a recipe trains on data with these labels."""
         part = recipe.representation
         return cls(
             mode=part.mode,
@@ -73,12 +75,12 @@ class RepresentationDescription:
 def write_checkpoint(
     folder: Path, model: RepresentationModel, description: RepresentationDescription, vocabulary: Path
 ) -> None:
-    """Writes everything except the run record.
+    """Write all files of a checkpoint except the run record.
 
     Args:
         folder: Folder of the checkpoint; made if it is not there, and an earlier checkpoint in it is replaced.
         model: The networks.
-        description: What they are.
+        description: Their description.
         vocabulary: The encoder's ``vocab.txt``.
 
     Raises:
@@ -91,7 +93,7 @@ def write_checkpoint(
 
 
 def read_description(folder: Path) -> RepresentationDescription:
-    """Reads and checks ``checkpoint.json`` and the hashes of the files it names.
+    """Read ``checkpoint.json`` and check the hashes of the files that it names.
 
     Raises:
         CheckpointError: There is no checkpoint, it is of another version, or a file is missing or altered.
@@ -106,7 +108,7 @@ def read_description(folder: Path) -> RepresentationDescription:
 
 
 def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationModel, RepresentationDescription]:
-    """Opens a checkpoint.
+    """Load the networks and the description of a checkpoint.
 
     Args:
         folder: Folder of the checkpoint.
@@ -133,7 +135,7 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationM
 def build_model(
     extractor: nn.Module, description: RepresentationDescription, *, classifier_hidden: int, dropout: float
 ) -> RepresentationModel:
-    """Returns networks of the described architecture around an encoder, freshly initialized."""
+    """Build freshly initialized networks of a described architecture around an encoder."""
     return RepresentationModel(
         extractor,
         mode=description.mode,

@@ -15,7 +15,7 @@ from textveil_training.errors import MissingSplit, RecipeError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifiedSplit:
-    """One split.
+    """One split with class ids and private attributes.
 
     Attributes:
         texts: The texts.
@@ -33,7 +33,7 @@ class ClassifiedSplit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationTask:
-    """A data set with its classes.
+    """A data set of classified texts in three splits.
 
     Attributes:
         labels: Labels as the file spells them, in the order of their class ids.
@@ -48,11 +48,11 @@ class ClassificationTask:
     test: ClassifiedSplit
 
     def get_splits(self) -> dict[str, ClassifiedSplit]:
-        """Returns the three splits by name."""
+        """Return the three splits by name."""
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def describe(self) -> dict[str, object]:
-        """Returns sizes, classes and hashes, for a record; no text."""
+        """Return sizes, classes and hashes for a run record; no text."""
         return {
             name: {
                 "examples": len(part.texts),
@@ -68,14 +68,14 @@ SHARES = {"train": 80, "dev": 10, "test": 10}
 
 
 def override_format(data: DataSection, format_name: str | None) -> DataSection:
-    """Returns what a recipe says of its data, for a file in another format; as it is for None."""
+    """Return the data section of a recipe for a file in another format; unchanged for None."""
     if format_name is None:
         return data
     return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
 
 
 def load_classification_task(data: DataSection, path: Path, options: ReadOptions | None = None) -> ClassificationTask:
-    """Reads the splits that a recipe names. A file that is one split is divided by ``SHARES``.
+    """Load the splits that a recipe names, or split a single file by ``SHARES``.
 
     Args:
         data: Part of the recipe that names the splits.
@@ -83,7 +83,7 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
         options: Choices that the format leaves.
 
     Raises:
-        DataError: As the readers; ``MissingLabel`` where an example has none, ``MissingSplit`` for an empty split.
+        DataError: See the readers; ``MissingLabel`` where an example has none, ``MissingSplit`` for an empty split.
         EmptyClass: A class has no training example.
         RecipeError: The format is one of pairs or of texts without classes.
     """
@@ -105,12 +105,14 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
 def load_classification_split(
     format_name: str, path: Path, name: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
 ) -> ClassifiedSplit:
-    """Reads one split for classes that are known; of a file that is one split, a part as ``load_task`` divides it.
+    """Load one split for known classes.
+
+    Of a single file it is a part of the division that ``load_classification_task`` makes.
 
     Raises:
-        DataError: As ``load_task``.
+        DataError: See ``load_classification_task``.
         EmptyClass: An example has another class.
-        RecipeError: As ``load_task``.
+        RecipeError: See ``load_classification_task``.
     """
     if name in SHARES and not list_splits(format_name, path):
         examples = _split_examples(_load_examples(format_name, path, None, options))[name]

@@ -37,7 +37,7 @@ _DRAWS_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, kw_only=True)
 class ClassCodes:
-    """Codes of the classes and what they keep.
+    """Codes of the classes, with the accuracy that survives the noise.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
@@ -57,17 +57,17 @@ class ClassCodes:
 
     @property
     def mean_accuracy(self) -> float:
-        """Mean accuracy over the levels."""
+        """Mean accuracy over the epsilons."""
         return sum(self.accuracies) / len(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSearchSettings:
-    """How hard to look for codes.
+    """Effort of a search for codes.
 
     Attributes:
         restarts: Number of random starts, beside the corners of the mode's set.
@@ -94,7 +94,7 @@ def estimate_code_accuracy(
     draws: int = 1 << 17,
     seed: int = 20,
 ) -> tuple[float, float]:
-    """Returns ``A(c)`` of given codes and its standard error, by pseudo-random draws of continuous noise.
+    """Estimate ``A(c)`` of given codes, with its standard error, from draws of continuous noise.
 
     Every draw counts with the posterior probability of the decision taken, which has the same mean as counting right
     decisions and less variance. The grid of a release is too fine to be seen here.
@@ -138,7 +138,7 @@ def search_codes(
     delta: float = 0.0,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Looks for the codes of one dimension with the best mean accuracy over some levels.
+    """Search the codes of one dimension with the best mean accuracy over some epsilons.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
@@ -181,12 +181,12 @@ def search_best_dimension(
     dimensions: Iterable[int] = DIMENSIONS,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Runs ``place`` in each dimension; returns the best, of equals that of the smallest dimension.
+    """Search codes in each dimension and return the best; of equals the smallest dimension.
 
     A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
 
     Raises:
-        InvalidChannel: As ``place``.
+        InvalidChannel: See ``search_codes``.
     """
     best: ClassCodes | None = None
     for dimension in sorted(dimensions):
@@ -203,7 +203,10 @@ def search_best_dimension(
 def _compute_posteriors(
     points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode
 ) -> torch.Tensor:
-    """Returns ``max_y P(y | z)`` for every draw, shape (classes, draws); ``z = points[i] + noise[i]``."""
+    """Compute ``max_y P(y | z)`` of every draw, shape (classes, draws).
+
+    Here ``z = points[i] + noise[i]``.
+    """
     away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
     logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
     likelihood = torch.exp(logs - logs.detach().amax(-1, keepdim=True))
@@ -213,7 +216,10 @@ def _compute_posteriors(
 def _optimize_codes(
     start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
 ) -> tuple[float, torch.Tensor]:
-    """Ascends through the bound itself (Adam, falling step); returns the best mean accuracy seen and its point."""
+    """Maximize the mean accuracy by Adam; return the best value and its codes.
+
+    The gradient passes through the bound itself, and the step size falls.
+    """
     free = start.clone().requires_grad_()
     optimizer = torch.optim.Adam([free], lr=0.1)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
@@ -234,7 +240,7 @@ def _optimize_codes(
 
 
 def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
-    """Corners of the set, dealt to the classes in turn (opposite ones first), then random points."""
+    """Yield start points: corners of the set, opposite ones first, then random points."""
     generator = np.random.default_rng([search.seed, dimension])
     corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
     corners = corners.reshape(-1, dimension)
@@ -246,7 +252,10 @@ def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSet
 
 
 def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) -> torch.Tensor:
-    """Returns noise of scale 1, shape (1, draws, dimension), the same for every class."""
+    """Draw noise of scale 1 from a Sobol sequence, shape (1, draws, dimension).
+
+    Every class uses the same noise.
+    """
     engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
     uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]
     if mode == "l2":
@@ -255,7 +264,7 @@ def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) ->
 
 
 def _pull_inside(points: Floats, mode: Mode) -> Floats:
-    """Pulls points in by a little, so that six decimals of them are in the set too."""
+    """Shrink points slightly, so that they stay inside the set when rounded to six decimals."""
     return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
 
 

@@ -1,6 +1,6 @@
-"""Pooled vectors of whole splits: what an encoder says about its texts, computed once.
+"""Pooled vectors of whole splits, computed once and stored.
 
-Pooled vectors of a clean encoder, computed once and kept: of whole texts, and of texts with words removed.
+With word dropout there are several copies of a split, each from texts with other words removed.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def compute_pooled_features(
     device: torch.device,
     report: ProgressCallback = ignore_progress,
 ) -> Tensor:
-    """Returns pooled vectors in evaluation mode, float32 of shape ``(texts, width)``, on the processor.
+    """Compute pooled vectors in evaluation mode, float32 on the CPU, ``(texts, width)``.
 
     Args:
         model: Networks, of which the encoder is used.
@@ -52,7 +52,7 @@ def compute_pooled_features(
 
 
 def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder: str) -> None:
-    """Writes the pooled vectors of a split.
+    """Write the pooled vectors of a split.
 
     Args:
         path: A safetensors file.
@@ -68,7 +68,7 @@ def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder
 
 
 def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
-    """Reads ``features`` back.
+    """Read pooled vectors that ``write_features`` wrote.
 
     Raises:
         CheckpointError: The file is missing or damaged, or was made from other texts or by another encoder.
@@ -85,7 +85,7 @@ def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
 
 
 def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
-    """Returns a text without the pieces of the words that one draw of word dropout removes."""
+    """Remove the words that one draw of word dropout selects."""
     if not len(text.pieces):
         return text
     kept = torch.from_numpy(~dropout.dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
@@ -97,7 +97,9 @@ COPIES = {"train": 1, "dev": 1, "test": 3}
 
 
 class StoredFeatures:
-    """Features of a checkpoint's encoder by word dropout; what is not on disk is computed and left there.
+    """Cached pooled vectors of a checkpoint's encoder, by split and word dropout.
+
+    Vectors that are not on disk are computed and written.
 
     Args:
         start: Folder of the checkpoint.
@@ -143,11 +145,13 @@ class StoredFeatures:
         return self.model.classifier
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:
-        """Returns features of all splits by name; see ``of``."""
+        """Return the features of all splits by name; see ``get_split``."""
         return {name: self.get_split(name, word_dropout) for name in self._task.get_splits()}
 
     def get_split(self, name: str, word_dropout: str = "0") -> Tensor:
-        """Returns features of a split, shape (copies, texts, width): one of whole texts, ``COPIES`` of texts with gaps.
+        """Return the features of a split, shape (copies, texts, width).
+
+        There is one copy without word dropout, and ``COPIES`` with it.
 
         Raises:
             CheckpointError: A file is damaged, or of other texts or another encoder.
@@ -185,5 +189,5 @@ class StoredFeatures:
 
 
 def find_stored_features(folder: Path) -> Path | None:
-    """Returns a checkpoint's own folder where its features were written into it, else None."""
+    """Return the checkpoint's folder if its features are stored there, else None."""
     return folder if (folder / "features-train.safetensors").is_file() else None

@@ -25,7 +25,7 @@ _MEASURED_AT_ONCE = 64
 
 
 class EncodedSplit:
-    """A split that goes through the encoder, batch by batch.
+    """A split whose texts go through the encoder, batch by batch.
 
     Args:
         model: The networks.
@@ -51,16 +51,16 @@ class EncodedSplit:
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
-        """Returns shuffled batches of like length."""
+        """Return shuffled batches of texts of similar length."""
         return make_length_batches(self._words, self._size, generator)
 
     def pool_batch(self, batch: Tensor) -> Tensor:
-        """Returns pooled vectors of a batch, ``(batch, width)``, with word dropout."""
+        """Compute pooled vectors of a batch with word dropout, ``(batch, width)``."""
         ids, mask = self._tokenizer.make_batch([self._words[index] for index in batch.tolist()], self._dropout)
         return self._model.pool_texts(ids.to(self._device), mask.to(self._device), self._precision)
 
     def pool_all(self) -> Tensor:
-        """Returns pooled vectors of the split, ``(texts, width)``, as trained (with word dropout)."""
+        """Compute pooled vectors of the split with word dropout, ``(texts, width)``."""
         return compute_vectors(self._words, _MEASURED_AT_ONCE, self.pool_batch)
 
 
@@ -83,15 +83,15 @@ class StoredSplit:
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
-        """Returns shuffled batches."""
+        """Return shuffled batches."""
         return list(torch.randperm(len(self.labels), generator=generator).split(self._size))
 
     def pool_batch(self, batch: Tensor) -> Tensor:
-        """Returns stored vectors of a batch, ``(batch, width)``."""
+        """Return stored vectors of a batch, ``(batch, width)``."""
         return self._features[torch.randint(len(self._features), batch.shape), batch]
 
     def pool_all(self) -> Tensor:
-        """Returns the first copy of all vectors, ``(texts, width)``."""
+        """Return the first copy of all vectors, ``(texts, width)``."""
         return self._features[0]
 
 
@@ -105,12 +105,12 @@ class AttributeAdversary(nn.Module):
         )
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Maps pooled vectors of shape ``(n, width)`` to logits of shape ``(n, attributes)``."""
+        """Map pooled vectors of shape ``(n, width)`` to logits of shape ``(n, attributes)``."""
         return self.layers(pooled)
 
 
 class StageBuilder:
-    """Makes the stages of a recipe around its networks.
+    """Builds the training stages of a recipe around its networks.
 
     Args:
         model: The networks, on their device.
@@ -122,7 +122,7 @@ class StageBuilder:
         self._model, self._recipe, self._noise = model, recipe, noise
 
     def build_tuned(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Trains encoder, head and classifier together."""
+        """Build the stage that trains encoder, head and classifier together."""
         return self._build_stage(
             "tuned",
             {"model": self._model},
@@ -133,7 +133,7 @@ class StageBuilder:
         )
 
     def build_head(self, train: StoredSplit, dev: StoredSplit, num_epochs: int) -> TrainingStage:
-        """Trains head and classifier on stored features."""
+        """Build the stage that trains head and classifier on stored features."""
         return self._build_stage(
             "head",
             self._list_upper_modules(),
@@ -146,7 +146,7 @@ class StageBuilder:
     def build_placed(
         self, train: StoredSplit, dev: StoredSplit, clean: RepresentationClassifier, codes: Tensor, num_epochs: int
     ) -> TrainingStage:
-        """Trains head and classifier on stored features; the head learns the code of every text's class.
+        """Build the stage that trains the head to send every text to its class's code.
 
         The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
         does not reach the head: from a random start it would first shrink the classes onto each other. In a ``box``
@@ -180,7 +180,7 @@ class StageBuilder:
         )
 
     def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
-        """Trains encoder and classifier against an attacker, one step of each in turn.
+        """Build the stage that trains encoder and classifier against an attacker, in turn.
 
         The attacker lowers ``-log p(z | r(x))`` for the attributes z; encoder and classifier lower
         ``-log p(y | r(x)) - weight log p(not z | r(x))`` (Coavoux, Narayan and Cohen 2018, section 3.1: what the
@@ -210,7 +210,7 @@ class StageBuilder:
         return self._build_stage("adversarial", modules, num_epochs, train, updates, dev)
 
     def compute_loss(self, data: "EncodedSplit | StoredSplit", batch: Tensor) -> Tensor:
-        """Returns the loss of a batch, with fresh noise."""
+        """Compute the loss of a batch with fresh noise."""
         self._model.train()
         vectors = self._model.represent(data.pool_batch(batch))
         return self._compute_classifier_loss(vectors, data.labels[batch], self._recipe.training.loss)
@@ -257,7 +257,7 @@ class StageBuilder:
         )
 
     def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
-        """Measures accuracy at each level under the noise of training, and their mean as ``dev``."""
+        """Measure accuracy at each epsilon under training noise; ``dev`` is their mean."""
         self._model.eval()
         with torch.inference_mode():
             vectors = self._model.represent(data.pool_all())
@@ -283,7 +283,7 @@ class StageBuilder:
         return make_adamw(self._model, learning_rate, training.weight_decay, fused=False)
 
     def _count_layers_above(self, name: str) -> int:
-        """Counts the layers between a parameter of the encoder and its top."""
+        """Count the layers between an encoder parameter and the top."""
         layers = int(self._model.extractor.config.num_hidden_layers)  # type: ignore[union-attr]
         _, found, number = name.partition(".layer.")
         return layers - 1 - int(number.split(".")[0]) if found else layers

@@ -8,7 +8,7 @@ from textveil_training.engine.encoders import pool_mean
 
 
 class RepresentationHead(nn.Module):
-    """``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; the bound comes after it.
+    """``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; not yet bounded.
 
     Args:
         width: Width of the pooled vector.
@@ -22,7 +22,7 @@ class RepresentationHead(nn.Module):
         self.out = nn.Linear(hidden or width, dimension)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Maps pooled vectors of shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
+        """Map pooled vectors of shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
         return self.out(pooled if self.hidden is None else torch.tanh(self.hidden(pooled)))
 
 
@@ -41,7 +41,7 @@ class RepresentationClassifier(nn.Module):
         self.out = nn.Linear(hidden or width, classes)
 
     def forward(self, vectors: Tensor, log_epsilon: Tensor | None) -> Tensor:
-        """Returns logits, shape ``(..., classes)``.
+        """Return logits, shape ``(..., classes)``.
 
         Args:
             vectors: Released vectors, shape ``(..., k)``.
@@ -87,14 +87,14 @@ class RepresentationModel(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def pool_texts(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Returns the pooled vectors of a batch, shape ``(texts, width)``; see ``pool_mean``."""
+        """Compute pooled vectors of a batch, shape ``(texts, width)``; see ``pool_mean``."""
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:
-        """Returns the bounded vector before the noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
+        """Compute the bounded vector before noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Returns what goes into the bound."""
+        """Compute the input of the bound: dropout and head, without the bound."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

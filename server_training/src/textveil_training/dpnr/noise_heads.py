@@ -24,11 +24,11 @@ from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedHead:
-    """The result of a training.
+    """Head and classifier of a finished training.
 
     Attributes:
         model: Head and classifier of the best epoch, in evaluation mode; its encoder is not there.
-        description: What they are.
+        description: Their description.
         dev: Mean accuracy over the levels on dev, under the noise of training, of that epoch.
         wall_s: Seconds it took.
     """
@@ -40,7 +40,7 @@ class TrainedHead:
 
 
 class _MissingEncoder(nn.Module):
-    """Stands where the encoder would be: features are stored."""
+    """Placeholder for the encoder, since the features are already stored."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -48,7 +48,9 @@ class _MissingEncoder(nn.Module):
 
 
 def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
-    """Returns a recipe with another representation (mode, dimension, levels, delta, word dropout) or seed.
+    """Return a recipe with another representation or seed.
+
+    ``changes`` are fields of the representation (mode, dimension, levels, delta, word dropout), or ``seed``.
 
     Raises:
         RecipeError: It is none that can be trained.
@@ -67,7 +69,7 @@ def train_head(
     clean: RepresentationClassifier,
     placement: ClassCodes,
 ) -> TrainedHead:
-    """Trains head and classifier: first toward the codes of the clean model's decisions, then under noise.
+    """Train head and classifier: first toward the classes' codes, then under noise.
 
     Args:
         recipe: Recipe of kind ``dpnr``; its representation and its head's epochs are used.

@@ -18,7 +18,10 @@ LOSSES = ("cross-entropy", "expected-error")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSection:
-    """The data. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test."""
+    """Data of a recipe.
+
+    ``dev_percent`` of the training share becomes dev where the format's own dev split is the test.
+    """
 
     format: str = declare_required("Name of a format of ``textveil_training.data.FORMATS``.")
     train: str = declare_required("Split that is trained on.")
@@ -32,7 +35,7 @@ class DataSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractorSection:
-    """Where the encoder comes from and whether it learns."""
+    """Source of the encoder, and whether it is trained."""
 
     source: str = declare_required(
         "``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names."
@@ -60,7 +63,9 @@ class RepresentationSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSection:
-    """How it learns. The loss ``expected-error`` is the mean of ``1 - p(y)``.
+    """Optimization settings.
+
+    The loss ``expected-error`` is the mean of ``1 - p(y)``.
 
     It wins no credit for being less sure and so moves vectors to where the noise hurts least.
     """
@@ -100,7 +105,7 @@ class AdversarySection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationRecipe:
-    """One training, whole.
+    """All settings of one training of a representation.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -121,7 +126,7 @@ class RepresentationRecipe:
 
 
 def read_recipe(path: Path) -> RepresentationRecipe:
-    """Reads a recipe.
+    """Read a recipe and check its values.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, or a value is of another
@@ -137,13 +142,13 @@ def read_recipe(path: Path) -> RepresentationRecipe:
 
 
 def replace_seed(recipe: RepresentationRecipe, seed: int) -> RepresentationRecipe:
-    """Returns the same recipe with another seed; the hash changes with it."""
+    """Return the same recipe with another seed and, therefore, another hash."""
     digest = hashlib.sha256(f"{recipe.sha256}\n{seed}".encode()).hexdigest()
     return replace(recipe, training=replace(recipe.training, seed=seed), sha256=digest)
 
 
 def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
-    """Checks what types do not say.
+    """Check ranges of values, and that they agree with one another.
 
     Raises:
         RecipeError: A value is out of range or two values contradict each other.
@@ -179,13 +184,13 @@ def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
 
 
 def _check_ranges(name: str, part: Any) -> dict[str, bool]:
-    """Tells of each value of a part that has a range whether it is in it."""
+    """Return for each value with a range whether it is in it, by key."""
     ranges = {one.name: one.metadata["holds"] for one in fields(part) if one.metadata["holds"] is not None}
     return {f"{name}.{key}": holds(getattr(part, key)) for key, holds in ranges.items()}
 
 
 def _parse_number(text: str) -> float:
-    """Returns the number that a decimal string spells; NaN, which fails every comparison, for anything else."""
+    """Parse a decimal string; return NaN, which fails every comparison, for anything else."""
     try:
         return float(text) if text.isascii() and "_" not in text else float("nan")
     except ValueError:

@@ -61,7 +61,7 @@ class StartCheckpoint:
 
     Attributes:
         model: Its networks.
-        description: What they are.
+        description: Their description.
         sha256: SHA-256 of its description.
     """
 
@@ -76,24 +76,24 @@ def train_representation(
     options: RepresentationRunOptions,
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Runs a recipe.
+    """Train a recipe, measure the best epoch and write the run record.
 
     Args:
         recipe: Recipe of the training.
         task: The data.
-        options: Where the run goes and what it starts from.
+        options: Output folder, device and start of the run.
         report: Called with progress.
 
     Returns:
         The run record, which is also in the output folder.
 
     Raises:
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
         CheckpointError: The start is missing or unfit, or the output folder holds a checkpoint or an unfinished run.
-        ResumeError: There is nothing to go on with, or it belongs to another run.
+        ResumeError: There is no unfinished run to resume, or it belongs to another run.
         EmptyClass: The start was trained for other classes.
         OutputError: The folder cannot be written.
-        KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+        KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
     """
     if recipe.kind == "adversarial" and not task.train.attributes.shape[1]:
         raise RecipeError("adversarial training needs a format with private attributes")
@@ -126,7 +126,7 @@ def train_representation(
         return EncodedSplit(model, tokenizer, task.get_splits()[name], words[name], recipe, run.device)
 
     def features(name: str) -> Tensor:
-        """Returns pooled vectors of the start's encoder, shape ``(copies, texts, width)``."""
+        """Compute pooled vectors of the start's encoder, shape ``(copies, texts, width)``."""
         dropout = float(part.word_dropout)
         if dropout:
             torch.manual_seed(derive_seed(seed, "copies", name))
@@ -205,7 +205,7 @@ def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: 
 def _copy_head(
     model: RepresentationModel, description: files.RepresentationDescription, start: StartCheckpoint
 ) -> None:
-    """Takes head and classifier of a start that was trained under noise."""
+    """Copy head and classifier of a start that was trained under noise."""
     ours, theirs = description, start.description
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
@@ -220,7 +220,7 @@ def _copy_head(
 def _search_class_codes(
     recipe: RepresentationRecipe, task: ClassificationTask, clean: RepresentationClassifier, features: Tensor
 ) -> Tensor:
-    """Returns codes of the classes, placed for the levels under the clean model's confusion on dev.
+    """Search codes of the classes for the clean model's confusion on dev.
 
     Args:
         recipe: Recipe with mode, dimension and levels.

@@ -1,8 +1,9 @@
-"""The bound and the noise inside the forward pass: Algorithm 1 of Lyu, He and Li 2020, made sound, for training.
+"""Bound and noise in the forward pass of training: a sound form of Lyu, He and Li 2020, Algorithm 1.
 
 Lyu, He and Li 2020, "Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on Privacy
-and Fairness" (Findings of EMNLP), train the extractor under the noise it will meet. The bound is differentiable, and
-noise that is added lets every gradient pass, so the extractor learns to place its vectors where the noise hurts least.
+and Fairness" (Findings of EMNLP), train the extractor under the noise of the later release. The bound is
+differentiable, and noise that is added lets every gradient pass, so the extractor learns to place its vectors where the
+noise hurts least.
 
 Privacy:
     None. The noise here is continuous, drawn from a seeded generator, and serves to learn. What leaves a device goes
@@ -29,7 +30,7 @@ SMALLEST = 1e-12
 
 
 def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
-    """Maps vectors into the set that the noise is calibrated to; radius 1.
+    """Map vectors into the unit set of a mode, to which the noise is calibrated.
 
     ``l1``: ``h / max(1, |h|_1)``; ``l2``: ``h / max(1, |h|_2)``; ``box``: ``(h - min h) / (max h - min h)``, a constant
     vector to zeros (Algorithm 2 of Lyu, He and Li 2020); ``none``: ``h``.
@@ -56,12 +57,15 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
 
 
 def compute_sensitivity(mode: str, dimension: int) -> float:
-    """Returns the largest distance of two bounded vectors: L1 for ``l1`` (2) and ``box`` (k), L2 for ``l2`` (2)."""
+    """Return the largest distance of two bounded vectors.
+
+    It is an L1 distance for ``l1`` (2) and ``box`` (k), and an L2 distance for ``l2`` (2).
+    """
     return float(dimension) if mode == "box" else 2.0
 
 
 def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
-    """Returns the scale of a coordinate's noise at a whole-text epsilon, for vectors in the unit set of the mode.
+    """Compute the noise scale of a coordinate at a whole-text epsilon.
 
     ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
     Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of
@@ -80,7 +84,10 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Computes ``mechanisms.zcdp.largest_rho`` in floating point: thirty times as fast, and training asks for many."""
+    """Compute ``mechanisms.zcdp.largest_rho`` in floating point.
+
+    This takes a thirtieth of the time, and training calls it often.
+    """
 
     def log_delta(rho: float) -> float:
         def at(log_order: float) -> float:
@@ -94,7 +101,7 @@ def _solve_rho(epsilon: float, delta: float) -> float:
 
 
 def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Adds independent noise to every coordinate: Laplace for ``l1`` and ``box``, Gaussian for ``l2``.
+    """Add independent noise to every coordinate: Laplace for ``l1``, ``box``, Gaussian for ``l2``.
 
     Args:
         vectors: Bounded, shape ``(..., k)``.
@@ -124,7 +131,7 @@ _KNOTS = 129
 
 
 class TrainingNoise:
-    """Noise in training for one level, or for all epsilons between the lowest and the highest of several.
+    """Noise in training, for one epsilon or a whole range of them.
 
     Between ``_KNOTS`` values of ``ln epsilon`` the logarithm of the scale is interpolated; for Laplace noise that is
     exact, for the Gaussian of mode ``l2`` good to four digits.
@@ -144,7 +151,9 @@ class TrainingNoise:
         self._log_scales = np.log(scales)
 
     def add_at_random_epsilons(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
-        """Returns noisy vectors at epsilons that are uniform in their logarithm, another one for every vector and draw.
+        """Add noise at random epsilons, another one for every vector and draw.
+
+        The logarithm of epsilon is uniform.
 
         Args:
             vectors: Bounded vectors, shape ``(n, k)``.
@@ -165,7 +174,7 @@ class TrainingNoise:
     def add_at_epsilon(
         self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Does as ``sampled`` at one epsilon, with a generator of its own: to compare epochs on equal noise.
+        """Add noise at one epsilon, from a given generator: to compare epochs on equal noise.
 
         Privacy:
             None; see ``textveil_training.dpnr.training_noise``.

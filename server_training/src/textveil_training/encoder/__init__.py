@@ -1,4 +1,4 @@
-"""From a file of labeled texts to a bundle whose devices release an index."""
+"""Train a bundle from a file of texts; its devices release a class label or a code."""
 
 from typing import TYPE_CHECKING
 

@@ -47,7 +47,7 @@ _LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderBundleSettings:
-    """What a bundle is to be.
+    """Everything that decides a bundle besides the texts.
 
     Attributes:
         name: Its name.
@@ -75,7 +75,7 @@ class EncoderBundleSettings:
 
     @classmethod
     def with_seed(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderBundleSettings":
-        """Returns settings with one seed, whatever the extractor.
+        """Create settings in which both extractors have the same seed.
 
         Args:
             seed: Seed of training.
@@ -86,12 +86,12 @@ class EncoderBundleSettings:
         return cls(static=StaticSettings(seed=seed), minilm=MinilmSettings(seed=seed, **given), **settings)
 
     def describe(self) -> dict[str, Any]:
-        """Returns everything that decides the bundle besides the texts, as values for JSON."""
+        """Return all settings as values for JSON."""
         return asdict(self)
 
 
 def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
-    """Reads comma-separated epsilons; ``LEVELS`` if left out.
+    """Parse comma-separated epsilons; return ``LEVELS`` for None.
 
     Raises:
         SettingError: They are not ascending decimal numbers above 0 and up to 16.
@@ -111,13 +111,13 @@ def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
 def train_class_bundle(
     task: LabeledTexts, settings: EncoderBundleSettings, report: ProgressCallback, kept: ResumeCache
 ) -> IndexContents:
-    """Trains, quantizes, fits and measures.
+    """Train an extractor, quantize it, fit the randomizers and measure the bundle.
 
     Args:
         task: The texts.
-        settings: What the bundle is to be.
-        report: Told the stage, the steps done and the steps in all.
-        kept: Where finished parts are kept, so that an interrupted run can go on.
+        settings: Settings of the bundle.
+        report: Called with the stage, the finished steps and the total.
+        kept: Cache of finished parts, from which an interrupted run resumes.
 
     Returns:
         The bundle in memory.
@@ -131,7 +131,7 @@ def train_class_bundle(
         trained = train_minilm_extractor(task, settings.minilm, kept, report)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
-        """What devices decide on the texts that were not trained on."""
+        """Compute the device's decisions on the texts that were not trained on."""
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
             name: trained.compute_codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
@@ -165,19 +165,21 @@ def train_class_bundle(
 
 
 def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
-    """Returns what a bundle says of its data."""
+    """Return the data's name, hash and source, for the bundle's provenance."""
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
 
 
 def fit_randomizers(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
 ) -> dict[str, tuple[IndexStaircase, ...]]:
-    """Makes the integers of ``counts``, and of ``accuracy``, which is fitted to decisions on the calibration texts.
+    """Make the integer tables of ``counts`` and ``accuracy`` for each epsilon.
+
+    ``accuracy`` is fitted to the decisions on the calibration texts.
 
     Args:
         calibration: Counts by true class (row) and decision (column).
         levels: Whole-text epsilons, ascending.
-        report: Told how many levels are done.
+        report: Called with the number of finished levels.
     """
     classes = len(calibration)
     counts = [
@@ -197,7 +199,7 @@ def fit_randomizers(
 def compute_figures(
     task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[IndexStaircase, ...]], data: str
 ) -> dict[str, Any]:
-    """Computes what the card says: exact expectations over the draw, of the test texts.
+    """Compute the model card's figures: exact expectations over the draw, on test texts.
 
     Args:
         task: The texts.
@@ -225,7 +227,7 @@ def compute_randomizer_figures(
     recall: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     abandoned: Callable[[IndexStaircase], list[str]],
 ) -> dict[str, Any]:
-    """Computes the figures of channels, and those without noise.
+    """Compute the accuracies of each randomizer, and those without noise.
 
     Args:
         labels: Names of the classes.
@@ -255,7 +257,7 @@ def compute_randomizer_figures(
 
 
 def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
-    """Returns what the card says of the division of a file."""
+    """Return the sizes of a split, for the model card."""
     return {
         "data": data,
         "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
@@ -269,7 +271,7 @@ def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
 def summarize_recalls(
     labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]
 ) -> dict[str, Any]:
-    """Returns accuracy, balanced accuracy, the worst recall, and the recall of each label.
+    """Return accuracy, balanced accuracy, worst recall, and the recall of each label.
 
     Args:
         labels: Names of the classes.

@@ -1,15 +1,14 @@
-"""Learns a codebook without labels: spherical k-means over the vectors of a user's own texts.
+"""Learn a codebook without labels: spherical k-means over the vectors of a user's own texts.
 
     code(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
 
-with ``v`` the vector of a text, by rows of words (``word_rows``) or by MiniLM, and ``m`` its mean. Of MiniLM's vectors
-the main directions ``P`` alone are looked at: then ``c_k`` is ``P`` times a center among them. The nearest of centers
-of one length is the one with the largest product: it is linear in ``v``, and so the same map as that to classes.
+with ``v`` the vector of a text and ``m`` the mean vector. The vectors come from word embeddings (``word_embeddings``),
+fitted to MiniLM if it is installed, or from MiniLM itself. Of MiniLM's vectors only the main directions ``P`` are used:
+then ``c_k`` is ``P`` times a center among them. Of centers with equal length the nearest is the one with the largest
+product, which is linear in ``v``: the same map as for classes.
 
-Makes the extractor of a codebook, ``static`` or ``minilm``, up to what ships: int8, with its map to codes.
-
-``static`` has rows of words, taught by MiniLM if it is there, and a device needs numpy alone. ``minilm`` is MiniLM as
-it comes, int8 ONNX, and codes are centers in the main directions of its vectors.
+The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). Both are
+quantized here, with their map to codes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +54,7 @@ MIN_CODES, MAX_CODES = 8, 256
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A codebook: the linear map from the vector of a text to scores of the codes.
+    """A linear map from the vector of a text to scores of the codes.
 
     Attributes:
         weight: Float32, shape ``(codes, dimension)``.
@@ -69,16 +68,16 @@ class Codebook:
 
 
 def count_needed_texts(codes: int) -> int:
-    """Returns how many different texts so many codes are learned from, at least."""
+    """Return the least number of different texts that ``codes`` codes need."""
     return max(MIN_TEXTS, MIN_CODE_TEXTS * codes)
 
 
 def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
-    """Returns the texts that a codebook is learned from: of copies one.
+    """Return the different texts that a codebook is learned from.
 
     Args:
         texts: Training texts.
-        codes: How many codes are wanted, from 8 to 256.
+        codes: Number of codes to learn, from 8 to 256.
 
     Raises:
         ClassError: There are fewer than 1,000 different texts, or fewer than 20 for each code.
@@ -92,7 +91,7 @@ def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
 
 
 def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
-    """Returns the mean of vectors, and the directions in which they differ most as seen from it.
+    """Return the mean of vectors and the directions in which they vary most around it.
 
     Args:
         vectors: Shape ``(texts, dimension)``.
@@ -108,13 +107,15 @@ def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
 def learn_codebook(
     vectors: Floats, codes: int, seed: int, report: ProgressCallback, *, directions: int | None = None
 ) -> Codebook:
-    """Finds at most so many codes. One with fewer than 20 texts is dropped, and its texts go elsewhere.
+    """Learn at most ``codes`` codes by spherical k-means.
+
+    A code with fewer than 20 texts is dropped, and its texts move to other codes.
 
     Args:
         vectors: Vectors of different texts, shape ``(texts, dimension)``.
-        codes: How many codes are wanted.
+        codes: Number of codes to learn.
         seed: Seed of k-means.
-        report: Told the stage, the runs done and the runs in all.
+        report: Called with the stage, the finished runs and the total.
         directions: How many main directions are looked at; all if None.
 
     Raises:
@@ -147,15 +148,15 @@ def train_static_codebook(
     kept: ResumeCache | None,
     report: ProgressCallback,
 ) -> TrainedExtractor:
-    """Makes rows of words, learns codes of their means, and rounds to int8.
+    """Make word embeddings, learn codes of their means, and quantize them to int8.
 
     Args:
         texts: Different texts.
-        codes: How many codes are wanted.
+        codes: Number of codes to learn.
         settings: How rows are made.
         minilm: The teacher: ``encoder`` is ``minilm``, a folder or a hub id, or ``none``.
-        kept: Where the teacher's vectors are kept, or None.
-        report: Told the stage, the steps done and the steps in all.
+        kept: Cache of the teacher's vectors, or None.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         ClassError: The texts are too much alike.
@@ -185,16 +186,16 @@ def train_static_codebook(
 def train_minilm_codebook(
     texts: Sequence[str], codes: int, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Finds codes in the main directions of MiniLM's vectors, exports it as it comes, and quantizes it.
+    """Learn codes in the main directions of MiniLM's vectors, and export MiniLM as int8.
 
     The recipe is the first one that fits and changes at most 5 % of the codes of 1,000 of the texts, evenly spread.
 
     Args:
         texts: Different texts.
-        codes: How many codes are wanted.
+        codes: Number of codes to learn.
         settings: Which encoder, and how long its texts are; ``seed`` is that of k-means.
-        kept: Where the vectors and the graph are kept.
-        report: Told the stage, the steps done and the steps in all.
+        kept: Cache of the vectors and the graph.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         MissingExtra: The packages for it are not installed.
@@ -232,6 +233,6 @@ def _load_teacher_vectors(
 
 
 def _describe_minilm(minilm: MinilmSettings, texts: int) -> dict[str, Any]:
-    """What a card says of a model that was not tuned."""
+    """Describe an untuned model for the model card."""
     found = replace(minilm, tuned=False).describe(texts)
     return {name: value for name, value in found.items() if name != "tuned"}

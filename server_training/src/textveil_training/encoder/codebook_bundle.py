@@ -40,16 +40,16 @@ def train_codebook_bundle(
     teacher: str,
     kept: ResumeCache,
 ) -> IndexContents:
-    """Finds codes, quantizes and measures.
+    """Learn a codebook, quantize its extractor and measure the bundle.
 
     Args:
         task: The texts. Classes are used for figures alone, if there are labels.
-        codes: How many codes are wanted.
+        codes: Number of codes to learn.
         settings: What the bundle is to be; ``static`` decides of ``max_characters``, ``min_texts``, ``pairs`` and
             ``seed``, ``minilm`` of MiniLM's ``max_tokens``, and with the extractor ``minilm`` of its ``encoder``.
-        report: Told the stage, the steps done and the steps in all.
+        report: Called with the stage, the finished steps and the total.
         teacher: Who teaches rows of words: ``minilm``, a folder or a hub id of a BERT model, or ``none``.
-        kept: Where finished parts are kept, so that an interrupted run can go on.
+        kept: Cache of finished parts, from which an interrupted run resumes.
 
     Returns:
         The bundle in memory.
@@ -73,7 +73,7 @@ def train_codebook_bundle(
     decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
 
     def found(name: str) -> NDArray[np.float64]:
-        """Counts by class (row) and code (column) of one part."""
+        """Count the texts of a part by class (row) and code (column)."""
         return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
     levels = tuple(
@@ -116,7 +116,7 @@ def compute_label_figures(
     test: NDArray[np.float64],
     levels: tuple[IndexStaircase, ...],
 ) -> dict[str, Any]:
-    """Computes how well labels are told from indices: exact expectations over the draw, of the test texts.
+    """Compute how well a server infers labels from codes: exact expectations on test texts.
 
     For each index the server takes ``argmax over labels of sum_x train[label, x] Q(index|x)``.
 

@@ -32,7 +32,7 @@ SAMPLE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedExtractor:
-    """An extractor as it ships, and its map to classes.
+    """A quantized extractor with its map to class scores.
 
     Attributes:
         parts: From a text to a vector.
@@ -47,11 +47,11 @@ class TrainedExtractor:
     provenance: Mapping[str, Any]
 
     def compute_codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
-        """Returns the code of each text, with the code that devices run. Shape ``(texts,)``.
+        """Compute the code of each text as devices do; shape ``(texts,)``.
 
         Args:
             texts: The texts.
-            progress: Told the texts done and the texts in all.
+            progress: Called with the finished texts and the total.
         """
         extractor = extractor_of(self.parts)
         codes = np.zeros(len(texts), dtype=np.int64)
@@ -66,13 +66,13 @@ class TrainedExtractor:
 def train_static_extractor(
     task: LabeledTexts, settings: StaticSettings, kept: ResumeCache | None, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Trains a static extractor and rounds it to int8.
+    """Train a static extractor and quantize it to int8.
 
     Args:
         task: The texts.
-        settings: How.
-        kept: Where the weights are kept, or None.
-        report: Told the stage, the steps done and the steps in all.
+        settings: Settings of the training.
+        kept: Cache of the weights, or None.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         ResumeError, OutputError: See ``ResumeCache``.
@@ -97,15 +97,15 @@ def train_static_extractor(
 def train_minilm_extractor(
     task: LabeledTexts, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Trains MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
+    """Train MiniLM, export it and quantize it without loss of accuracy.
 
     The sample is the texts for the channels, and as many training texts as are missing.
 
     Args:
         task: The texts.
-        settings: How.
-        kept: Where training and graph are kept.
-        report: Told the stage, the steps done and the steps in all.
+        settings: Settings of the training.
+        kept: Cache of training and graph.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         MissingExtra: The packages for it are not installed.
@@ -126,7 +126,7 @@ def train_minilm_extractor(
 
 @contextmanager
 def require_minilm_packages() -> Iterator[None]:
-    """Lets MiniLM's packages be imported: a missing one is named.
+    """Turn a failed import of MiniLM's packages into an error that names the extra.
 
     Raises:
         MissingExtra: The packages for it are not installed.
@@ -147,14 +147,14 @@ def export_minilm(
     report: ProgressCallback,
     max_changed: float | None = None,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Exports a model to int8 ONNX and returns a part for ``load_exported``; arguments are those of ``onnx_parts``.
+    """Export a model to int8 ONNX, as arrays and facts for ``load_exported``.
 
     Args:
         model: The model.
         weight: From vector to scores, shape ``(codes, dimension)``.
         bias: Added to them, shape ``(codes,)``.
         sample: Class and text of what the int8 recipe is chosen on.
-        report: Told the stage, the steps done and the steps in all.
+        report: Called with the stage, the finished steps and the total.
         max_changed: Share of decisions that int8 may change where texts have no classes.
 
     Raises:
@@ -179,7 +179,7 @@ def export_minilm(
 def load_exported(
     arrays: Arrays, facts: Mapping[str, Any], max_tokens: int, provenance: Mapping[str, Any]
 ) -> TrainedExtractor:
-    """Returns the extractor of a part that ``exported`` made, and says how it was made."""
+    """Rebuild the extractor that ``export_minilm`` stored."""
     parts = OnnxParts(
         model=arrays["model"].tobytes(),
         vocabulary={piece: number for number, piece in enumerate(facts["vocabulary"])},
@@ -192,7 +192,7 @@ def load_exported(
 
 
 def describe_words(public: PublicWords) -> dict[str, str]:
-    """Returns what a bundle says of its words."""
+    """Describe the word list for the bundle's provenance."""
     return {
         "words": f"the English bundle {public.identity[:12]} ({public.license})",
         "words_attribution": public.attribution,
@@ -200,7 +200,7 @@ def describe_words(public: PublicWords) -> dict[str, str]:
 
 
 def _sample_texts(task: LabeledTexts) -> list[tuple[int, str]]:
-    """The texts for the channels, and training texts, evenly spread, up to ``SAMPLE``."""
+    """Return the calibration texts, filled up to ``SAMPLE`` with evenly spaced training texts."""
     rows = list(zip(task.calibration.classes.tolist(), task.calibration.texts, strict=True))
     missing = min(SAMPLE - len(rows), len(task.train.texts))
     if missing > 0:

@@ -17,13 +17,13 @@ RESTARTS, STEPS = 16, 25
 
 
 def find_centers(directions: Floats, codes: int, seed: int, report: ProgressCallback = lambda *_: None) -> Floats:
-    """Returns the centers of the run whose vectors are nearest to their centers, shape ``(codes, numbers)``.
+    """Return the centers of the best of several runs, shape ``(codes, numbers)``.
 
     Args:
         directions: Unit vectors, shape ``(texts, numbers)``; at least ``codes`` of them.
-        codes: How many centers.
+        codes: Number of centers.
         seed: Seed of the starts.
-        report: Told the stage, the runs done and the runs in all.
+        report: Called with the stage, the finished runs and the total.
     """
     best, most = directions[:codes], -np.inf
     for restart in range(RESTARTS):
@@ -50,17 +50,17 @@ def _run_once(directions: Floats, codes: int, generator: np.random.Generator) ->
 
 
 def sum_by_code(vectors: Floats, assigned: NDArray[np.int64], codes: int) -> Floats:
-    """Returns the sum of the vectors of each code, shape ``(codes, numbers)``."""
+    """Return the sum of the vectors of each code, shape ``(codes, numbers)``."""
     rows = np.arange(len(vectors))
     return csr_array((np.ones(len(vectors)), (assigned, rows)), shape=(codes, len(vectors))) @ vectors
 
 
 def find_main_directions(vectors: Floats, numbers: int) -> Floats:
-    """Returns the directions in which vectors differ most, the first one most: shape ``(dimension, numbers)``."""
+    """Return the directions of largest variance, the largest first: ``(dimension, numbers)``."""
     _, directions = np.linalg.eigh(np.cov(vectors.T))
     return directions[:, ::-1][:, :numbers]
 
 
 def normalize_vectors(vectors: Floats) -> Floats:
-    """Returns vectors of length 1; 0 stays 0."""
+    """Scale vectors to length 1; 0 stays 0."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

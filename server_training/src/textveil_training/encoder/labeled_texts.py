@@ -21,7 +21,7 @@ SHARES = {"train": 75, "calibration": 10, "test": 15}
 
 @dataclass(frozen=True, slots=True)
 class LabeledPart:
-    """One side of the division: texts, and the class id of each, int64, shape ``(texts,)``."""
+    """One part of a split: texts and their class ids, int64 of shape ``(texts,)``."""
 
     texts: tuple[str, ...] = field(repr=False)
     classes: NDArray[np.int64] = field(repr=False)
@@ -29,14 +29,14 @@ class LabeledPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabeledTexts:
-    """Labeled texts, divided.
+    """Labeled texts, split for training, calibration and test.
 
     Attributes:
         labels: Names of the classes, sorted, as the file spells them.
-        train: What rows are trained on.
-        calibration: What channels are fitted on.
-        test: What figures are measured on.
-        groups: What belongs together, of all texts.
+        train: Texts that rows are trained on.
+        calibration: Texts that randomizers are fitted on.
+        test: Texts that figures are measured on.
+        groups: Groups of similar texts, over all texts.
         left_out: Texts that are not used because they are too close to a given test file.
     """
 
@@ -48,7 +48,7 @@ class LabeledTexts:
     left_out: int
 
     def compute_sha256(self) -> str:
-        """Returns a hash of all texts with their classes and sides, to tell whether a run is the same."""
+        """Hash all texts with their classes and parts, to recognize an unfinished run."""
         digest = hashlib.sha256("\t".join(self.labels).encode("utf-8", "surrogatepass"))
         for part in (self.train, self.calibration, self.test):
             digest.update(f"\n{len(part.texts)}\n".encode())
@@ -60,7 +60,7 @@ class LabeledTexts:
 def count_confusion(
     part: LabeledPart, codes: NDArray[np.int64], classes: int, count: int | None = None
 ) -> NDArray[np.float64]:
-    """Counts the texts of a part by true class (row) and decision without noise (column).
+    """Count the texts of a part by true class (row) and noise-free decision (column).
 
     Args:
         part: The part.
@@ -74,14 +74,14 @@ def count_confusion(
 
 
 def _strip_labels(rows: Sequence[LabeledExample]) -> list[LabeledExample]:
-    """Rows whose labels have no blanks around them: in a table that people fill they are one label."""
+    """Strip blanks around labels, which people leave in tables."""
     return [replace(row, label=row.label.strip()) for row in rows]
 
 
 def split_labeled_texts(
     rows: Sequence[LabeledExample], test: Sequence[LabeledExample] | None = None, seed: int = 0
 ) -> LabeledTexts:
-    """Checks labels and divides texts; copies and close texts stay on one side.
+    """Check labels and split texts; keep copies and similar texts in one part.
 
     Args:
         rows: Labeled texts. Blanks around a label are left out.
@@ -133,7 +133,7 @@ def split_labeled_texts(
 
 
 def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> LabeledTexts:
-    """Divides texts without a look at their labels, for a codebook. All have class 0.
+    """Split texts for a codebook without using labels; every text has class 0.
 
     Args:
         rows: Texts; their labels are passed over.
@@ -157,7 +157,10 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
 
 
 def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
-    """Numbers of the texts of each part. The first ``given`` are the test part, and what is near to one is left out."""
+    """Return the text numbers of each part.
+
+    The first ``given`` texts are the test part; texts similar to one of them are left out of the others.
+    """
     if not given:
         return split_groups(groups, SHARES, seed)
     near = set(groups.group_ids[:given])

@@ -49,14 +49,14 @@ class MinilmWeights:
 
 
 def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, report: ProgressCallback) -> MinilmWeights:
-    """Trains the encoder, or fits a linear map to its vectors.
+    """Tune the encoder, or fit a linear map to its vectors.
 
     Args:
         task: The texts.
-        settings: How.
+        settings: Settings of the training.
         folder: Where the training keeps its state. A training of the same texts and settings that was interrupted
             there goes on; a finished one is taken as it is.
-        report: Told the stage, the steps done and the steps in all.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         CheckpointError: The encoder cannot be used.
@@ -90,7 +90,7 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
 
 
 def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
-    """Returns the encoder without any training, for texts without labels.
+    """Load the encoder without any training, for texts without labels.
 
     Args:
         settings: Which encoder, and how long its texts are.
@@ -110,7 +110,10 @@ def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
 
 
 def _make_finetuning_task(task: LabeledTexts) -> FinetuneTask:
-    """A share of the training texts decides between passes; the test part is not looked at, nor the calibration's."""
+    """Split the training texts into train and dev for a fine-tuning.
+
+    Neither the test part nor the calibration part is used.
+    """
     texts, classes = task.train.texts, task.train.classes
     held = np.array([choose_share(text, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}) == "dev" for text in texts])
     if held.sum() < _DEV_TEXTS:  # a few texts decide nothing

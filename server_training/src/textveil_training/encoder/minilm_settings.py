@@ -1,4 +1,4 @@
-"""What decides the tuning of MiniLM. Apart from the tuning itself, which needs packages that not everybody has."""
+"""Settings of MiniLM's tuning, in a module that does not import its optional packages."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ TEXTS_SEEN = 12_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinilmSettings:
-    """How MiniLM is tuned; the settings of the fine-tuning are checked as they are made.
+    """Settings of MiniLM's tuning.
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
@@ -36,11 +36,14 @@ class MinilmSettings:
     seed: int = 0
 
     def count_passes(self, texts: int) -> int:
-        """Returns the passes over so many training texts."""
+        """Return the number of passes over ``texts`` training texts."""
         return self.num_epochs or min(10, max(1, round(TEXTS_SEEN / texts)))
 
     def describe(self, texts: int) -> dict[str, Any]:
-        """Returns what the card says: settings that have an effect, and of a folder its name alone."""
+        """Return the settings that have an effect, for the model card.
+
+        Of a folder it has the last name only.
+        """
         found = {**asdict(self), "num_epochs": self.count_passes(texts)}
         if not self.tuned:
             found = {name: found[name] for name in ("encoder", "tuned", "max_tokens")}
@@ -51,7 +54,7 @@ class MinilmSettings:
         return found
 
     def make_finetuning_settings(self, texts: int) -> FinetuningSettings:
-        """Returns the settings of a training on so many texts."""
+        """Return the fine-tuning settings for ``texts`` training texts."""
         return FinetuningSettings(
             encoder=self.encoder,
             tuned=self.tuned,

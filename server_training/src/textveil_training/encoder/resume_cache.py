@@ -1,9 +1,9 @@
-"""The finished parts of an unfinished run: a folder beside the new bundle, so that an interrupted run can go on.
+"""Finished parts of an interrupted run, in a folder beside the new bundle, to resume from.
 
 bundle.unfinished/
 run.json              hash of everything that decides the result
 static.safetensors    a finished part: arrays, and facts in the header
-minilm/               the training of an encoder, with a state of its own
+minilm/               the training of an encoder, with its own state
 """
 
 import json
@@ -26,12 +26,12 @@ RUN = "run.json"
 
 
 def get_unfinished_folder(output: Path) -> Path:
-    """Returns the folder that parts of a bundle are kept in until it is written."""
+    """Return the folder that stores a bundle's finished parts until the bundle is written."""
     return output.with_name(f"{output.name}.unfinished")
 
 
 class ResumeCache:
-    """Computes a part once, and reads it the next time.
+    """Stores the finished parts of a run, so that an interrupted run can resume.
 
     Args:
         folder: Where parts are kept. It is made with the first part.
@@ -54,7 +54,7 @@ class ResumeCache:
             shutil.rmtree(folder)
 
     def create_folder(self) -> None:
-        """Makes the folder, if it is not there.
+        """Create the folder if it is missing.
 
         Raises:
             OutputError: It cannot be written.
@@ -67,7 +67,7 @@ class ResumeCache:
     def load_or_make(
         self, name: str, make: Callable[[], tuple[Arrays, Mapping[str, Any]]]
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Returns a part: what was kept under that name, or what ``make`` gives, which is kept.
+        """Load a stored part, or make and store it.
 
         Args:
             name: Name of the part.
@@ -93,7 +93,7 @@ class ResumeCache:
         return arrays, dict(facts)
 
     def remove(self) -> None:
-        """Cleans up when the bundle is written: the folder is removed."""
+        """Remove the folder after the bundle is written."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _check_key(self) -> None:

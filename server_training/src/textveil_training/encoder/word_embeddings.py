@@ -1,11 +1,10 @@
-"""The words that an extractor knows, and a public row for each: both from the English bundle with vectors.
-
-Tables of words and of pairs of words whose mean is the vector of a text, made without labels.
+"""Embeddings of words and word pairs, made without labels; their mean is the vector of a text.
 
     v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
 
-``weight_by_rarity``: public rows, weighted by how rare a word is among the texts. ``fit_to_teacher``: the tables whose
-vectors come nearest to a language model's on the same texts. On a device both are the same few lines of numpy.
+The words, and a public row for each, come from the English bundle with vectors. ``weight_by_rarity`` weights the public
+rows by the rarity of a word among the texts. ``fit_to_teacher`` finds the tables whose vectors come nearest to a
+language model's. A device evaluates both with the same few lines of numpy.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ PUBLIC_NUMBERS = 384
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicWords:
-    """The public list, and a row for each of its words.
+    """The public word list with a vector for each word.
 
     Attributes:
         words: Row by word.
@@ -45,7 +44,9 @@ class PublicWords:
 
 @lru_cache(maxsize=2)  # takes a second
 def load_public_words(dimension: int) -> PublicWords:
-    """Takes words and rows from ``artifacts/english-santext``: main directions of its vectors, root mean square 1.
+    """Load words and their main directions from the bundle ``artifacts/english-santext``.
+
+    Rows have root mean square 1.
 
     Args:
         dimension: Numbers in a row; beyond those of the vectors, 0.
@@ -85,7 +86,7 @@ PAIR_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class WordEmbeddings:
-    """Tables of an extractor that has no map to codes yet.
+    """Embedding tables of words and word pairs, before a map to codes.
 
     Attributes:
         words: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
@@ -96,7 +97,7 @@ class WordEmbeddings:
     pairs: Floats
 
     def embed_texts(self, ids: Sequence[Ids]) -> Floats:
-        """Returns the vectors of texts.
+        """Compute the vectors of texts.
 
         Args:
             ids: Rows of each text's words.
@@ -114,7 +115,7 @@ class WordEmbeddings:
 
 
 def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
-    """Returns public rows, weighted by ``ln(n / d)`` for a word in ``d`` of ``n`` texts. There are no pairs.
+    """Weight public rows by ``ln(n / d)`` for a word in ``d`` of ``n`` texts, without pairs.
 
     Args:
         ids: Rows of each text's words.
@@ -130,7 +131,7 @@ def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) ->
 def fit_to_teacher(
     ids: Sequence[Ids], vectors: NDArray[np.float32], public: PublicWords, min_texts: int, buckets: int
 ) -> WordEmbeddings:
-    """Finds the tables that come nearest to a teacher's vectors: kernel ridge regression.
+    """Fit tables whose vectors come nearest to a teacher's, by kernel ridge regression.
 
         a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
 
@@ -160,12 +161,12 @@ def fit_to_teacher(
 
 
 def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
-    """Returns the rows of each text's words, as devices find them."""
+    """Return the row of each word of each text, as devices find them."""
     return [words_of(text[:max_characters], public.words) for text in texts]
 
 
 def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
-    """Returns how large a share of a text's words each row has: sparse, shape ``(texts, rows)``."""
+    """Compute the share of each row among a text's words: sparse, shape ``(texts, rows)``."""
     lengths = np.array([len(one) for one in ids])
     starts = np.concatenate([[0], np.cumsum(lengths)])
     weights = np.repeat(1 / np.maximum(1, lengths), lengths)
@@ -175,11 +176,11 @@ def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
 
 
 def count_texts(found: csr_array, rows: int) -> Ids:
-    """Returns in how many texts each of so many rows is; of what ``shares`` gives."""
+    """Count the texts that contain each row (document frequency), from ``compute_word_shares``."""
     return np.bincount(np.asarray(found.indices), minlength=rows)
 
 
 def _center_kernel(kernel: Floats) -> Floats:
-    """Returns the products of vectors whose mean is taken out, from those of the vectors."""
+    """Return the inner products of centered vectors from those of the vectors."""
     means = kernel.mean(axis=0)
     return kernel - means - means[:, None] + means.mean()

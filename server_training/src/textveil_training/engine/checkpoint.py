@@ -1,8 +1,6 @@
-"""Tensor files that appear whole or not at all.
+"""The folder that a training writes: tensors, an encoder, and a description with the hash of every file.
 
-The folder that a training leaves: tensors, an encoder, and a description with the hash of every file.
-
-The description is written last and taken away first, so that a folder with it is whole.
+The description is written last and removed first, so that a folder with a description is complete.
 """
 
 import json
@@ -23,7 +21,7 @@ from textveil_training.file_hashes import hash_file
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str] | None = None) -> None:
-    """Writes a safetensors file that appears whole or not at all.
+    """Write a safetensors file atomically: the whole file, or nothing.
 
     Raises:
         OutputError: The folder or the disk does not let it be written.
@@ -38,14 +36,14 @@ VOCABULARY = "vocab.txt"
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointLayout:
-    """The layout of one kind of folder.
+    """Names and format version of one kind of checkpoint folder.
 
     Attributes:
         format_name: Name of the format in the description.
         version: Version of the format.
         description: Name of the description, a JSON file.
         encoder: Name of the encoder's folder.
-        noun: What the folder is called in messages.
+        noun: Name of the folder in messages.
     """
 
     format_name: str
@@ -61,7 +59,7 @@ class CheckpointLayout:
         encoder: tuple[nn.Module, Path] | None,
         describe: Callable[[Mapping[str, str]], dict[str, Any]],
     ) -> None:
-        """Writes a folder; an earlier one of the same kind is replaced.
+        """Write a folder; replace an earlier one of the same kind.
 
         Args:
             folder: The folder; made if it is not there.
@@ -104,7 +102,7 @@ class CheckpointLayout:
     def read(
         self, folder: Path, keys: Collection[str], required: Callable[[dict[str, Any]], Collection[str]]
     ) -> dict[str, Any]:
-        """Reads and checks the description and the hashes of all files.
+        """Read the description and check the hashes of all files.
 
         Args:
             folder: The folder.
@@ -138,7 +136,7 @@ class CheckpointLayout:
 
     @contextmanager
     def check_architecture(self) -> Iterator[None]:
-        """Gives a context to fill networks in: tensors that do not fit are a named error.
+        """Turn tensors that do not fit the networks into a ``CheckpointError``.
 
         Raises:
             CheckpointError: A tensor file cannot be read, or its tensors are of another architecture.
@@ -150,6 +148,6 @@ class CheckpointLayout:
 
 
 def hash_weights(vocabulary: Path) -> str:
-    """Returns the SHA-256 of the weights beside a vocabulary file; of the vocabulary where they have another name."""
+    """Return the SHA-256 of the weights beside a vocabulary file, or else of the vocabulary."""
     weights = vocabulary.with_name(WEIGHTS)
     return hash_file(weights if weights.is_file() else vocabulary)

@@ -14,7 +14,7 @@ MINILM = "minilm"
 
 
 def get_device(name: str) -> torch.device:
-    """Returns ``cpu``, or a CUDA device that is there.
+    """Return the device ``cpu``, or a CUDA device that exists.
 
     Raises:
         DeviceError: There is no such device.
@@ -28,7 +28,7 @@ def get_device(name: str) -> torch.device:
 
 
 def choose_precision(wanted: str, device: torch.device) -> str:
-    """Returns ``bfloat16`` where it was asked for and the device computes in it, else ``float32``."""
+    """Return ``bfloat16`` if it is wanted and the device supports it, else ``float32``."""
     if wanted == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
         return "float32"
     if wanted == "bfloat16" and device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
@@ -37,7 +37,7 @@ def choose_precision(wanted: str, device: torch.device) -> str:
 
 
 def locate_encoder(source: str) -> str:
-    """Returns where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or a hub id).
+    """Return the location of an encoder: the package's folder for ``minilm``, else ``source``.
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.
@@ -57,7 +57,9 @@ def locate_encoder(source: str) -> str:
 def pool_mean(
     encoder: nn.Module, ids: Tensor, mask: Tensor, precision: str = "float32", types: Tensor | None = None
 ) -> Tensor:
-    """Returns the mean of the last hidden states over all attended tokens, [CLS] and [SEP] among them.
+    """Compute the mean of the last hidden states over all attended tokens.
+
+    [CLS] and [SEP] are among them.
 
     Args:
         encoder: Encoder of a transformer.
@@ -77,7 +79,7 @@ def pool_mean(
 
 
 def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
-    """Loads an encoder that reads WordPieces.
+    """Load an encoder that reads WordPieces.
 
     Args:
         source: ``minilm``, a folder, or the id of a model on a hub.

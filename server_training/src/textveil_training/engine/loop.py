@@ -1,8 +1,8 @@
-"""The training loop: stages of epochs of steps, interruptible at any step, resumed to the very same result.
+"""The training loop: stages of epochs of steps, interruptible at any step, resumed to the same result.
 
-All randomness of a step comes from a seed made of the run's seed and the step's position, so that nothing of a random
-generator has to be stored: weights, moments of the optimizers and the position are the whole state. It is kept in one
-safetensors file.
+All randomness of a step comes from a seed made of the run's seed and the step's position, so that the state of
+random generators need not be stored: weights, moments of the optimizers and the position are the whole state. One
+safetensors file stores it.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ SAVE_EVERY_S = 300.0
 
 @dataclass(kw_only=True)
 class TrainingPosition:
-    """How far a run has come. All of it goes into the state file, as JSON.
+    """Progress of a run, stored in the state file as JSON.
 
     Attributes:
         stage: Index of the stage.
@@ -58,12 +58,12 @@ class TrainingPosition:
 
 
 def derive_seed(*parts: object) -> int:
-    """Returns a seed for PyTorch made of anything that has a stable ``str``."""
+    """Derive a seed for PyTorch from values with a stable ``str``."""
     return int.from_bytes(hashlib.sha256("\n".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
 class TrainingLoop:
-    """Runs stages.
+    """Runs training stages, saves their state, and resumes them.
 
     Args:
         stages: Stages in their order.
@@ -99,7 +99,7 @@ class TrainingLoop:
         self.position = TrainingPosition()
 
     def resume(self) -> None:
-        """Reads the state file and goes on from there.
+        """Read the state file and continue from it.
 
         Raises:
             ResumeError: There is none, it is damaged, or it belongs to another recipe, data or software.
@@ -121,7 +121,7 @@ class TrainingLoop:
             self._stages[self.position.stage].restore_tensors(tensors)
 
     def run(self) -> None:
-        """Trains to the end, and leaves a state that says so: the last measurement may still be interrupted.
+        """Train to the end and save a final state, in case the last measurement is interrupted.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is saved after the step that was running.
@@ -176,7 +176,7 @@ class TrainingLoop:
         self._clock = now
 
     def _save_state(self, stage: TrainingStage | None) -> None:
-        """Writes the state; after the last stage the position alone."""
+        """Write the state; after the last stage only the position."""
         self._update_clock()
         self._saved = time.monotonic()
         if not self._writes:
@@ -186,7 +186,7 @@ class TrainingLoop:
 
 
 def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
-    """Does the updates in turn and returns the first one's loss."""
+    """Run the updates in turn and return the first one's loss."""
     first = 0.0
     for number, update in enumerate(stage.updates):
         parameters = []
@@ -206,7 +206,7 @@ def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
 
 
 def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
-    """Returns the factor of the learning rate: a linear rise over ``warmup`` of the steps, then a linear fall to 0."""
+    """Compute the learning rate's factor: a linear rise over ``warmup``, then a linear fall to 0."""
     rising = warmup * total
     if step < rising:
         return (step + 1) / (rising + 1)
@@ -215,7 +215,7 @@ def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
 
 @contextmanager
 def _catch_interrupt() -> Iterator[threading.Event]:
-    """Turns the first Ctrl-C into an event; a second one interrupts at once."""
+    """Turn the first Ctrl-C into an event; a second one interrupts at once."""
     stopped = threading.Event()
 
     def stop(number: int, frame: object) -> None:

@@ -1,9 +1,8 @@
-"""The record of a run: what was trained, on what, with which software, how it went, what it gave. No text is in it.
+"""The common parts of every run: folder, device, seed, state file, run key and record.
 
-The parts that every run shares: its folder, device, seed, state file, run key, record, and how it is resumed.
-
-A ``train`` module reads: make a ``Run``, build the networks on its device, ``begin`` the record,
-``train`` the stages, ``finish`` with the result.
+A ``train`` module makes a ``TrainingRun``, builds the networks on its device, calls ``begin`` for the record, ``train``
+for the stages, and ``finish`` with the result. The record states the settings, the data, the software, the course of
+the training and the result. It has no text.
 """
 
 import hashlib
@@ -33,7 +32,7 @@ _SOFTWARE = ("textveil", "textveil-training", "torch", "transformers", "numpy", 
 
 
 class RunRecord:
-    """Grows with the run and is written as it goes, whole each time.
+    """The record of a run; it grows during the run, and every change rewrites the file.
 
     Args:
         path: JSON file of the record; None to write none.
@@ -60,7 +59,7 @@ class RunRecord:
         }
 
     def update(self, position: TrainingPosition) -> None:
-        """Takes over the epochs that are done and the time spent."""
+        """Store the finished epochs and the time spent."""
         self.content |= {
             "epochs": position.history,
             "wall_s": round(position.wall_s, 1),
@@ -70,12 +69,12 @@ class RunRecord:
         self.write()
 
     def finish(self, result: dict[str, Any]) -> None:
-        """Adds the result of the run."""
+        """Store the result of the run."""
         self.content |= {"result": result, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
         self.write()
 
     def write(self) -> None:
-        """Writes the file. A number that is not finite becomes null, here too: JSON has no name for it.
+        """Write the file, with null for numbers that are not finite.
 
         Raises:
             OutputError: It cannot be written.
@@ -91,7 +90,7 @@ class RunRecord:
 
 
 def list_software() -> dict[str, str | None]:
-    """Returns the versions of the software that results depend on."""
+    """Return the versions of the software that results depend on."""
     return {name: _find_version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
 
 
@@ -117,7 +116,7 @@ RECORD = "record.json"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where a run goes.
+    """Output folder and device of a run.
 
     Attributes:
         output: Folder that the run writes.
@@ -131,12 +130,14 @@ class RunOptions:
 
 
 class TrainingRun:
-    """One run. Making it checks the output folder and seeds PyTorch, so networks come after it.
+    """One training run: its folder, device, seed, state file and record.
+
+    The constructor checks the output folder and seeds PyTorch, so build networks after it.
 
     Args:
-        options: Where the run goes.
+        options: Output folder and device of the run.
         seed: Seed of everything random in training.
-        report: Called after each step with the stage, the steps done and the steps in all.
+        report: Called after each step with the stage, the finished steps and the total.
         process: This process among those that train together; a single one on the device if left out.
         finished: Names that only a finished run leaves in the folder. Other files may then be there before the run;
             if left out, the folder has to be empty.
@@ -168,7 +169,7 @@ class TrainingRun:
         torch.manual_seed(seed)
 
     def begin(self, subject: Mapping[str, object]) -> None:
-        """Makes the output folder and the record, which is written after the first epoch.
+        """Create the output folder and the record; the first epoch writes the record.
 
         Args:
             subject: Keys of the record that say what is run, on what and from which start.
@@ -184,7 +185,7 @@ class TrainingRun:
         self._record = RunRecord(self.output / RECORD, subject, self.device)
 
     def train(self, stages: Sequence[TrainingStage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
-        """Runs the stages, from the unfinished state where the run is resumed.
+        """Run the stages, from the saved state if the run is resumed.
 
         Args:
             stages: Stages in their order.
@@ -195,7 +196,7 @@ class TrainingRun:
             ResumeError: The state is damaged or belongs to another run.
             LossError: A loss is not a number.
             OutputError: A file cannot be written.
-            KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+            KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
         """
 
         def done(position: TrainingPosition, best: bool) -> None:
@@ -219,15 +220,15 @@ class TrainingRun:
 
     @property
     def position(self) -> TrainingPosition:
-        """Position that the training has come to."""
+        """Current position of the training."""
         return self._loop.position
 
     def record_time(self, wall_s: float, cpu_s: float) -> None:
-        """Records the time of a training without stages."""
+        """Record the time of a training without stages."""
         self._update(TrainingPosition(wall_s=wall_s, cpu_s=cpu_s))
 
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Adds the result to the record, removes the state file and returns the record.
+        """Store the result in the record, remove the state file and return the record.
 
         Of several processes only rank 0 writes, and only its record has the result.
         """
@@ -243,12 +244,12 @@ class TrainingRun:
 
 
 def hash_run_key(parts: Sequence[object]) -> str:
-    """Returns the SHA-256 of what decides a result, the version of PyTorch included."""
+    """Return the SHA-256 of everything that decides a result, PyTorch's version included."""
     return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
 
 def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
-    """Checks that the run would write nothing over; the folder need not be there."""
+    """Check that the run overwrites nothing; the folder may be missing."""
     folder = options.output
     try:
         names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()

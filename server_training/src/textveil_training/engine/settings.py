@@ -19,7 +19,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 class CheckedSettings:
-    """Base of the settings of one kind of run: a frozen dataclass whose values are checked as it is made.
+    """Base of run settings: a frozen dataclass that checks its values when it is made.
 
     Raises:
         SettingError: A value is out of range.
@@ -33,23 +33,23 @@ class CheckedSettings:
 
 
 def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declares a setting that may not be left out; see ``setting``."""
+    """Declare a setting without a default; see ``declare_setting``."""
     return declare_setting(MISSING, about, holds)
 
 
 def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declares a setting: what commands say of its option, and which values it may have.
+    """Declare a setting with its default, its help text and its range.
 
     Args:
         default: Its value if it is left out.
-        about: What it is, in one sentence.
-        holds: Tells whether a value is in range; any is if left out.
+        about: Help text, in one sentence.
+        holds: Returns whether a value is in range; without it every value is.
     """
     return field(default=default, metadata={"about": about, "holds": holds})
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Reads a recipe file.
+    """Read a recipe file.
 
     Returns:
         Its content, and the SHA-256 of the file.
@@ -68,7 +68,9 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
-    """Makes a dataclass of a TOML table whose keys are its fields; a field whose default is None may be left out.
+    """Build a dataclass from a TOML table whose keys are its fields.
+
+    A field whose default is None may be missing.
 
     Args:
         kind: Dataclass to make. Fields are numbers, strings, truth values, tuples of strings, dataclasses, or tuples
@@ -79,7 +81,7 @@ def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix
 
     Raises:
         RecipeError: A key is missing or unknown, or a value is of another type. The message names file and key.
-        SettingError: A value of a ``Settings`` is out of range.
+        SettingError: A value of ``CheckedSettings`` is out of range.
     """
     hints = get_type_hints(kind)
     optional = {one.name for one in fields(kind) if one.default is None}
@@ -93,7 +95,7 @@ def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix
 
 
 def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
-    """Reads a recipe of one kind.
+    """Read a recipe of one kind.
 
     Args:
         path: The TOML file.

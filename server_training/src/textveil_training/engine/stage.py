@@ -1,6 +1,6 @@
-"""A stage of a training: what is trained on which batches, by which updates, and how it is measured.
+"""A training stage: what is trained on which batches, by which updates, and how it is measured.
 
-AdamW with a learning rate for each part of a network.
+Each update has an optimizer, usually AdamW with a learning rate for each part of a network.
 """
 
 import math
@@ -15,13 +15,13 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class OptimizerUpdate:
-    """One optimizer and the loss it lowers.
+    """One optimizer and the loss that it minimizes.
 
     Attributes:
         optimizer: AdamW; the rate in its groups is the peak.
         loss: Maps the indices of a batch to its loss, a scalar tensor.
-        in_parts: Where a batch is too large to be computed at once: leaves the gradient of ``loss`` with the
-            parameters and returns the loss.
+        accumulate_gradients: Computes the gradient of ``loss`` in parts, for a batch that is too large for one pass,
+            and returns the loss.
     """
 
     optimizer: torch.optim.Optimizer
@@ -29,7 +29,7 @@ class OptimizerUpdate:
     accumulate_gradients: Callable[[Tensor], float] | None = None
 
     def compute_gradients(self, batch: Tensor) -> float:
-        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared, and returns it."""
+        """Compute the gradients of a batch's loss and return the loss."""
         if self.accumulate_gradients is not None:
             return self.accumulate_gradients(batch)
         loss = self.loss(batch)
@@ -75,7 +75,7 @@ class TrainingStage:
             raise ValueError("so many steps are another number of epochs")
 
     def collect_tensors(self) -> dict[str, Tensor]:
-        """Returns what the stage has changed so far: weights of the modules and moments of the optimizers, by name."""
+        """Return the stage's state by name: module weights and optimizer moments."""
         tensors = {
             f"weights.{module}.{name}": tensor
             for module, owner in self.modules.items()
@@ -87,7 +87,7 @@ class TrainingStage:
         return tensors
 
     def restore_tensors(self, tensors: dict[str, Tensor]) -> None:
-        """Takes over what ``tensors`` gave.
+        """Restore the state that ``collect_tensors`` returned.
 
         Raises:
             ResumeError: The tensors are of another architecture.
@@ -112,7 +112,7 @@ class TrainingStage:
 def make_adamw(
     network: nn.Module, learning_rate: Callable[[str], float | None], weight_decay: float, *, fused: bool = True
 ) -> torch.optim.AdamW:
-    """Returns AdamW with decay on matrices alone, decoupled (Loshchilov and Hutter 2019).
+    """Create AdamW with decoupled weight decay on matrices only (Loshchilov and Hutter 2019).
 
     Args:
         network: Network whose parameters are trained.

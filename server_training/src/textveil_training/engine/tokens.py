@@ -1,4 +1,4 @@
-"""Texts as the device reads them: the runtime's own WordPiece, grouped by word, and batches of like length."""
+"""Texts as WordPieces, tokenized as on the device and grouped by word, and batches of similar length."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class PieceSequence(Protocol):
-    """A text of some length."""
+    """Anything with a sequence of pieces."""
 
     @property
     def pieces(self) -> Tensor:
-        """Ids, shape ``(length,)``."""
+        """Piece ids, shape ``(length,)``."""
         ...
 
 
@@ -29,14 +29,14 @@ class TextPieces:
 
     Attributes:
         pieces: Ids, all words in a row.
-        word: Number of the word of each piece, ascending from 0.
+        word_numbers: Number of the word of each piece, ascending from 0.
     """
 
     pieces: Tensor = field(repr=False)
     word_numbers: Tensor = field(repr=False)
 
     def drop_words(self, dropout: float) -> "TextPieces":
-        """Returns what is left when each word is removed whole with probability ``dropout``; positions close up.
+        """Remove each word with probability ``dropout``; positions close up.
 
         Privacy:
             None: for training, with the coins of PyTorch's global generator.
@@ -48,7 +48,7 @@ class TextPieces:
 
 
 class EncoderTokenizer:
-    """Reads a vocabulary file and turns texts into ids.
+    """Tokenizer of an encoder's vocabulary file.
 
     Args:
         vocabulary: ``vocab.txt``: one piece a line.
@@ -79,7 +79,7 @@ class EncoderTokenizer:
         self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
 
     def split_into_pieces(self, text: str) -> TextPieces:
-        """Cuts a text into pieces, word by word."""
+        """Split a text into pieces, word by word."""
         pieces: list[int] = []
         word: list[int] = []
         for number, token in enumerate(self._reader.basic_tokens(text)):
@@ -90,7 +90,7 @@ class EncoderTokenizer:
         return TextPieces(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
 
     def make_batch(self, texts: Sequence[TextPieces], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
-        """Returns ids and attention mask, padded to the longest.
+        """Return ids and attention mask, padded to the longest text.
 
         Args:
             texts: The texts.
@@ -112,7 +112,7 @@ class EncoderTokenizer:
 def make_length_batches(
     texts: Sequence[PieceSequence], size: int, generator: torch.Generator, window: int = 50
 ) -> list[Tensor]:
-    """Returns shuffled batches of texts of like length: little padding, another division every time.
+    """Return shuffled batches of texts of similar length, to save padding.
 
     Args:
         texts: The texts.
@@ -127,7 +127,7 @@ def make_length_batches(
 
 
 def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Returns what ``make_length_batches`` does where only the lengths are known, shape ``(texts,)``."""
+    """Return shuffled batches as ``make_length_batches`` does, from lengths of shape ``(texts,)``."""
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
@@ -136,7 +136,7 @@ def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, wind
 
 
 def sort_by_length(texts: Sequence[PieceSequence], size: int) -> Iterator[Tensor]:
-    """Yields batches for measuring: sorted by length, every text once."""
+    """Yield batches for measuring: sorted by length, every text once."""
     lengths = torch.tensor([len(text.pieces) for text in texts])
     yield from lengths.argsort(stable=True).split(size)
 
@@ -147,13 +147,13 @@ def compute_vectors(
     pooled: Callable[[Tensor], Tensor],
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tensor:
-    """Returns vectors of all texts, computed in batches of like length.
+    """Compute vectors of all texts in batches of similar length.
 
     Args:
         texts: The texts, at least one.
         size: Texts per batch.
         pooled: Maps the indices of a batch to its vectors, shape ``(batch, width)``.
-        progress: Called with the texts done and the texts in all.
+        progress: Called with the finished texts and the total.
 
     Returns:
         Shape ``(texts, width)``, in the order of the texts.

@@ -1,7 +1,4 @@
-"""From texts to what an encoder reads: one sequence a text, or both texts of a pair in one.
-
-Vectors of texts from an encoder that does not learn, and the linear model that is fitted to them.
-"""
+"""From texts to vectors of an encoder: sequences of one text or a pair, pooled vectors, and the head fitted to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +16,7 @@ from textveil_training.progress import ProgressCallback, ignore_progress
 
 @dataclass(frozen=True, slots=True)
 class EncodedSequence:
-    """A sequence with [CLS] and [SEP].
+    """A sequence of pieces with [CLS] and [SEP].
 
     Attributes:
         pieces: Ids, shape ``(length,)``.
@@ -31,7 +28,7 @@ class EncodedSequence:
 
 
 def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequence:
-    """Returns ``[CLS] a [SEP]``, or ``[CLS] a [SEP] b [SEP]``, cut to the tokenizer's length, the longer text first."""
+    """Return ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``; cut the longer text first."""
     parts = [tokenizer.split_into_pieces(text).pieces.tolist() for text in texts]
     room = tokenizer.max_tokens - 1 - len(parts)
     while sum(map(len, parts)) > room:
@@ -47,7 +44,7 @@ def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequ
 
 
 def pad_sequences(sequences: Sequence[EncodedSequence], padding: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns ids, attention mask and types of a batch, padded to the longest; int64, shape ``(rows, tokens)``."""
+    """Return ids, attention mask and types of a batch, padded; int64, ``(rows, tokens)``."""
     pad = torch.nn.utils.rnn.pad_sequence
     ids = pad([sequence.pieces for sequence in sequences], batch_first=True, padding_value=padding)
     mask = pad([torch.ones_like(sequence.pieces) for sequence in sequences], batch_first=True)
@@ -70,7 +67,7 @@ def pool_texts(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Returns pooled vectors of sequences, in their order, in evaluation mode: ``(rows, width)``, float32.
+    """Compute pooled vectors of sequences in evaluation mode: ``(rows, width)``, float32.
 
     Args:
         network: The network.
@@ -102,7 +99,12 @@ def compute_features(
     report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Returns what the head of an untuned encoder reads: the pooled vector, or ``[u, v, |u - v|, u * v]`` of a pair."""
+    """Compute the head's input for an untuned encoder.
+
+    It is the pooled vector of a text, or ``[u, v,
+    u - v
+    , u * v]`` of a pair.
+    """
     columns = [
         pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
         for column in range(len(texts[0]))
@@ -114,7 +116,7 @@ def compute_features(
 
 
 def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> LinearHead:
-    """Fits a logistic regression, or a ridge regression for scores, to standardized features.
+    """Fit a logistic regression (ridge regression for scores) to standardized features.
 
     Args:
         train: Training features, shape ``(rows, width)``.
@@ -154,7 +156,7 @@ def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, c
 
 
 def compute_pearson(found: Floats, wanted: Floats) -> float:
-    """Returns Pearson's correlation; 0 where one side is constant."""
+    """Return Pearson's correlation; 0 if one side is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])

@@ -24,7 +24,7 @@ THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetuningSplit:
-    """One split.
+    """One split of a fine-tuning's data.
 
     Attributes:
         texts: One or two texts a row.
@@ -42,7 +42,7 @@ class FinetuningSplit:
 
 @dataclass(frozen=True, slots=True)
 class FinetuningTask:
-    """A data set.
+    """A data set for fine-tuning.
 
     Attributes:
         labels: Labels as the file spells them, in the order of their class ids; empty where targets are scores.
@@ -60,7 +60,7 @@ class FinetuningTask:
         return not self.labels
 
     def describe(self, format_name: str) -> dict[str, object]:
-        """Returns sizes, classes and hashes, for a record; no text."""
+        """Return sizes, classes and hashes for a run record; no text."""
         return {
             "format": format_name,
             "target": "score" if self.has_scores else "class",
@@ -81,7 +81,7 @@ def load_finetuning_task(
     labels_of_pairs: bool = False,
     train_examples: int = 0,
 ) -> FinetuningTask:
-    """Reads the data and divides them.
+    """Load the data and split them.
 
     With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
     decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test. Related rows
@@ -97,7 +97,7 @@ def load_finetuning_task(
         train_examples: Largest number of training rows; 0 for all.
 
     Raises:
-        DataError: As the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
+        DataError: See the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
         InvalidScore: All training scores are equal.
         EmptyClass: A class has no training example, or a test row has a class that training has not.
     """
@@ -162,7 +162,7 @@ def _load_examples(
 
 
 def _make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> FinetuningSplit:
-    """Returns a split with class ids, or with scores where there are no labels."""
+    """Build a split with class ids, or with scores if there are no labels."""
     targets = encode_labels(examples, labels) if labels else _encode_scores(examples)
     digest = hashlib.sha256()
     for example in examples:

@@ -1,4 +1,4 @@
-"""The answers of a fine-tuned model, and how good they are."""
+"""Predictions of a fine-tuned model, and their accuracy or correlation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ def predict(
     precision: str = "float32",
     report: ProgressCallback = ignore_progress,
 ) -> tuple[Tensor, FinetunedDescription]:
-    """Returns what a fine-tuned model makes of texts.
+    """Run a fine-tuned model on texts.
 
     Args:
         folder: Folder of the model.
@@ -37,7 +37,7 @@ def predict(
 
     Raises:
         CheckpointError: As ``read_model``, or the model reads another number of texts.
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
     """
     place = get_device(device)
     network, description, vocabulary = read_model(folder)
@@ -57,11 +57,11 @@ def compute_outputs(
     precision: str,
     report: ProgressCallback = ignore_progress,
 ) -> Tensor:
-    """Returns logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``, on the processor.
+    """Compute logits ``(rows, classes)`` or scores ``(rows, 1)``, on the CPU.
 
     Args:
         network: The network; it is left in evaluation mode.
-        joined: Whether both texts of a pair are one sequence; see ``Description``.
+        joined: Whether both texts of a pair are one sequence; see ``FinetunedDescription``.
         tokenizer: Tokenizer of its vocabulary.
         texts: One or two texts a row.
         device: Device that the network is on.
@@ -75,7 +75,10 @@ def compute_outputs(
 
 
 def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
-    """Returns accuracy, its standard error ``sqrt(a (1 - a) / n)``, and the share of the commonest training class."""
+    """Return accuracy, its standard error, and the share of the commonest training class.
+
+    The standard error is ``sqrt(a (1 - a) / n)``.
+    """
     right = (logits.argmax(-1) == targets).double()
     accuracy = right.mean().item()
     return {
@@ -87,7 +90,7 @@ def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str,
 
 
 def measure_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
-    """Returns Pearson's and Spearman's correlation, and the mean squared error.
+    """Return Pearson's and Spearman's correlation and the mean squared error.
 
     The standard error of Pearson's r is ``(1 - r^2) / sqrt(n - 3)``, Fisher's for pairs from a normal distribution:
     approximate here.

@@ -1,4 +1,4 @@
-"""The network of a fine-tuning, and the folder it is kept in: ``finetuned.json``, the head, and a tuned encoder."""
+"""The network of a fine-tuning, and its folder: ``finetuned.json``, the head, and a tuned encoder."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ LAYOUT = CheckpointLayout(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetunedDescription:
-    """The description of a fine-tuned model.
+    """Content of ``finetuned.json``.
 
     Attributes:
         labels: Labels in the order of the outputs; empty where the output is a score.
@@ -64,7 +64,7 @@ class LinearHead(nn.Module):
         self.register_buffer("scale", torch.ones(()))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Maps features of shape ``(rows, width)`` to ``(rows, outputs)``."""
+        """Map features of shape ``(rows, width)`` to ``(rows, outputs)``."""
         return self.shift + self.scale * self.out(features)
 
 
@@ -82,7 +82,7 @@ class FinetunedNetwork(nn.Module):
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
     def freeze(self, layers: int) -> set[str]:
-        """Keeps the lowest layers of the encoder as they are, and its embeddings, if ``layers`` is not 0.
+        """Freeze the lowest encoder layers and the embeddings; none if ``layers`` is 0.
 
         Returns:
             Names of the parameters that no longer learn.
@@ -94,21 +94,21 @@ class FinetunedNetwork(nn.Module):
         return frozen
 
     def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Returns the pooled vectors of a batch, shape ``(rows, width)``; see ``pool_mean``."""
+        """Compute pooled vectors of a batch, shape ``(rows, width)``; see ``pool_mean``."""
         return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Returns logits or scores of pooled vectors, or of the features of a pair."""
+        """Return logits or scores of pooled vectors, or of the features of a pair."""
         return self.head(self.dropout(pooled))
 
 
 def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedDescription, vocabulary: Path) -> None:
-    """Writes the network; the encoder with it if it was tuned.
+    """Write the network, with the encoder if it was tuned.
 
     Args:
         folder: Folder of the model; made if it is not there, and an earlier model in it is replaced.
         network: The network.
-        description: What it is; the hash of a tuned encoder is filled in.
+        description: Its description; the hash of a tuned encoder is filled in.
         vocabulary: The encoder's ``vocab.txt``.
 
     Raises:
@@ -126,7 +126,7 @@ def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedD
 
 
 def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Path]:
-    """Opens a fine-tuned model.
+    """Load a fine-tuned model.
 
     Returns:
         The network in evaluation mode, its description, and the encoder's vocabulary file.

@@ -1,4 +1,4 @@
-"""What decides a fine-tuning, apart from the data; and recipes for it. The defaults are those of Yue et al. 2021."""
+"""Settings of a fine-tuning, and recipes for it. The defaults are those of Yue et al. 2021."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -49,7 +49,10 @@ class FinetuningSettings(RunSettings):
     )
 
     def describe(self) -> dict[str, Any]:
-        """Returns what a record says: settings that have an effect, and of a folder its name alone."""
+        """Return the settings that have an effect, for a run record.
+
+        Of a folder it has the last name only.
+        """
         found = asdict(self)
         if self.frozen_layers is None:
             del found["frozen_layers"]
@@ -62,7 +65,7 @@ class FinetuningSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinetuningRecipe:
-    """One published result: settings of its fine-tunings.
+    """Fine-tuning settings of a published result.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -78,7 +81,7 @@ class FinetuningRecipe:
 
 
 def read_finetuning_recipe(path: Path) -> FinetuningRecipe:
-    """Reads a recipe of a fine-tuning.
+    """Read a recipe of a fine-tuning.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,

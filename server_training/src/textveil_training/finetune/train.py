@@ -43,13 +43,13 @@ def finetune(
     options: RunOptions,
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Fine-tunes an encoder, or fits a linear model to its vectors.
+    """Fine-tune an encoder, or fit a linear model to its vectors.
 
     Args:
         settings: Settings of the training.
         task: The data.
         subject: What the record says of the data: ``data`` and ``release``.
-        options: Where the run goes.
+        options: Output folder and device of the run.
         report: Called with progress.
 
     Returns:
@@ -59,10 +59,10 @@ def finetune(
 
     Raises:
         CheckpointError: The encoder cannot be used, or the output folder holds a model or an unfinished run.
-        DeviceError: The device is not there.
-        ResumeError: There is nothing to go on with, or it belongs to another run.
+        DeviceError: The device does not exist.
+        ResumeError: There is no unfinished run to resume, or it belongs to another run.
         OutputError: The folder cannot be written.
-        KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+        KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
     """
     run = TrainingRun(options, settings.seed, report)
     precision = choose_precision(settings.precision, run.device)
@@ -100,7 +100,7 @@ def finetune(
         return measure_classes(found, rows.targets, majority=int(train.targets.bincount().argmax()))
 
     def fit() -> None:
-        """Fits a linear model to the vectors of the encoder as it is."""
+        """Fit a linear model to the vectors of the untuned encoder."""
         clock = time.perf_counter(), time.process_time()
         x, x_dev = (  # (rows, width), of a pair (rows, 4 width)
             compute_features(network, tokenizer, rows.texts, run.device, precision, report, name)
@@ -111,7 +111,7 @@ def finetune(
         run.record_time(time.perf_counter() - clock[0], time.process_time() - clock[1])
 
     def tune() -> None:
-        """Trains encoder and head; keeps the epoch that is the best on dev."""
+        """Train encoder and head; keep the best epoch on dev."""
         sequences = [join_texts(tokenizer, row) for row in train.texts]
         targets = train.targets.to(run.device)  # (rows,)
         if task.has_scores:  # the head answers in the scores' own units

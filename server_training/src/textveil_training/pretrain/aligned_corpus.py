@@ -22,7 +22,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
-    """Returns ``start, start + 1, ..`` for every start, ``count`` of each, in one row."""
+    """Concatenate ``start, start + 1, ...`` with ``count`` numbers for every start."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
@@ -43,7 +43,7 @@ class StringPieces:
         self._flat: tuple[IntArray, IntArray] | None = None
 
     def get_number(self, string: str) -> int:
-        """Returns the number of a string, a new one if need be."""
+        """Return the number of a string; a new string gets a new number."""
         found = self._number.get(string)
         if found is None:
             found = self._number[string] = len(self._strings)
@@ -55,23 +55,23 @@ class StringPieces:
         return found
 
     def get_string(self, number: int) -> str:
-        """Returns the string of a number."""
+        """Return the string with a number."""
         return self._strings[number]
 
     def has_pieces(self, number: int) -> bool:
-        """Returns whether the encoder sees anything of a string: white space it does not."""
+        """Return whether the encoder has pieces for a string; white space has none."""
         return bool(self._pieces[number])
 
     @property
     def flat_pieces(self) -> tuple[IntArray, IntArray]:
-        """All pieces in a row, and where each string begins: ``strings + 1`` of them."""
+        """All pieces concatenated, and the start of each string (``strings + 1`` numbers)."""
         if self._flat is None:
             ends = np.cumsum([0, *map(len, self._pieces)])
             self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
         return self._flat
 
     def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
-        """Returns items as the tokenizer cuts them where *n't* follows a word without a blank: ``do|n't``, ``don|'t``.
+        """Cut contractions with *n't* as the tokenizer does: ``do|n't`` becomes ``don|'t``.
 
         BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
 
@@ -94,7 +94,7 @@ class StringPieces:
 
 
 class AlignedCorpus:
-    """Texts as items, and their sanitized versions.
+    """Texts as items, with fresh sanitized versions.
 
     Args:
         texts: The texts; those without a word are left out.
@@ -164,7 +164,7 @@ class AlignedCorpus:
                 after_word = True
 
     def _read_words(self, segment: str) -> Sequence[str]:
-        """Returns the words of a segment as the text spells them; their inputs are noted."""
+        """Return the words of a segment as the text spells them, and store their input ids."""
         if self._channel is None:
             parts = None if is_string(segment) else split_clitic(key(segment))
             count, inside = 1 if parts is None else 2, False
@@ -184,15 +184,15 @@ class AlignedCorpus:
         return parts
 
     def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
-        """Returns the places of the items of some texts, in a row, and how many each text has."""
+        """Return the positions of the items of some texts, and the number in each text."""
         counts = self._starts[texts + 1] - self._starts[texts]
         return expand_ranges(self._starts[texts], counts), counts
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Returns the items at some places (of whole texts) after a fresh draw.
+        """Return the items at some positions (of whole texts) after a fresh draw.
 
         Args:
-            places: As ``chosen`` gives them.
+            places: See ``locate_items`` gives them.
             agreed: Maps what this process drew to what several processes go on with.
 
         Privacy:
@@ -214,7 +214,7 @@ class AlignedCorpus:
 
 
 def check_pieces(channel: TokenRandomizer, vocabulary: Iterable[str]) -> None:
-    """Refuses a bundle of WordPieces that are not the encoder's.
+    """Check that a bundle's WordPieces belong to the encoder's vocabulary.
 
     Raises:
         EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.

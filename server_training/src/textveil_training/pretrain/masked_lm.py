@@ -25,7 +25,7 @@ _HEAD = "cls.predictions."
 
 
 class MaskedLM(nn.Module):
-    """Encoder and tied head.
+    """BERT encoder with a tied language-model head.
 
     Args:
         network: ``BertForMaskedLM`` of transformers; its parts are taken over, not copied.
@@ -39,7 +39,7 @@ class MaskedLM(nn.Module):
         self.bias = network.cls.predictions.bias
 
     def compute_hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Returns the last hidden states.
+        """Compute the last hidden states.
 
         Args:
             ids: Piece ids, shape ``(n, t)``.
@@ -51,7 +51,7 @@ class MaskedLM(nn.Module):
         return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
 
     def compute_logits(self, hidden: Tensor) -> Tensor:
-        """Returns logits of all pieces at chosen places: the softmax is only taken where it matters.
+        """Compute logits of all pieces at selected positions only.
 
         Args:
             hidden: Hidden states there, shape ``(m, width)``.
@@ -62,13 +62,16 @@ class MaskedLM(nn.Module):
         return functional.linear(self.transform(hidden), self.encoder.embeddings.word_embeddings.weight, self.bias)
 
     def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
-        """Returns logits where ``at`` (bool, shape ``(n, t)``) says so, in row order: ``(at.sum(), vocabulary)``."""
+        """Compute logits where ``at`` is true, in row order: ``(at.sum(), vocabulary)``.
+
+        ``at`` is a boolean tensor of shape ``(n, t)``.
+        """
         return self.compute_logits(self.compute_hidden(ids, mask)[at])
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedMaskedLM:
-    """A masked language model and what it reads.
+    """A masked language model with its vocabulary.
 
     Attributes:
         model: The networks, in evaluation mode.
@@ -84,7 +87,7 @@ class LoadedMaskedLM:
 
 
 def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
-    """Opens a masked language model, or makes one of an encoder.
+    """Load a masked language model, or build one from an encoder.
 
     Args:
         source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
@@ -126,7 +129,10 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
 
 def _initialize_head(model: MaskedLM) -> None:
-    """Makes the head the identity: the first logits are inner products of embeddings and (rectified) hidden states."""
+    """Set the head to the identity.
+
+    The first logits are then inner products of embeddings and rectified hidden states.
+    """
     with torch.no_grad():
         nn.init.eye_(model.transform.dense.weight)
         for zero in (model.transform.dense.bias, model.transform.LayerNorm.bias, model.bias):
@@ -135,7 +141,7 @@ def _initialize_head(model: MaskedLM) -> None:
 
 
 def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercase: bool) -> None:
-    """Writes a plain folder of transformers' ``BertForMaskedLM``; the weights come last and make it whole.
+    """Write a folder that transformers' ``BertForMaskedLM`` loads; the weights come last.
 
     Args:
         folder: Folder, there already.

@@ -24,7 +24,7 @@ MASKED = 8 / 9
 
 @dataclass(frozen=True, slots=True)
 class MaskedBatch:
-    """A batch; all int64 of shape ``(texts, tokens)``.
+    """A masked batch; all tensors are int64 of shape ``(texts, tokens)``.
 
     Attributes:
         ids: Pieces that the model reads.
@@ -37,7 +37,7 @@ class MaskedBatch:
     targets: Tensor = field(repr=False)
 
     def take_part(self, number: int, parts: int) -> "MaskedBatch":
-        """Returns every ``parts``-th text from ``number`` on, without columns of padding alone.
+        """Return every ``parts``-th text from ``number`` on, without padding-only columns.
 
         Where there is none, the first text with nothing asked: whoever trains together takes part in every step.
         """
@@ -48,12 +48,12 @@ class MaskedBatch:
         return MaskedBatch(self.ids[number::parts, :end], mask[:, :end], self.targets[number::parts, :end])
 
     def to(self, device: torch.device) -> "MaskedBatch":
-        """Returns the same on a device."""
+        """Return the batch on a device."""
         return MaskedBatch(self.ids.to(device), self.mask.to(device), self.targets.to(device))
 
 
 class Masker:
-    """Makes batches.
+    """Makes masked batches.
 
     Args:
         tokenizer: Special pieces, and the length at which texts are cut.
@@ -84,7 +84,7 @@ class Masker:
         *,
         only_masks: bool = False,
     ) -> MaskedBatch:
-        """Makes a batch with fresh masks.
+        """Make a batch with fresh masks.
 
         Args:
             shown: Items that the model reads, text after text.

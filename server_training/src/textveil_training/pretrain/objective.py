@@ -1,4 +1,4 @@
-"""The loss of a pretraining, its gradients over parts and processes, and what is measured on texts held out."""
+"""The loss of a pretraining, its gradients over parts and processes, and measurements on held-out texts."""
 
 import time
 from contextlib import nullcontext
@@ -18,7 +18,7 @@ MEASURED_AT_ONCE = 64
 
 
 class PretrainingObjective:
-    """Cross entropy of the original pieces at the masked places of the sanitized text.
+    """Cross entropy of the original pieces at masked positions of the sanitized text.
 
     Args:
         model: The networks, on their device.
@@ -47,13 +47,13 @@ class PretrainingObjective:
         self.start_clock()
 
     def compute_loss(self, batch: Tensor) -> Tensor:
-        """Returns the mean loss over all targets of a batch, computed by this process alone and at once."""
+        """Compute the mean loss over a batch's targets, in this process and at once."""
         self._model.train()
         masked = self._mask_texts(batch.numpy())
         return self._sum_loss(masked) / _count_targets(masked)
 
     def compute_gradients(self, batch: Tensor) -> float:
-        """Leaves the gradient of ``loss`` with the parameters, computed in parts by all processes; returns the loss.
+        """Compute the loss's gradient in parts, over all processes; return the loss.
 
         Every process makes the whole batch, with the same masks and rank 0's draws, and computes on its share of the
         texts.
@@ -87,7 +87,7 @@ class PretrainingObjective:
         return self._process.broadcast(torch.from_numpy(outputs)).numpy()
 
     def _sum_loss(self, part: MaskedBatch) -> Tensor:
-        """Returns the loss summed over the targets of a part."""
+        """Return the loss summed over the targets of a part."""
         part = part.to(self._process.device)
         at = part.targets != IGNORED
         with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):
@@ -95,15 +95,15 @@ class PretrainingObjective:
         return functional.cross_entropy(logits.float(), part.targets[at], reduction="sum")
 
     def start_clock(self) -> None:
-        """Begins to count pieces and time."""
+        """Start counting pieces and time."""
         self._tokens, self._since = 0, time.perf_counter()
 
     def measure_speed(self) -> float:
-        """Returns the pieces trained on per second, by all processes, since ``start_clock``."""
+        """Return pieces per second since ``start_clock``, over all processes."""
         return round(self._tokens / (time.perf_counter() - self._since), 1)
 
     def measure_held_out(self, corpus: AlignedCorpus, *, sanitize: bool) -> dict[str, float]:
-        """Measures how often the likeliest piece is the original's, and the loss, at masked places of texts held out.
+        """Measure top-1 accuracy and loss at masked positions of held-out texts.
 
         The masked words are the same each time, and all become [MASK].
 

@@ -1,7 +1,4 @@
-"""Where the public texts come from: several files or folders, each in a format of its own.
-
-Which texts are trained on and which are held out, as an encoder reads them.
-"""
+"""Public texts for pretraining: read from several sources, each in its own format, and split by their hash."""
 
 import hashlib
 import math
@@ -21,7 +18,7 @@ from textveil_training.token_randomizer import TokenRandomizer
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """One file or folder.
+    """One file or folder of texts.
 
     Attributes:
         path: File or folder.
@@ -36,11 +33,11 @@ class TextSource:
 
 @dataclass(frozen=True, slots=True)
 class SourceTexts:
-    """The texts that were read.
+    """Texts that were read from some sources.
 
     Attributes:
         texts: All texts, those of a pair each for itself.
-        described: Format, split, number and hash of each part, for a record.
+        descriptions: Format, split, number and hash of each part, for a record.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -48,7 +45,7 @@ class SourceTexts:
 
 
 def parse_source(given: str) -> TextSource:
-    """Reads ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
+    """Parse ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
 
     Without a split it is ``train`` where the data have named splits: dev and test of a task are never taken unless
     they are named.
@@ -78,7 +75,7 @@ def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) ->
 
 
 def restore_wikitext(text: str) -> str:
-    """Returns WikiText as it was before its tokenization: ``@-@`` is a hyphen, and a word they replaced is left out.
+    """Undo WikiText's tokenization: ``@-@`` becomes a hyphen, and ``<unk>`` is removed.
 
     ``<unk>`` stands for one word in twenty there; kept, it would be what the model learns best.
     """
@@ -88,7 +85,7 @@ def restore_wikitext(text: str) -> str:
 
 
 def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceTexts:
-    """Reads all sources to their ends.
+    """Read all sources completely.
 
     Args:
         sources: Files and folders to read.
@@ -122,12 +119,12 @@ MEASURED_AT_MOST = 2000
 
 @dataclass(frozen=True, slots=True)
 class PretrainingData:
-    """Texts divided by their hash, so that equal texts are on one side.
+    """Texts split by their hash, so that equal texts are on one side.
 
     Attributes:
         train: Texts that are trained on.
         held_out: Texts that are measured on.
-        described: Sources, sizes and hashes, for a record; no text.
+        description: Sources, sizes and hashes, for a record; no text.
     """
 
     train: AlignedCorpus = field(repr=False)
@@ -138,7 +135,7 @@ class PretrainingData:
 def split_pretraining_texts(
     texts: SourceTexts, percent: int, seed: int, strings: StringPieces, channel: TokenRandomizer | None
 ) -> PretrainingData:
-    """Divides texts and reads them.
+    """Split texts into training and held-out texts and convert both to items.
 
     Args:
         texts: The texts.
@@ -168,7 +165,10 @@ def split_pretraining_texts(
 
 
 def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
-    """Returns the log frequency of each piece in the words of a corpus, one added to each count: ``(vocabulary,)``."""
+    """Compute the log frequency of each piece in a corpus's words: ``(vocabulary,)``.
+
+    One is added to each count.
+    """
     flat, begins = strings.flat_pieces
     words = np.bincount(corpus.items[corpus.words], minlength=len(begins) - 1)
     counts = 1 + np.bincount(flat, np.repeat(words, np.diff(begins)), minlength=vocabulary)

@@ -1,4 +1,4 @@
-"""What decides a pretraining, apart from the data and the release; and recipes for it."""
+"""Settings of a pretraining, apart from the data and the release; and recipes for it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ class PretrainingSettings(RunSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PretrainingRecipe:
-    """One published pretraining.
+    """Settings of a published pretraining.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -77,7 +77,7 @@ class PretrainingRecipe:
 
 
 def read_pretraining_recipe(path: Path) -> PretrainingRecipe:
-    """Reads a recipe of a pretraining.
+    """Read a recipe of a pretraining.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,

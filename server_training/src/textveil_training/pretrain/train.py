@@ -44,7 +44,7 @@ _BYTES = 4 << 20
 
 
 def return_large_blocks() -> None:
-    """Lets glibc give blocks of 4 MiB and more back to the system as soon as they are free.
+    """Make glibc return free blocks of 4 MiB and more to the system at once.
 
     PyTorch takes memory on a processor from ``malloc``. Blocks of a size that changes with every batch (logits of the
     masked places: 10 to 40 MB) leave holes that the next ones do not fit into, since glibc raises the limit from which
@@ -72,13 +72,13 @@ def pretrain(
     raw: bool = False,
     report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Trains a masked language model on sanitized text; see the module.
+    """Train a masked language model on sanitized text; see the module.
 
     Args:
         settings: Settings of the training.
         texts: Public texts.
         channel: The mechanism that sanitizes; None only for raw text.
-        options: Where the run goes.
+        options: Output folder and device of the run.
         raw: Whether raw text is masked instead; a channel then only serves to measure.
         report: Called with progress.
 
@@ -86,14 +86,14 @@ def pretrain(
         The run record, which is also in the output folder.
 
     Raises:
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
         CheckpointError: The start is not a masked language model or encoder of BERT's kind, or the output folder is not
             empty.
         EncoderMismatch: TextBundle and encoder do not read text alike.
-        ResumeError: There is nothing to go on with, or it belongs to another run.
+        ResumeError: There is no unfinished run to resume, or it belongs to another run.
         EmptyData: There is no text to train on, or none to hold out.
         OutputError: The folder cannot be written.
-        KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+        KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
         None: the texts are public, and so is the model.
@@ -145,7 +145,7 @@ def pretrain(
     steps_per_epoch = min(steps, settings.measure_every or math.ceil(steps / MEASUREMENTS))
 
     def batches(_: torch.Generator) -> list[Tensor]:
-        """Returns the batches between two measurements: a stretch of one pass, or of several, over the texts."""
+        """Return the batches between two measurements, from one or several passes."""
         found: list[Tensor] = []
         begin = run.position.epoch * steps_per_epoch
         step, end = begin, min(begin + steps_per_epoch, steps)

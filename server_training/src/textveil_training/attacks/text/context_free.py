@@ -1,31 +1,27 @@
-"""Priors: what an attacker believes of a token before seeing its output, as distributions over the inputs.
+"""Attacks on single tokens without context: nearest neighbor, Bayes, and Bayes after repeated releases.
 
-The public prior is the Zipf-Mandelbrot one that the statistics of a bundle use (``textveil_export.leakage.zipf``).
+**Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
+the Zipf-Mandelbrot prior that the statistics of a bundle use (``textveil_export.leakage.zipf``).
 
-The nearest-neighbor attack: guess the symbol nearest to the output. It needs the embedding rows alone.
+**Nearest.** The guess for an output y is y itself, the symbol nearest to it; the list of ten adds the nine next nearest
+symbols. The attack needs the embedding rows only. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word
+stays; Song and Raghunathan 2020 search neighbors. ``<unk>`` is not a symbol, so a word outside the vocabulary is never
+guessed.
 
-The guess for an output y is the symbol nearest to it, y itself; the list of ten is y and the nine symbols nearest to
-it. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word stays; Song and Raghunathan 2020 search neighbors.
-``<unk>`` is not a symbol: a word outside the vocabulary is never guessed.
-
-The Bayes attack: the best guess of a token from one output of it, without context.
-
-An attacker who knows the mechanism and a prior pi guesses, for an output y, ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By
-Bayes no guess from y alone is right more often. The top-1 accuracy in closed form is
+**Bayes.** An attacker who knows the mechanism and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By Bayes'
+theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
 
     sum_y max_x pi(x) Pr[M(x) = y],
 
-summed over every output, the coin of common words included. The statistics of a bundle call it
+summed over every output, SanText+'s coin for common words included. The statistics of a bundle call it
 ``bayes_recovery_with_kept_words``. Anybody sees which words are one piece, so where the prior of the text has parts of
-words too, the sum runs over both kinds. To guess ``<unk>`` rightly is to learn that a word is outside the vocabulary,
-not which word it is.
+words too, the sum runs over both types. A right guess of ``<unk>`` reveals that a word is outside the vocabulary, not
+which word it is.
 
-The repeated-release attack: several independent outputs of the same text, without context.
-
-After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized. The guess is
-the likeliest x, and its posterior is the probability that it is right; the mean of that is a Monte Carlo estimate of
-the Bayes accuracy from n outputs (for n = 1 the closed form of module ``bayes``). Independent noise averages away, so
-every further output costs its own epsilon. The first outputs serve the smaller n too.
+**Repeated.** After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized.
+The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of that is a Monte
+Carlo estimate of the Bayes accuracy from n outputs (for n = 1 the closed form above). Independent noise averages out,
+so every further output costs its own epsilon. The first outputs count for the smaller n too.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +46,9 @@ ZIPF, TEXT = "zipf", "text"
 
 
 def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
-    """Returns the relative frequencies of the attacked tokens themselves, shape ``(inputs,)``.
+    """Compute the relative frequency of each input id among the attacked tokens.
+
+    The result has shape ``(inputs,)``.
 
     No outsider knows as much: a word that the text lacks is never guessed. Words in one piece and parts of words are
     counted together.
@@ -59,7 +57,7 @@ def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
 
 
 def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
-    """Returns both priors by name, the public one first."""
+    """Return the public Zipf prior and the text's own prior, by name in this order."""
     return {ZIPF: zipf(inputs), TEXT: compute_text_prior(tokens, inputs)}
 
 
@@ -68,13 +66,15 @@ LISTED = 10
 
 
 def rank_inputs(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
-    """Counts the symbols that are nearer to each output than its input is; of equally near ones, smaller ids count.
+    """Rank each token's input id by its distance from the output.
+
+    The rank is the number of symbols that are nearer to the output. Equally near symbols count if their id is smaller.
 
     Args:
         metric: Distances of the bundle.
         inputs: Input ids, shape ``(n,)``.
         outputs: Output ids, shape ``(n,)``.
-        report: Called with outputs done and outputs in all.
+        report: Called with finished outputs and the total.
 
     Returns:
         Ranks from 0, shape ``(n,)``; the number of symbols for ``<unk>``.
@@ -103,7 +103,7 @@ def _rank_input(distances: Ids, x: int) -> int:
 
 
 def attack_nearest(metric: Metric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
-    """Measures how often the input is the output's nearest symbol, and among its ten nearest, over all tokens."""
+    """Measure how often the input is the nearest symbol to the output, or among the ten nearest."""
     rank = rank_inputs(metric, released.inputs, released.outputs, report)
     return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
 
@@ -120,13 +120,13 @@ def attack_bayes(
     report: Callable[[int, int], None],
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Measures the attack under the Zipf prior and under the text's own frequencies.
+    """Measure the Bayes attack with the public Zipf prior and with the text's own frequencies.
 
     Args:
         channel: The mechanism.
         released: Texts and their outputs.
         seed: Seed of the words drawn from the prior. Their outputs are drawn with the operating system's entropy.
-        report: Called with outputs done and outputs in all.
+        report: Called with finished outputs and the total.
         draws: Number of words drawn from the prior to check the closed form.
 
     Returns:
@@ -189,14 +189,14 @@ def attack_repeated(
     report: Callable[[int, int], None],
     releases: tuple[int, ...] = RELEASES,
 ) -> dict[str, Any]:
-    """Measures how often tokens are guessed from several outputs.
+    """Measure how often an attacker guesses a token from several outputs of it.
 
     Args:
         channel: The mechanism.
         released: Texts whose tokens are released anew.
         sample: Indices of the attacked tokens.
         unigrams: Priors by name, shape ``(inputs,)`` each.
-        report: Called with steps done and steps in all.
+        report: Called with finished steps and the total.
         releases: Numbers of outputs, ascending.
 
     Returns:
@@ -232,7 +232,10 @@ def _summarize_rates(parts: list[tuple[Ids, Doubles]], released: ReleasedTexts, 
 
 
 def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
-    """Returns the likeliest input of every token and its posterior, from log likelihoods ``(tokens, inputs)``."""
+    """Return each token's likeliest input and its posterior probability.
+
+    ``logs`` are log likelihoods of shape ``(tokens, inputs)``.
+    """
     parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     return guesses, largest
@@ -241,7 +244,10 @@ def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
 def _iterate_log_likelihoods(
     channel: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
 ) -> Iterator[tuple[int, Singles]]:
-    """Yields each number of outputs and the log likelihoods of all inputs for every token, updated in place."""
+    """Yield each number of outputs with the log likelihoods of all inputs.
+
+    The array is updated in place between two yields.
+    """
     inputs, whole = released.inputs[sample], released.whole_words[sample]
     logs = np.zeros((len(sample), channel.unknown_id + 1), np.float32)
     before = 0
@@ -254,7 +260,7 @@ def _iterate_log_likelihoods(
 
 
 def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
-    """Adds the logarithms of the likelihoods of some tokens' outputs, in place."""
+    """Add the log likelihoods of the given tokens' outputs to ``logs``, in place."""
     outputs, row_of = np.unique(drawn[tokens], return_inverse=True)
     owners = np.repeat(tokens, drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")

@@ -1,33 +1,30 @@
-"""Mask-token inference: a masked language model guesses each original token from the sanitized tokens around it.
+"""Attacks with a masked language model: mask-token inference, and the contextual Bayes attack.
 
-Every token of the sanitized text is replaced by [MASK] in turn, and the model's likeliest piece is compared with the
-ORIGINAL token (Yue et al. 2021, section 5.3). ``top1`` is the share of matches among all tokens, changed or not, and
-the defense rate of the paper is ``1 - top1``, under the key ``defense``. A match needs the original to be one piece of
-the model's vocabulary: a word of several pieces counts as not matched. ``first_piece`` is lenient: it is enough to
-predict the first piece of the original. ``clean_top1`` and ``clean_first_piece`` are the same in the raw text, where
-nothing is protected.
+**Mask-token inference** (Yue et al. 2021, section 5.3). [MASK] replaces each token of the sanitized text in turn, and
+the model's likeliest piece is compared with the ORIGINAL token. ``top1`` is the share of matches among all tokens,
+changed or not; ``defense`` is the paper's defense rate ``1 - top1``. A match needs an original that is one piece of the
+model's vocabulary. ``first_piece`` is lenient: the first piece of the original is enough. ``clean_top1`` and
+``clean_first_piece`` are the same rates in the raw text, which nothing protects.
 
-The contextual Bayes attack: a masked language model's prior for a token, times the likelihood of its output.
-
-For a token with output y in the sanitized context c the posterior is ``p(x | c) Pr[M(x) = y]``, normalized, and the
-guess is the likeliest x. The sanitized neighbors are the context; the token itself is [MASK]ed, because the mechanism
-gives the exact likelihood of its output. The prior over the inputs of the bundle comes from the model's prediction over
-pieces,
+**Contextual Bayes.** For a token with output y in the sanitized context c the posterior is ``p(x | c) Pr[M(x) = y]``,
+normalized, and the guess is the likeliest x. The sanitized neighbors are the context; the token itself is masked,
+because the mechanism gives the exact likelihood of its output. The prior over the inputs of the bundle comes from the
+model's prediction over pieces,
 
     p(x | c) = (1 - u(<unk>)) sum_s p_LM(first(s) | c) u(s) / U(first(s)) / C,    p(<unk> | c) = u(<unk>),
 
-over the spellings s of x, with u the unigram prior (a merged symbol's is shared by its spellings), ``U(f)`` the sum
+over the spellings s of x, with u the unigram prior (the spellings of a merged symbol share its prior), ``U(f)`` the sum
 of u over spellings whose first piece is f, and C the sum of p_LM over first pieces with U > 0: a proper distribution.
-For a bundle of WordPieces, the model's own, u cancels. On the same tokens two more attackers are measured, to show what
-context adds: the prior alone (no output) and the context-free Bayes attack (no context).
+For a bundle of WordPieces, the model's own, u cancels. Two more attackers on the same tokens show what context adds:
+the prior alone (no output) and the context-free Bayes attack (no context).
 
 A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight,
 ``p(x | c)^w u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. The tuned rate takes
 for each half of the texts the w that is best on the other half; a real attacker would tune w on texts of their own.
 
 The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy gives up rare words. The
-targeted rates are of an attacker who wants the words that are never kept, and guesses among these alone, with the
-context (w = 1) and without (w = 0).
+targeted rates belong to an attacker who only guesses words that are never kept, with context (w = 1) and without
+(w = 0).
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +42,7 @@ from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 
 class MaskInference:
-    """Collects the guesses for a sample of tokens.
+    """Mask-token inference on a sample of tokens.
 
     Args:
         reader: The masked language model.
@@ -62,11 +59,11 @@ class MaskInference:
         self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
 
     def add_guesses(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
-        """Keeps the likeliest pieces of some tokens, found in the raw texts (``clean``) or in the sanitized ones."""
+        """Record the likeliest piece for each token, predicted from raw or sanitized text."""
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Returns the rates, as a record holds them."""
+        """Return the success rates, as the run record stores them."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}
@@ -88,7 +85,7 @@ _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
 
 
 class WordPrior:
-    """Turns logits over pieces into distributions ``p(x | c)`` over the inputs of a bundle.
+    """Converts logits over the model's pieces to priors ``p(x | c)`` over the inputs of a bundle.
 
     Args:
         channel: The mechanism with its bundle.
@@ -112,7 +109,7 @@ class WordPrior:
         self._inputs = len(unigram)
 
     def __call__(self, logits: Tensor) -> Tensor:
-        """Maps logits ``(n, vocabulary)`` to priors ``(n, inputs)``; each row sums to 1."""
+        """Map logits ``(n, vocabulary)`` to priors ``(n, inputs)``; each row sums to 1."""
         pieces = logits.softmax(dim=1)
         found = torch.zeros(len(logits), self._inputs)
         found.index_add_(1, self._symbol, pieces[:, self._first] * self._share)
@@ -122,7 +119,7 @@ class WordPrior:
 
 
 class ContextualBayes:
-    """Collects the guesses for a sample of tokens.
+    """The contextual Bayes attack on a sample of tokens.
 
     Args:
         channel: The mechanism.
@@ -161,7 +158,7 @@ class ContextualBayes:
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
     def rank_tokens(self, numbers: Tensor, logits: Tensor) -> None:
-        """Ranks the true inputs of some tokens, given the model's logits at their positions."""
+        """Rank the true inputs of some tokens, given the model's logits at their positions."""
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
         wanted = self._never_kept | self._in_parts[numbers][:, None]  # no part of a word is kept
@@ -176,7 +173,7 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * wanted, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Returns the rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
+        """Return the rates under the Zipf prior; ``text_prior`` has those of the text's frequencies."""
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:
@@ -194,7 +191,10 @@ class ContextualBayes:
         return found | {"tuned_weights": chosen}
 
     def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
-        """Returns ranks with the weight that is best on the other half of the texts, and the weights of both halves."""
+        """Choose each half's context weight on the other half of the texts.
+
+        Returns the ranks under these weights, and the weights of both halves.
+        """
         half = self._released.example[self._sample] % 2
         found, chosen = self._ranks[name, WEIGHTS[-1]].copy(), [WEIGHTS[-1]] * 2
         for mine in (0, 1):
@@ -206,7 +206,10 @@ class ContextualBayes:
 
 
 def _rank_truth(scores: Tensor, truth: Tensor) -> Ids:
-    """Counts, in each row, the scores that are larger than the true one's, or equal and before it."""
+    """Count in each row the scores that are larger than the true input's.
+
+    Equal scores count if their index is smaller.
+    """
     own = scores.gather(1, truth[:, None])
     before = torch.arange(scores.shape[1]) < truth[:, None]
     return ((scores > own) | ((scores == own) & before)).sum(dim=1).numpy()

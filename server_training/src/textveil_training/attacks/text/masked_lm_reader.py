@@ -23,7 +23,7 @@ Pieces = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """A text with one [MASK].
+    """A text in which one token is replaced by [MASK].
 
     Attributes:
         pieces: Piece ids with [CLS] and [SEP], shape ``(length,)``.
@@ -35,7 +35,7 @@ class MaskedText:
 
 
 class MaskedLMReader:
-    """A masked language model that reads the tokens of a bundle.
+    """A masked language model that predicts the tokens of a bundle.
 
     Args:
         channel: The mechanism with its bundle.
@@ -69,15 +69,15 @@ class MaskedLMReader:
         self.get_pieces = cache(self._compute_pieces)
 
     def _compute_pieces(self, text: str) -> Pieces:
-        """Returns the pieces of a spelling, or of a gap."""
+        """Return the model's pieces of a spelling or of a gap between tokens."""
         return tuple(self.tokenizer.split_into_pieces(text).pieces.tolist())
 
     def get_symbol_pieces(self, spelling: str) -> Pieces:
-        """Returns the pieces of a symbol of the bundle's vocabulary."""
+        """Return the model's pieces of a symbol of the bundle's vocabulary."""
         return (self.tokenizer.ids[spelling],) if self._channel.has_wordpieces else self.get_pieces(spelling)
 
     def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
-        """Returns the pieces of every original token, unknown words too."""
+        """Return the model's pieces of every original token, unknown words included."""
         unknown, pairs = self._channel.unknown_id, zip(text.inputs.tolist(), text.spellings, strict=True)
         if not self._channel.has_wordpieces:
             return [self.get_pieces(spelling) for _, spelling in pairs]
@@ -87,11 +87,11 @@ class MaskedLMReader:
         ]
 
     def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
-        """Returns the pieces of every output of a text."""
+        """Return the model's pieces of every output token of a text."""
         return [self.get_symbol_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
 
     def mask_token(self, text: TokenizedText, tokens: Sequence[Pieces], position: int) -> MaskedText:
-        """Replaces one token of a text by [MASK].
+        """Replace one token of a text by [MASK].
 
         Args:
             text: The text, whose gaps stand between the tokens.
@@ -114,7 +114,7 @@ class MaskedLMReader:
         return MaskedText(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
 
     def make_variants(self, released: ReleasedTexts, sample: Ids, *, clean: bool) -> list[MaskedText]:
-        """Makes one text for every token of a sample, with that token replaced by [MASK].
+        """Make one text for each sampled token, with that token replaced by [MASK].
 
         Args:
             released: Texts and their outputs.
@@ -143,14 +143,14 @@ class MaskedLMReader:
         precision: str,
         report: Callable[[int, int], None],
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Predicts the piece at each [MASK].
+        """Predict the piece at each [MASK].
 
         Args:
             variants: Texts with one [MASK] each.
             batch_size: Texts at a time; texts of similar length go together.
             device: Device that the model is moved to and runs on.
             precision: Precision of the encoder, ``float32`` or ``bfloat16``.
-            report: Called with texts done and texts in all.
+            report: Called with finished texts and the total.
 
         Yields:
             Indices of some variants, shape ``(n,)``, and logits of all pieces, float32, shape ``(n, vocabulary)``.

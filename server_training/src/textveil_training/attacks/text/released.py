@@ -14,17 +14,19 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedTexts:
-    """Some texts and one output of each. The arrays have one entry for every token of all texts, in order.
+    """Texts with one sanitized output each.
+
+    Arrays have one entry per token, over all texts in order.
 
     Attributes:
         texts: Tokens of each text.
-        drawn: Output ids of each text.
+        outputs_by_text: Output ids of each text.
         text: Index of the text that a token is in.
         position: Position of a token in its text.
         example: Index of the example that the text belongs to; tokens of one example are not independent.
         inputs: Input id of a token, the last id for ``<unk>``.
         outputs: Output id of a token.
-        whole: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
+        whole_words: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
             device does not call an unknown word whole, but never keeps it either way.
         sensitive: Whether the coin of common words never keeps a token.
     """
@@ -40,12 +42,12 @@ class ReleasedTexts:
     sensitive: Bits = field(repr=False)
 
     def __len__(self) -> int:
-        """Returns the number of tokens of all texts."""
+        """Return the number of tokens in all texts."""
         return len(self.inputs)
 
 
 def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -> ReleasedTexts:
-    """Reads texts and draws one output of each.
+    """Tokenize texts and draw one output of each.
 
     Args:
         channel: The mechanism.

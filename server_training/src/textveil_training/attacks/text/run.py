@@ -38,7 +38,7 @@ _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Returns the attacks that are possible on a mechanism, and by name why the others are not."""
+    """Return the attacks that a mechanism allows, and the reason for each attack that it excludes."""
     skipped: dict[str, str] = {}
     if settings.model is None:
         skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")
@@ -56,7 +56,10 @@ def choose_attacks(
 
 
 def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism) -> dict[str, Any]:
-    """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
+    """Return the part of a run record that does not depend on the data.
+
+    It has the settings, the terms of the release, and the hash of the model's weights.
+    """
     channel = subject.randomizer
     terms = subject.plan.terms
     promised = channel.release_terms if channel is not None else {**asdict(terms), **vars(terms.promise)}
@@ -76,7 +79,7 @@ def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism
 
 
 def hash_texts(examples: Sequence[Sequence[str]]) -> str:
-    """Returns the SHA-256 of some texts."""
+    """Return the SHA-256 of a sequence of examples."""
     found = hashlib.sha256()
     for texts in examples:
         found.update("\t".join((*texts, "\n")).encode("utf-8", "surrogatepass"))
@@ -103,15 +106,15 @@ def attack_texts(
     device: str = "cpu",
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """Releases every text once and attacks the outputs.
+    """Release every text once and attack the outputs.
 
     Args:
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
-        report: Called with a stage, the steps done and the steps in all.
-        known: Raw texts that the attacker of words has.
-        prior: Public texts that it has too.
+        report: Called with a stage, the finished steps and the total.
+        known: Raw texts of the word attacker.
+        prior: Public texts of the word attacker.
         device: Device of the masked language model.
         save: Called with the result so far after each attack.
 
@@ -164,7 +167,7 @@ def _run_token_attacks(
     device: str,
     save: Callable[[dict[str, Any]], None],
 ) -> None:
-    """Adds to a result what the attacks find that work token by token."""
+    """Run the attacks that work token by token and add their results to ``result``."""
     reader = _open_reader(channel, settings, device) if set(wanted) & set(WITH_MODEL) else None
     released = release_texts(channel, examples)
     sample = _sample_tokens(released, settings)
@@ -211,7 +214,10 @@ def _run_model_attacks(
     device: str,
     report: ProgressCallback,
 ) -> dict[str, Any]:
-    """Runs mask-token inference and the contextual attack, which share the model's logits in the sanitized texts."""
+    """Run mask-token inference and the contextual attack.
+
+    Both use the model's logits in the sanitized texts, which are computed once.
+    """
     from textveil_training.attacks.text.masked_lm_attacks import ContextualBayes, MaskInference
     from textveil_training.engine.encoders import get_device
 
@@ -269,16 +275,16 @@ def run_and_record(
     output: Path | None = None,
     device: str = "cpu",
 ) -> dict[str, Any]:
-    """Attacks some texts and keeps a record, which is written after each attack.
+    """Attack texts and write a run record after each attack.
 
     Args:
         subject: The mechanism.
         examples: Texts of each example.
         settings: The attacks and their settings.
         source: Name of the format, and of the split or None.
-        report: Called with a stage, the steps done and the steps in all.
-        known: Raw texts that the attacker of words has.
-        prior: Public texts that it has too.
+        report: Called with a stage, the finished steps and the total.
+        known: Raw texts of the word attacker.
+        prior: Public texts of the word attacker.
         output: File of the record, or None to write none.
         device: Device of the masked language model, ``cpu`` or a CUDA device.
 

@@ -32,7 +32,7 @@ Observe = Callable[[str], Vectors]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeAttackSettings:
-    """Network and training of the attacker.
+    """Network and training of the attribute attacker.
 
     Attributes:
         hidden: Number of hidden units.
@@ -54,7 +54,7 @@ class AttributeAttackSettings:
 def infer_attributes(
     observe: Observe, present: dict[str, Bits], settings: AttributeAttackSettings | None = None
 ) -> AttributeLeak:
-    """Trains the attacker on the train split, tunes on dev, and rates it on test.
+    """Train the attacker on the train split, tune it on dev, and rate it on test.
 
     Args:
         observe: Gives what the attacker sees: drawn anew at every call for a release, the same for stored vectors.
@@ -79,7 +79,7 @@ def infer_from_label(
     draws: int = 5,
     seed: int = 0,
 ) -> AttributeLeak:
-    """Rates the attacker who sees only a class, released by a private channel on classes.
+    """Rate the attacker who sees only a class, released by a private randomizer of classes.
 
     The attacker sees ``o`` with probability ``Q(o|yhat)`` and guesses with ``P(attribute | o)`` as
     the train split has it, which no function of ``o`` can beat. Nothing is trained.
@@ -106,14 +106,14 @@ def infer_from_label(
 
 
 def infer_from_frequency(present: dict[str, Bits]) -> AttributeLeak:
-    """Rates the attacker who sees no vector and guesses how common each attribute is in the train split."""
+    """Rate the attacker who sees no vector and guesses each attribute's training frequency."""
     common = present["train"].mean(axis=0)
     dev, test = (np.broadcast_to(common, (1, *present[split].shape)) for split in ("dev", "test"))
     return measure_leak(dev, present["dev"], test, present["test"])
 
 
 class _AttributeNetwork:
-    """A network whose inputs are standardized."""
+    """A network that standardizes its inputs and predicts attributes."""
 
     def __init__(self, sample: Vectors, attributes: int, settings: AttributeAttackSettings) -> None:
         self._middle = sample.mean(axis=0)

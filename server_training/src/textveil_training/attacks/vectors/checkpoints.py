@@ -39,14 +39,14 @@ def attack_checkpoint(
     settings: AttributeAttackSettings,
     channels: LabelRandomizers | None = None,
 ) -> dict[str, Any]:
-    """Measures what an attacker infers from released vectors, beside others who see a label at the same epsilon.
+    """Measure what released vectors reveal, compared with a label at the same epsilon.
 
     The label is what the same vectors tell without noise (``fit_decisions``). A decision gives more away than the true
     class does, since a model decides by who is named; and another model's decision gives away something else.
 
     Args:
         model: Head and classifier.
-        description: What they are.
+        description: Their description.
         features: Pooled vectors by split, shape (copies, texts, width): copies differ in the words removed.
         task: Data with labels and attributes.
         level: Whole-text epsilon, a decimal string.
@@ -78,20 +78,20 @@ def attack_checkpoint(
 
 
 def make_label_randomizers(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
-    """Returns randomized response over all classes, and the most accurate channel without a delta."""
+    """Return randomized response over all classes and the most accurate pure randomizer."""
     best = fit_accuracy_randomizer(confusion, epsilon)
     return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
 
 def get_attributes(task: ClassificationTask) -> dict[str, Bits]:
-    """Returns which private attributes each text has, by split."""
+    """Return a matrix of private attributes, true where a text has one, for each split."""
     return {name: part.attributes.numpy() > 0.5 for name, part in task.get_splits().items()}
 
 
 def fit_decisions(
     model: RepresentationModel, features: dict[str, Tensor], task: ClassificationTask
 ) -> dict[str, Decisions]:
-    """Returns the class that the vectors tell where there is no noise, by split.
+    """Return the classes that a linear model predicts from noise-free vectors, by split.
 
     A checkpoint's own classifier is trained for noise and, at a small epsilon, leans toward the larger classes: this
     is a logistic regression on the train split's vectors before the noise.

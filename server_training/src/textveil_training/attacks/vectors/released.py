@@ -1,4 +1,4 @@
-"""Vectors that devices released, as lines of ``textveil encode --json``: what a real attacker has."""
+"""Released vectors in the output of ``textveil encode --json``, as a real attacker has them."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from textveil_training.errors import FileLocation, InvalidJson, WrongColumnCount
 
 
 def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float64], float]:
-    """Reads released vectors, one line for each text, in the order of the texts.
+    """Read released vectors, one line for each text, in the order of the texts.
 
     Args:
         path: Lines of ``textveil encode --json``.
@@ -44,7 +44,10 @@ def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float6
 
 
 def _parse_line(line: str) -> tuple[list[float] | None, float | None]:
-    """Vector and epsilon of a line, None where they are missing; exceptions would hold the line."""
+    """Return vector and epsilon of a line, None for each that is missing.
+
+    No exception leaves this function, because it could hold the line.
+    """
     try:
         row = json.loads(line)
         vector, epsilon = row["vector"], row["statement"]["epsilon_whole_text"]

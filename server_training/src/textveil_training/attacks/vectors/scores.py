@@ -1,6 +1,6 @@
-"""How well an attacker's scores find private attributes: F, area under the ROC curve, accuracy; and comparisons.
+"""Success of an attacker's scores on private attributes: F, area under the ROC curve, accuracy; and comparisons.
 
-Everything is kept per text, so that two attackers can be compared on the very same texts with a standard error.
+Results are stored per text, so that two attackers can be compared on the same texts with a standard error.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeLeak:
-    """How much one attacker found out, on the texts of the test split.
+    """Success of one attacker on the texts of the test split.
 
     ``F`` is ``2 tp / (2 tp + fp + fn)``. Over all attributes together (*micro*) it is that of all binary variables, as
     Coavoux, Narayan and Cohen (2018) define it; ``privacy`` is 1 - F with every score cut at 1/2, the figure of their
@@ -48,16 +48,16 @@ class AttributeLeak:
 
     @property
     def privacy(self) -> float:
-        """1 - F, micro, at 1/2: the published figure for entities."""
+        """1 - F, micro-averaged, at threshold 1/2: the published figure for entities."""
         return 1 - self.f_half
 
     @property
     def demographic_privacy(self) -> float:
-        """1 - X: the published figure for demographics."""
+        """1 - X, with X the accuracy: the published figure for demographics."""
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         shown = {name: value for name, value in vars(self).items() if name != "_parts"}
         rounded = {
             name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)
@@ -66,7 +66,7 @@ class AttributeLeak:
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
     def compare(self, other: "AttributeLeak") -> "AttackAdvantage":
-        """Computes how much more this attacker finds out than another one on the same texts."""
+        """Compute the advantage of this attacker over another one on the same texts."""
         auc, auc_error = self._parts.compare_auc(other._parts)
         f_tuned, f_error = self._parts.compare_f(other._parts)
         return AttackAdvantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
@@ -89,7 +89,7 @@ class AttackAdvantage:
     f_standard_error: float
 
     def is_significant(self, standard_errors: float = 3.0) -> bool:
-        """Tells whether the first attacker is better in either figure by more than chance."""
+        """Return whether the first attacker is better in either figure by more than chance."""
         return (
             self.auc > standard_errors * self.auc_standard_error
             or self.f_tuned > standard_errors * self.f_standard_error
@@ -97,7 +97,7 @@ class AttackAdvantage:
 
 
 def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> AttributeLeak:
-    """Rates an attacker.
+    """Rate an attacker's scores against the true attributes.
 
     Args:
         dev_scores: Scores from 0 to 1, higher where the attacker thinks the attribute is there; shape (draws, dev
@@ -127,7 +127,7 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
 
 @dataclass(frozen=True, kw_only=True)
 class _TextContributions:
-    """The contribution of each text to the figures.
+    """Contribution of each text to an attacker's figures.
 
     Attributes:
         counts: tp, fp, fn at tuned thresholds: shape (3, texts, attributes), means over draws.
@@ -143,7 +143,7 @@ class _TextContributions:
     present: Bits
 
     def compare_auc(self, other: "_TextContributions | None") -> tuple[float, float]:
-        """Difference of the mean areas and its standard error by DeLong's structural components."""
+        """Return the difference of the mean areas and its standard error (DeLong's components)."""
         difference = self.placements - (0 if other is None else other.placements)
         areas = self.auc_each - (0 if other is None else other.auc_each)
         with_it = self.present.sum(axis=0)
@@ -153,7 +153,10 @@ class _TextContributions:
         return float(areas.mean()), float(np.sqrt((centered.mean(axis=1) ** 2).sum()))
 
     def compare_f(self, other: "_TextContributions | None") -> tuple[float, float]:
-        """Difference of the mean tuned F and its bootstrap standard error; the same resamples of texts for both."""
+        """Return the difference of the mean tuned F and its bootstrap standard error.
+
+        Both attackers share the same resamples of texts.
+        """
         texts = len(self.present)
         generator = np.random.default_rng(texts)  # nothing here protects anybody's text
         weights = generator.multinomial(texts, np.full(texts, 1 / texts), size=_RESAMPLES).astype(np.float64)
@@ -169,19 +172,25 @@ class _TextContributions:
 
 
 def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
-    """tp, fp, fn of each text and attribute, means over draws."""
+    """Count true positives, false positives and false negatives, averaged over draws.
+
+    The result has shape ``(3, texts, attributes)``.
+    """
     guessed = (scores > thresholds).mean(axis=0)
     return np.stack([guessed * present, guessed * ~present, (1 - guessed) * present])
 
 
 def _compute_f(counts: Floats) -> Floats:
-    """F from tp, fp, fn in the first axis; 0 where nothing was guessed and nothing is there."""
+    """Compute F from counts (tp, fp, fn on the first axis); 0 where all three are 0."""
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
 
 
 def _find_best_threshold(scores: Floats, present: Bits) -> float:
-    """The cut with the best F on dev: between two scores that were seen, or below all of them."""
+    """Find the threshold with the best F on dev.
+
+    It lies between two observed scores, or below all of them.
+    """
     flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
     order = np.argsort(-flat, kind="stable")
     sorted_scores = flat[order]
@@ -193,7 +202,7 @@ def _find_best_threshold(scores: Floats, present: Bits) -> float:
 
 
 def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """See ``_TextContributions``; ties count one half."""
+    """Compute the placements of ``_TextContributions``; ties count one half."""
     total = np.zeros(present.shape)
     for draw in scores:
         for attribute, (column, truth) in enumerate(zip(draw.T, present.T, strict=True)):

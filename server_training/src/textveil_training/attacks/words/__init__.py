@@ -1,4 +1,4 @@
-"""Attacks that name the words of sanitized text, by somebody who knows the mechanism and has raw texts like it."""
+"""Attacks that name the words of sanitized text, with the mechanism and similar raw texts at hand."""
 
 from typing import TYPE_CHECKING
 

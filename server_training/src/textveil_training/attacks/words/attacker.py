@@ -1,9 +1,9 @@
-"""The attacks that name words, from the weakest to the strongest, by somebody who has raw texts like those attacked.
+"""The attacks that name words, from the weakest to the strongest, by an attacker with similar raw texts.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
-mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all,
-with weights that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate,
-in ``WordAttacker.scores``.
+mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the log scores of all,
+with weights that are fitted on known texts. To add a stronger attack, add its scores of the candidates to
+``WordAttacker.score_candidates``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -47,15 +47,15 @@ _AT_ONCE = 4_000
 
 
 class WordAttacker:
-    """What an attacker has and learns: raw texts, trigrams, and one network for all releases.
+    """An attacker with raw texts, a trigram model, and one network for all releases.
 
     Args:
         cut: Raw texts like those that are attacked.
         prior: Public texts of the kind.
-        releases: Releases whose draws the network learns from, of one ``Words``.
+        releases: Releases whose draws the network learns from, of one ``WordNumbers``.
         vectors: Vectors of words, for the network to start from; None for random ones.
         trigrams_alone: Whether no network is trained: then trigrams are all that reads the context.
-        report: Called with parts learned from and parts in all.
+        report: Called with the learned parts and the total.
     """
 
     def __init__(
@@ -92,13 +92,13 @@ class WordAttacker:
         self.network = denoiser.train_denoiser(Denoiser(table), told)
 
     def read_known(self, release: WordRelease) -> ReadElements:
-        """Returns the known texts as a release reads them."""
+        """Return the attacker's own texts in the form that a release reads."""
         if release.rule not in self._read:
             self._read[release.rule] = release.read(self.cut)
         return self._read[release.rule]
 
     def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
-        """Returns log-probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
+        """Return log probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
         of: dict[str, Ints] = {"trigrams": compute_posterior(self.trigrams, reading, found)}
         if self.network is not None:
             of["network"] = self.network.score_candidates(
@@ -107,7 +107,7 @@ class WordAttacker:
         return of
 
     def prepare_release(self, release: WordRelease) -> tuple[CandidateFinder, Ints]:
-        """Returns what stands behind each output of a release, and the weights of the sum for it."""
+        """Return a candidate finder for a release and the weights of the combined attack."""
         if self._prepared is None or self._prepared[0] is not release:
             read = self.read_known(release)
             considered, tune = CandidateFinder(release, read.take_documents(self.count)), read.take_documents(self.tune)
@@ -122,7 +122,7 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Returns what draws every text once a pass, in random order, some texts at a time."""
+    """Return functions that each draw a batch of texts; together they draw every text once per pass."""
     rng, texts = np.random.default_rng(), releases[0][1].documents
     orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
     return [partial(_draw_texts, releases, rows, chosen) for order in orders for chosen in order]
@@ -136,7 +136,7 @@ def _report_draw(
 
 
 def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
-    """Draws some texts, each by one of the releases, chosen at random."""
+    """Draw outputs of some texts, each text by a release chosen at random."""
     by = np.random.default_rng().integers(len(releases), size=len(texts))
     found: list[TrainingDraw] = []
     for number, (release, reading, considered) in enumerate(releases):
@@ -157,18 +157,20 @@ def _draw_candidates(
 
 
 def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Returns the parts of the sum; last what is said of candidates without context."""
+    """Return the scores that the combined attack adds; the context-free score comes last."""
     return [*scores.values(), found.likelihood + found.prior]
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Returns the weighted sum of logarithms, -inf where there is no candidate."""
+    """Return the weighted sum of log scores, -inf where there is no candidate."""
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
     return np.where(np.isneginf(parts[-1]), -np.inf, total)
 
 
 def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
-    """Returns weights of the parts of a sum by a conditional logit: the likeliest word is the one that stood there.
+    """Fit the weights of the combined attack by a conditional logit.
+
+    The fit makes the true word as likely as possible.
 
     Args:
         parts: Logarithms, -inf where there is no candidate, shape ``(n, candidates)`` each.
@@ -193,7 +195,7 @@ def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
 
 
 class WordTargets:
-    """Segments of the attacked texts that words are named of.
+    """The segments of the attacked texts whose words the attacks try to name.
 
     Attributes:
         document: Text of each segment.
@@ -215,28 +217,28 @@ class WordTargets:
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
     def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
-        """Tells of which segments every element is right."""
+        """Return for each segment whether every element of it was guessed."""
         found = np.ones(len(self.words), dtype=bool)
         np.logical_and.at(found, reading.segment, guess == reading.word)
         return found
 
     def compute_shares(self, reading: ReadElements, guess: Ints) -> dict[str, float]:
-        """Returns the share of words, content words and known content words whose every element is right."""
+        """Return the share of fully guessed segments among words, content words and known words."""
         right = self.mark_right(reading, guess)
         return {name: float(right[mask].mean()) for name, mask in self.masks.items()}
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """The segments that a share is of, by its name."""
+        """Boolean masks over segments, by the name of the share that each one defines."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
 def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
-    """Runs all attacks on one release of some texts.
+    """Run all attacks on one release and return the word that each attack names.
 
     Args:
         release: The release.
-        attacker: What the attacker has.
+        attacker: The attacker's texts and models.
         target: The texts as the release reads them: what is hidden in them is drawn, and read no more.
 
     Returns:
@@ -264,18 +266,19 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Runs all attacks on one release of some texts and counts.
+    """Run all attacks on one release and return their success rates.
 
     Args:
         release: The release.
-        attacker: What the attacker has.
+        attacker: The attacker's texts and models.
         target: The texts as the release reads them.
-        asked: What is to be named.
-        function_words: What is not a content word.
+        asked: Segments whose words the attacks name.
+        function_words: Words that are not content words.
 
     Returns:
-        By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free
-        Bayes over the known texts' drawn content words, ``hidden`` for the share of elements that are.
+        The shares of ``WordTargets`` by attack. ``unchanged`` is the guess that the output is the original,
+        ``closed_form`` context-free Bayes over the randomized content words of the known texts, and ``hidden`` the
+        share of hidden elements.
     """
     guesses = name_words(release, attacker, target)
     result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}

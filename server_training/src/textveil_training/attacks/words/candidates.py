@@ -1,8 +1,8 @@
-"""What an attacker considers for each element, and the context-free Bayes attack.
+"""Possible originals of each output, and the context-free Bayes attack.
 
-The attacker knows the mechanism, the rule of the skeleton and the raw train texts, from which the prior comes. For each
-drawn word the most probable originals are considered, ``prior(x) Pr[M(x) = y]``, and for a member of a kind the
-commonest members of that kind. Words that train lacks have a small prior too.
+The attacker knows the mechanism, its template rule and raw train texts, from which the prior comes. For each randomized
+word the candidates are the most probable originals, ``prior(x) Pr[M(x) = y]``; for a surrogate they are the commonest
+words of its entity type. Words that are missing from train have a small prior too.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _BLOCK = 128
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """What may stand behind each hidden element.
+    """Possible originals of each hidden element.
 
     Attributes:
         places: The hidden elements of a reading, shape ``(n,)``.
@@ -39,7 +39,7 @@ class Candidates:
     prior: Floats
 
     def take_first(self, count: int) -> "Candidates":
-        """Returns the most probable ones."""
+        """Return only the ``count`` most probable candidates."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -49,12 +49,12 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """The most probable word of each element, without context."""
+        """The most probable word of each element without context."""
         return self.words[:, 0]
 
 
 class CandidateFinder:
-    """Finds candidates of the outputs of one release.
+    """Finds the possible originals of a release's outputs.
 
     Args:
         release: The release.
@@ -84,7 +84,7 @@ class CandidateFinder:
             self._lists[int(kind)] = found[best], np.log(number[best] / number.sum())
 
     def find_candidates(self, reading: ReadElements, outputs: Ints) -> Candidates:
-        """Returns the candidates of all hidden elements."""
+        """Return the candidates of all hidden elements."""
         places = np.flatnonzero((reading.role == RANDOMIZED) | (reading.role == SURROGATE))
         shape = len(places), COUNT
         words = np.full(shape, -1)
@@ -106,7 +106,10 @@ class CandidateFinder:
         return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
 
     def _find_by_output(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
-        """Returns all outputs so far, ascending, and their candidates: each output's are found once, not every draw."""
+        """Return all outputs seen so far, ascending, with their candidates.
+
+        The candidates of an output are computed once and reused by later draws.
+        """
         empty = np.zeros((0, min(COUNT, len(self._words))))
         so_far = self._known.get(lower, (np.zeros(0, dtype=int), empty.astype(int), empty, empty))
         new = np.setdiff1d(outputs, so_far[0])
@@ -130,7 +133,7 @@ class CandidateFinder:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Returns how often Bayes names a drawn content word of the prior, where it stands in lower case.
+        """Compute how often Bayes names a randomized content word in lower case.
 
         ``sum over y of prior(x) Pr[y | x]`` at the best x of each y, where that x is a content word, over their prior.
 
@@ -151,7 +154,7 @@ class CandidateFinder:
 
 
 def _list_possible_outputs(channel: Channel) -> Ints:
-    """Returns the symbols that may come out: those that are drawn, and common words that SanText+ keeps.
+    """Return the symbols that can be released: drawn words, and common words that SanText+ keeps.
 
     A kept word that the known texts lack has to stand among the originals: nothing else explains its output, and
     logarithms of nothing but zeros leave the sums without weights.

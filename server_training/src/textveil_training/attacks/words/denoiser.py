@@ -1,10 +1,10 @@
-"""A denoising network: it sees what came out around a word, and says which originals the context makes likelier.
+"""A denoising network: it scores the possible originals of a word from the outputs around it.
 
-A visible element is its own vector. A hidden one is the vector of what came out, through a learned map, and the mean
-of its candidates' vectors under the context-free posterior, ``E[vector | output]``: no hidden word is read. A stack of
-convolutions reads the text. Its state at a hidden element becomes a vector, whose scalar products with the candidates'
-vectors are added to the exact probability of the output and the prior. It learns from fresh draws of raw texts, of all
-releases at once.
+A kept element is represented by its own vector. A hidden one is represented by the vector of its output, through a
+learned map, plus the mean of its candidates' vectors under the context-free posterior, ``E[vector | output]``: the
+network never reads a hidden word. A stack of convolutions reads the text. Its state at a hidden element becomes a
+vector; the scalar products with the candidates' vectors are added to the exact log probability of the output and the
+prior. The network learns from fresh draws of raw texts, of all releases at once.
 """
 
 import gzip
@@ -33,7 +33,10 @@ _RATE, _DECAY, _RISE, _MOST = 2e-3, 1e-2, 50, 1.0
 
 
 def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yields words and their numbers from lines of text, packed or not, a word and its numbers with blanks between."""
+    """Yield words with their vectors from a text file, plain or gzip.
+
+    Each line has a word and its numbers, separated by blanks.
+    """
     data = path.read_bytes()
     for line in (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines():
         word, *numbers = line.split(" ")
@@ -41,7 +44,10 @@ def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
-    """Returns standardized vectors of words, shape ``(words + 1, WIDTH)``: small random ones where nothing is known."""
+    """Return standardized word vectors, shape ``(words + 1, WIDTH)``.
+
+    Words without a known vector get small random ones.
+    """
     found = 0.1 * torch.randn(len(words.spellings) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
     listed = [(words.ids[word], numbers) for word, numbers in vectors or () if word in words.ids]
     if listed:
@@ -53,7 +59,7 @@ def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | N
 
 @dataclass(frozen=True, kw_only=True)
 class DenoiserInput:
-    """What a network sees of one release of some texts.
+    """A release of some texts as the network's input tensors.
 
     Attributes:
         document: Document of each element of the texts.
@@ -75,7 +81,7 @@ class DenoiserInput:
 
     @classmethod
     def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
-        """Reads a release; words without a vector have the last row, as what is hidden."""
+        """Build the input of a release; words without a vector use the last row, like hidden ones."""
 
         def row(words: Ints) -> Tensor:
             return torch.from_numpy(np.where((words < 0) | (words >= rows - 1), rows - 1, words))
@@ -99,13 +105,13 @@ class DenoiserInput:
         )
 
     def compute_posterior(self, rows: Tensor) -> Tensor:
-        """Returns the context-free posterior of some hidden elements, shape ``(len(rows), candidates)``."""
+        """Return the context-free posterior of hidden elements, ``(len(rows), candidates)``."""
         # An element without candidates is as unknown as can be.
         return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
 
 
 class Convolutions(nn.Module):
-    """A stack of convolutions over elements, each added to what it reads.
+    """A residual stack of convolutions over elements.
 
     Args:
         width: Size of the vectors that are read.
@@ -121,7 +127,7 @@ class Convolutions(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
-        """Returns a state of each element, shape ``(texts, length, _CHANNELS)``.
+        """Return a state of each element, shape ``(texts, length, _CHANNELS)``.
 
         Args:
             embedded: Vectors, shape ``(texts, length, width)``.
@@ -135,7 +141,7 @@ class Convolutions(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """Scores the candidates of hidden elements.
+    """A network that scores the candidates of hidden elements.
 
     Args:
         vectors: Vectors of words, which are learned too; in the last row that of a hidden one.
@@ -154,7 +160,7 @@ class Denoiser(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, seen: DenoiserInput, texts: Tensor) -> Tensor:
-        """Returns scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
+        """Return scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
 
         Args:
             seen: A release.
@@ -179,7 +185,7 @@ class Denoiser(nn.Module):
 
     @torch.no_grad()
     def score_candidates(self, seen: DenoiserInput) -> NDArray[np.float32]:
-        """Returns log-probabilities of all candidates of a release."""
+        """Return log probabilities of all candidates of a release."""
         self.eval()
         found = torch.full(seen.words.shape, -torch.inf)
         for texts in make_batches(seen.document, seen.row_of >= 0, _BATCH):
@@ -199,7 +205,7 @@ def train_denoiser(
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Trains a network by cross entropy, on elements whose word is among the candidates.
+    """Train a network by cross entropy on elements whose word is among the candidates.
 
     Args:
         network: The network, as it starts.
@@ -233,12 +239,12 @@ def train_denoiser(
 
 
 def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yields texts with hidden elements as numbers of elements, -1 for padding, shape ``(texts, length)``.
+    """Yield texts with hidden elements as element numbers, shape ``(texts, length)``.
 
     Texts of a length go together. Long ones are cut.
 
     Args:
-        document: Document of each element.
+        document: Document number of each element.
         hidden: Which elements are hidden.
         size: Most elements, padding among them, but for a single text.
         shuffled: Whether texts of a length are in random order.

@@ -1,4 +1,4 @@
-"""The forward-backward attack: a trigram model of raw texts, and what the mechanism says of each output, exactly."""
+"""The forward-backward attack: a trigram model of raw texts with the exact likelihood of each output."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candidates) -> Floats:
-    """Returns ``ln Pr[x | all outputs of the text]`` of every candidate, shape ``(n, candidates)``."""
+    """Compute ``ln Pr[x | all outputs of the text]`` of every candidate, ``(n, candidates)``."""
     result = np.full(found.words.shape, -np.inf)
     row_of = np.full(len(reading.word), -1)
     row_of[found.places] = np.arange(len(found.places))
@@ -40,20 +40,24 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 
 
 class TrigramStep:
-    """``P(c | a b)`` of all options of three elements, by its seen part and what is left to ``P(c | b)``."""
+    """``P(c | a b)`` for all options of three neighboring elements.
+
+    It is split into the observed trigrams and the share left to ``P(c
+     b)``.
+    """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:
         self.left, self.a, self.b, self.seen = model.predict_after_two(first, second, third)
         self.short = model.predict_after_one(second, third)
 
     def forward(self, at: Floats) -> Floats:
-        """Sums over a: from weights of ``(a, b)`` to those of ``(b, c)``."""
+        """Sum over ``a``: map weights of ``(a, b)`` to weights of ``(b, c)``."""
         found = (at * self.left).sum(axis=0)[:, None] * self.short
         np.add.at(found, self.b, at[self.a, self.b][:, None] * self.seen)
         return found
 
     def backward(self, back: Floats) -> Floats:
-        """Sums over c: from weights of ``(b, c)`` to those of ``(a, b)``."""
+        """Sum over ``c``: map weights of ``(b, c)`` to weights of ``(a, b)``."""
         found = self.left * (self.short * back).sum(axis=1)
         found[self.a, self.b] += (self.seen * back[self.b]).sum(axis=1)
         return found

@@ -22,7 +22,7 @@ _ORDER = 3
 
 @dataclass(frozen=True, kw_only=True)
 class NgramShares:
-    """What one order says.
+    """Discounted probabilities of n-grams of one order.
 
     Attributes:
         keys: N-grams, ascending, shape ``(n,)``.
@@ -38,7 +38,7 @@ class NgramShares:
 
     @classmethod
     def from_counts(cls, keys: Ints, counts: Ints, words: int) -> "NgramShares":
-        """Discounts counts; a key is its context times ``words``, plus the word."""
+        """Discount counts; a key is its context times ``words``, plus the word."""
         taken = np.minimum(np.concatenate([[0], estimate_discounts(counts)])[np.minimum(counts, _ORDER)], counts)
         contexts, row = np.unique(keys // words, return_inverse=True)
         total = np.bincount(row, counts)
@@ -47,19 +47,25 @@ class NgramShares:
         )
 
     def get_shares(self, keys: Ints) -> Floats:
-        """Returns the discounted share of n-grams, 0 for those that were not seen."""
+        """Return the discounted share of n-grams, 0 for unseen ones."""
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[place] == keys, self.shares[place], 0.0)
 
     def get_backoff_shares(self, contexts: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-        """Returns what contexts leave to the shorter n-gram, 1 for those that were not seen, and which were seen."""
+        """Return the share that each context leaves to shorter n-grams, and which contexts were seen.
+
+        The share of an unseen context is 1.
+        """
         place = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
         seen = self.contexts[place] == contexts
         return np.where(seen, self.left[place], 1.0), seen
 
 
 def estimate_discounts(counts: Ints) -> Floats:
-    """Returns the discounts of counts of 1, 2 and more, from how many n-grams have a count of 1 to 4."""
+    """Estimate the discounts for counts of 1, 2 and more.
+
+    They follow from the numbers of n-grams with a count of 1 to 4.
+    """
     of = np.bincount(np.minimum(counts, 5), minlength=6).astype(float)
     if not of[1:5].all():
         return np.full(_ORDER, _DISCOUNT)
@@ -69,7 +75,7 @@ def estimate_discounts(counts: Ints) -> Floats:
 
 
 class TrigramModel:
-    """Probabilities of the next element after two others, punctuation among them.
+    """Probabilities of the next element after two others, punctuation included.
 
     Args:
         texts: Raw texts; two edges stand before each, and one behind it.
@@ -99,16 +105,16 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Returns the model's own numbers of words; below 0 is the edge of a text."""
+        """Map word numbers to the model's own; numbers below 0 are the edge of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
-        """Returns ``P(second | first)`` of own numbers, shape ``(len(first), len(second))``."""
+        """Return ``P(second | first)`` of own numbers, shape ``(len(first), len(second))``."""
         left, _ = self._two.get_backoff_shares(first)
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Returns what pairs leave to ``P(third | second)``, and what they say beyond that.
+        """Return the share that pairs leave to ``P(third | second)``, and the seen trigrams' shares.
 
         Returns:
             Shares left, shape ``(len(first), len(second))``; the pairs that were seen, as indices of first and of

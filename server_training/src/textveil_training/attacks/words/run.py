@@ -1,4 +1,4 @@
-"""All attacks that name words, on texts that somebody has and knows more texts like."""
+"""All attacks that name words, on given texts, by an attacker with similar texts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -24,19 +24,19 @@ def attack_words(
     draws: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Releases texts several times and names the words of each release by itself.
+    """Release texts several times and attack the words of each release separately.
 
     Args:
         release: The mechanism.
         texts: The texts that are attacked.
-        known: Raw texts that the attacker has, of the same kind.
+        known: Raw texts of the attacker, of the same kind.
         prior: Public texts of the kind. Of these and of known, those that share five words in a row with a text that
             is attacked are left out.
-        function_words: What is not a content word.
+        function_words: Words that are not content words.
         vocabulary: Words that the mechanism knows.
         vectors: Vectors of words, for the network to start from; None for random ones.
-        draws: How often the texts are released.
-        report: Called with steps done and steps in all.
+        draws: Number of releases of the texts.
+        report: Called with finished steps and the total.
 
     Returns:
         By what is named (``words``, ``content``, those of them that are ``known``) the mean rate of each attack with

@@ -1,4 +1,4 @@
-"""Which raw texts an attacker counts, weighs and learns from: texts that share words in a row stay together."""
+"""Choice of the raw texts that an attacker counts, tunes on and learns from; similar texts stay together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _START = 3
 
 
 def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints:
-    """Returns rows to hold out: whole sentences rather than phrases, the same every time."""
+    """Choose rows to hold out among the longer half of the texts; the same rows every time."""
     lengths = np.array([len(segments_) for segments_ in cut])
     long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
     rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
@@ -24,7 +24,10 @@ def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints
 
 
 def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.bool_]:
-    """Tells which texts share five words in a row with one of some others, or are part of one."""
+    """Find texts that share five words in a row with another text, or are part of one.
+
+    Returns a boolean array, true for each text of ``cut`` that is near one of ``others``.
+    """
     seen: set[tuple[str, ...]] = set()
     for text in map(_fold_text, others):
         for size in range(1, _NEAR + 1):
@@ -38,19 +41,22 @@ def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.b
 
 
 def exclude_near_texts(cut: SegmentedTexts, attacked: SegmentedTexts) -> tuple[SegmentedTexts, dict[str, int]]:
-    """Returns the texts that are near none that is attacked, and how many they are, of how many words, and the rest."""
+    """Drop texts that are near an attacked one, and count texts, words and dropped texts."""
     close = find_near_texts(cut, attacked)
     kept = [text for text, is_close in zip(cut, close.tolist(), strict=True) if not is_close]
     return kept, {"texts": len(kept), "words": sum(map(len, map(_fold_text, kept))), "left_out": int(close.sum())}
 
 
 def _fold_text(text: list[str]) -> list[str]:
-    """The words of a text: punctuation and spacing decide nothing."""
+    """Return the words of a text in lower case, without punctuation and spacing."""
     return [segment.lower() for segment in text if not is_gap(segment)]
 
 
 def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
-    """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
+    """Return the rows whose text is not part of another row's text.
+
+    A contained phrase would count the words of a sentence twice.
+    """
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
     seen: dict[tuple[str, ...], list[str]] = {}
     kept: list[int] = []

@@ -1,7 +1,7 @@
-"""Texts as arrays of words, and what each mechanism makes of them.
+"""Texts as arrays of words, and the outputs that each mechanism draws for them.
 
-The skeleton and the draws are the product's own (``Plan``); only the writing of text is left out, so
-that a corpus of 600,000 words can be released a hundred times. Words are folded: nothing here is learned from case.
+Template and draws are the product's own (``Plan``). Only the final text is not written, so that a corpus of 600,000
+words can be released a hundred times. Words are folded to lower case: no attack learns from case.
 """
 
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from textveil.text import LOWER, Plan, Role, is_gap, key
 from textveil_training.attacks.words.splits import SegmentedTexts
 
 Ints = NDArray[Any]
-#: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
+#: Roles of an element: punctuation, a kept word, a surrogate, a randomized word.
 MARK, KEPT, SURROGATE, RANDOMIZED = range(4)
 #: The output of an element that is deleted.
 NOTHING = -1
 
 
 class WordNumbers:
-    """Numbers for strings: every word that is read or drawn has one."""
+    """Numbers for strings; every word that is read or drawn has one."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self.spellings: list[str] = []
 
     def get_id(self, word: str) -> int:
-        """Returns the number of a word, a new one for a new word."""
+        """Return the number of a word; a new word gets a new number."""
         found = self.ids.setdefault(word, len(self.spellings))
         if found == len(self.spellings):
             self.spellings.append(word)
@@ -39,15 +39,15 @@ class WordNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadElements:
-    """The elements of some documents, shape ``(elements,)`` each.
+    """Elements of some documents, arrays of shape ``(elements,)``.
 
     Attributes:
-        document: Document of each element.
+        document: Document number of each element.
         segment: Number of its segment among all segments of all documents: the same for every mechanism.
-        role: MARK, SHOWN, KIND or DRAWN.
+        role: MARK, KEPT, SURROGATE or RANDOMIZED.
         index: Input id of a drawn element, index of a kind.
-        word: What stands in the text, folded.
-        whole: Whether it is a word in one piece.
+        word: Folded word of the text.
+        whole_words: Whether it is a word in one piece.
         lower: Whether its output would be written in lower case: it decides which words may come out. Where draws are
             consistent, all slots of its word do.
         documents: How many documents there are.
@@ -63,7 +63,7 @@ class ReadElements:
     documents: int
 
     def take_documents(self, chosen: Ints) -> "ReadElements":
-        """Returns some documents, in ascending order, renumbered."""
+        """Return some of the documents, in ascending order, renumbered."""
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
@@ -78,20 +78,20 @@ ReadElement = tuple[int, int, int, bool, bool]
 
 @dataclass(kw_only=True)
 class WordRelease:
-    """One mechanism with its options.
+    """A mechanism with its options, on arrays of words.
 
     Attributes:
         words: Numbers of strings.
-        elements: Role, index, word, wholeness and lower case of the elements of a segment at, or not at, the start of
-            a sentence.
-        starts: Tells by the gap before a segment, ``None`` for the first one, whether it starts a sentence.
-        drawn: Draws printed words for drawn inputs, by their wholeness and whether they come out in lower case alone.
+        list_elements: Returns role, index, word, wholeness and lower case of a segment's elements; the second
+            argument is whether it starts a sentence.
+        starts_sentence: Maps the gap before a segment (None for the first one) to whether it starts a sentence.
+        draw_words: Draws printed words for inputs, given their wholeness and whether they are for lower case only.
         printed: Number of every printed word; symbols of the vocabulary first.
         symbols: How many symbols there are.
         channels: The output distribution of drawn words, with a capital and in lower case, or ``None``.
         rule: Releases of one rule read text alike.
         consistent: Whether equal words of a document share a draw.
-        kinds: Draws printed words for members of kinds.
+        draw_surrogates: Draws printed words for surrogates.
     """
 
     words: WordNumbers
@@ -107,7 +107,7 @@ class WordRelease:
     _memory: dict[tuple[str, bool], list[ReadElement]] = field(default_factory=dict)
 
     def read(self, cut: SegmentedTexts) -> ReadElements:
-        """Reads documents, each a list of segments."""
+        """Convert documents, each a list of segments, to arrays of elements."""
         rows: list[tuple[int, int, int, int, int, bool, bool]] = []
         number = -1
         for document, segments in enumerate(cut):
@@ -137,7 +137,7 @@ class WordRelease:
         )
 
     def draw(self, reading: ReadElements) -> Ints:
-        """Returns what comes out for every element: a number of a word, or NOTHING."""
+        """Draw the output of every element: a word number, or ``NOTHING`` for a deleted one."""
         outputs = reading.word.copy()
         for role in (RANDOMIZED, SURROGATE):
             places = np.flatnonzero(reading.role == role)
@@ -149,7 +149,7 @@ class WordRelease:
         return outputs
 
     def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
-        """Returns for each drawn element whether its draw is that of slots in lower case."""
+        """Return for each randomized element whether its draw serves lower-case slots only."""
         _, copies = self._find_distinct(reading, places)
         return find_lower_alone(reading.lower[places], copies)[copies]
 
@@ -173,12 +173,12 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Tells which draws stand in slots of lower case alone."""
+    """Return which draws serve lower-case slots only."""
     return np.bincount(copies, weights=~lower) == 0
 
 
 def make_word_release(words: WordNumbers, plan: Plan) -> WordRelease:
-    """Returns what a plan draws: under a skeleton, or every word."""
+    """Build the word-array form of a sanitizer plan."""
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         found: list[ReadElement] = []
@@ -220,7 +220,7 @@ def make_word_release(words: WordNumbers, plan: Plan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Returns a release that blanks or deletes what another one draws."""
+    """Return a release that writes one fixed output for everything that is hidden."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
@@ -235,7 +235,7 @@ def make_constant_release(release: WordRelease, output: int) -> WordRelease:
 
 
 def make_raw_release(release: WordRelease) -> WordRelease:
-    """Releases raw text."""
+    """Return a release that keeps every word, for comparison."""
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         return [(KEPT, -1, word, whole, True) for _, _, word, whole, _ in release.list_elements(segment, starts)]
