@@ -35,7 +35,7 @@ def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
         ``Q(y|x)``, shape ``(n, n)``.
 
     Raises:
-        InvalidChannel: The matrix is not a confusion matrix, or the solver finds no solution.
+        InvalidRandomizer: The matrix is not a confusion matrix, or the solver finds no solution.
     """
     gains = compute_joint_shares(confusion)
     n = len(gains)
@@ -65,7 +65,7 @@ def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
     """Return k-ary randomized response as a matrix ``Q(o|i)``, ``(classes, classes)``.
 
     Raises:
-        InvalidChannel: Epsilon is negative or not a number.
+        InvalidRandomizer: Epsilon is negative or not a number.
     """
     ratio = exp(-check_epsilon(epsilon))
     return (ratio + (1 - ratio) * np.eye(classes)) / (1 + (classes - 1) * ratio)
@@ -110,7 +110,7 @@ def compute_joint_shares(confusion: ArrayLike) -> Floats:
     The result is transposed and sums to 1.
 
     Raises:
-        InvalidChannel: The matrix is not square, or holds a negative or no positive number.
+        InvalidRandomizer: The matrix is not square, or holds a negative or no positive number.
     """
     counts = np.asarray(confusion, dtype=np.float64)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
@@ -122,7 +122,7 @@ def normalize_counts(counts: Floats) -> Floats:
     """Divide counts by their sum.
 
     Raises:
-        InvalidChannel: A count is negative or not finite, or all are zero.
+        InvalidRandomizer: A count is negative or not finite, or all are zero.
     """
     total = counts.sum()
     if not (np.isfinite(counts).all() and (counts >= 0).all() and total > 0):
@@ -134,7 +134,7 @@ def check_epsilon(epsilon: float, delta: float = 0.0) -> float:
     """Return ``epsilon`` if it and ``delta`` are valid parameters of a randomizer.
 
     Raises:
-        InvalidChannel: Epsilon is negative or not a number, or delta is not from 0 to 1.
+        InvalidRandomizer: Epsilon is negative or not a number, or delta is not from 0 to 1.
     """
     if not 0 <= epsilon <= inf or not (isfinite(delta) and 0 <= delta <= 1):
         raise InvalidRandomizer("epsilon is a number of at least 0, delta one from 0 to 1")

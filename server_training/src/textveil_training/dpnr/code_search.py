@@ -109,7 +109,8 @@ def estimate_code_accuracy(
         seed: Seed of the generator.
 
     Raises:
-        InvalidChannel: A code is outside the set, shapes do not agree, or as ``compute_noise_scale`` and ``joint``.
+        InvalidRandomizer: A code is outside the set, shapes do not agree, or see ``compute_noise_scale`` and
+            ``compute_joint_shares``.
     """
     points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):
@@ -149,7 +150,8 @@ def search_codes(
         search: How hard to look.
 
     Raises:
-        InvalidChannel: As ``compute_noise_scale`` and ``joint``; or there is no level, or the dimension is too small.
+        InvalidRandomizer: See ``compute_noise_scale`` and ``compute_joint_shares``; or there is no level, or the
+            dimension is too small.
     """
     if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
         raise InvalidRandomizer("there is no such mode, dimension, or level")
@@ -186,7 +188,7 @@ def search_best_dimension(
     A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
 
     Raises:
-        InvalidChannel: See ``search_codes``.
+        InvalidRandomizer: See ``search_codes``.
     """
     best: ClassCodes | None = None
     for dimension in sorted(dimensions):

@@ -72,7 +72,7 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
     exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
 
     Raises:
-        InvalidChannel: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
+        InvalidRandomizer: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
     """
     if not 0 < epsilon < inf:
         raise InvalidRandomizer("noise needs a positive, finite epsilon")
@@ -101,7 +101,7 @@ def _solve_rho(epsilon: float, delta: float) -> float:
 
 
 def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Add independent noise to every coordinate: Laplace for ``l1``, ``box``, Gaussian for ``l2``.
+    """Add independent Laplace (``l1``, ``box``) or Gaussian (``l2``) noise to every coordinate.
 
     Args:
         vectors: Bounded, shape ``(..., k)``.

@@ -80,7 +80,7 @@ def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
         codes: Number of codes to learn, from 8 to 256.
 
     Raises:
-        ClassError: There are fewer than 1,000 different texts, or fewer than 20 for each code.
+        InvalidClasses: There are fewer than 1,000 different texts, or fewer than 20 for each code.
     """
     if not MIN_CODES <= codes <= MAX_CODES:
         raise InvalidClasses(f"a codebook has from {MIN_CODES} to {MAX_CODES} codes")
@@ -119,7 +119,7 @@ def learn_codebook(
         directions: How many main directions are looked at; all if None.
 
     Raises:
-        ClassError: The texts are too much alike.
+        InvalidClasses: The texts are too much alike.
     """
     center, main = (vectors.mean(axis=0), None) if directions is None else find_main_space(vectors, directions)
     seen = normalize_vectors(vectors - center if main is None else (vectors - center) @ main)
@@ -159,7 +159,7 @@ def train_static_codebook(
         report: Called with the stage, the finished steps and the total.
 
     Raises:
-        ClassError: The texts are too much alike.
+        InvalidClasses: The texts are too much alike.
         CheckpointError: The teacher cannot be loaded.
         ResumeError, OutputError: See ``ResumeCache``.
     """
@@ -199,7 +199,7 @@ def train_minilm_codebook(
 
     Raises:
         MissingExtra: The packages for it are not installed.
-        ClassError: The texts are too much alike.
+        InvalidClasses: The texts are too much alike.
         CheckpointError: The encoder cannot be loaded.
         ExportError: See ``textveil_export.encoder.onnx_parts``.
         ResumeError, OutputError: See ``ResumeCache``.

@@ -55,7 +55,7 @@ def train_codebook_bundle(
         The bundle in memory.
 
     Raises:
-        ClassError: There are too few texts for so many codes, or they are too much alike.
+        InvalidClasses: There are too few texts for so many codes, or they are too much alike.
         TextveilError: See ``train_static_codebook`` and ``train_minilm_codebook``.
     """
     texts = deduplicate_texts(task.train.texts, codes)

@@ -35,10 +35,10 @@ class TrainedExtractor:
     """A quantized extractor with its map to class scores.
 
     Attributes:
-        parts: From a text to a vector.
-        weight: From vector to scores of the classes, float32, shape ``(classes, dimension)``.
+        parts: The map from a text to a vector.
+        weight: The map from a vector to class scores, float32, shape ``(classes, dimension)``.
         bias: Added to them, float32, shape ``(classes,)``.
-        provenance: What the card says of it.
+        provenance: Entries of the model card.
     """
 
     parts: StaticParts | OnnxParts

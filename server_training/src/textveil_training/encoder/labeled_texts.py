@@ -89,8 +89,8 @@ def split_labeled_texts(
         seed: Another seed gives another division.
 
     Raises:
-        ClassError: There is one class, or more than 256; a class has too few texts, or a part of the division has none
-            of it; or one is in the test file only. A class is named by its number among the sorted labels.
+        InvalidClasses: There is one class, or more than 256; a class has too few texts, or a part of the division has
+            none of it; or one is in the test file only. A class is named by its number among the sorted labels.
     """
     rows, test = _strip_labels(rows), None if test is None else _strip_labels(test)
     labels = tuple(sorted({row.label for row in rows}))
@@ -140,7 +140,7 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
         seed: Another seed gives another division.
 
     Raises:
-        ClassError: A part of the division has no text.
+        InvalidClasses: A part of the division has no text.
     """
     texts = [row.text for row in rows]
     groups = group_texts(texts)

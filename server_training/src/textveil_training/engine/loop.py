@@ -206,7 +206,7 @@ def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
 
 
 def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
-    """Compute the learning rate's factor: a linear rise over ``warmup``, then a linear fall to 0."""
+    """Compute the learning rate's factor: a linear warmup, then a linear fall to 0."""
     rising = warmup * total
     if step < rising:
         return (step + 1) / (rising + 1)

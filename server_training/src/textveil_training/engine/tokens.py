@@ -127,7 +127,7 @@ def make_length_batches(
 
 
 def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Return shuffled batches as ``make_length_batches`` does, from lengths of shape ``(texts,)``."""
+    """Return batches like ``make_length_batches``, from lengths of shape ``(texts,)``."""
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):

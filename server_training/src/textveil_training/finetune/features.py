@@ -101,9 +101,7 @@ def compute_features(
 ) -> Tensor:
     """Compute the head's input for an untuned encoder.
 
-    It is the pooled vector of a text, or ``[u, v,
-    u - v
-    , u * v]`` of a pair.
+    It is the pooled vector of a text, or ``[u, v, |u - v|, u * v]`` of a pair.
     """
     columns = [
         pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)

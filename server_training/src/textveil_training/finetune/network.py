@@ -132,8 +132,8 @@ def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Pa
         The network in evaluation mode, its description, and the encoder's vocabulary file.
 
     Raises:
-        CheckpointError: There is none, a file is missing or altered, the encoder it was made with is another one now,
-            or its tensors have another architecture.
+        CheckpointError: There is no model, a file is missing or altered, the encoder has changed since training, or
+            the tensors have another architecture.
     """
     description = _read_description(folder)
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder

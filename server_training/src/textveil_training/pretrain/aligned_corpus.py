@@ -192,8 +192,8 @@ class AlignedCorpus:
         """Return the items at some positions (of whole texts) after a fresh draw.
 
         Args:
-            places: See ``locate_items`` gives them.
-            agreed: Maps what this process drew to what several processes go on with.
+            places: Positions that ``locate_items`` returned.
+            agreed: Maps this process's draws to those that all processes use.
 
         Privacy:
             A release of these texts, with the operating system's entropy.

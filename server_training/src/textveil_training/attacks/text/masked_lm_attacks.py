@@ -85,7 +85,7 @@ _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
 
 
 class WordPrior:
-    """Converts logits over the model's pieces to priors ``p(x | c)`` over the inputs of a bundle.
+    """Converts logits over pieces to priors ``p(x | c)`` over the inputs of a bundle.
 
     Args:
         channel: The mechanism with its bundle.

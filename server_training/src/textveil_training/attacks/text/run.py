@@ -38,7 +38,7 @@ _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the attacks that a mechanism allows, and the reason for each attack that it excludes."""
+    """Return the attacks that a mechanism allows, and why it excludes the others."""
     skipped: dict[str, str] = {}
     if settings.model is None:
         skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")

@@ -122,7 +122,7 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that each draw a batch of texts; together they draw every text once per pass."""
+    """Return functions that draw a batch of texts each, and every text once per pass."""
     rng, texts = np.random.default_rng(), releases[0][1].documents
     orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
     return [partial(_draw_texts, releases, rows, chosen) for order in orders for chosen in order]

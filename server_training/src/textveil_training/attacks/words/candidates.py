@@ -154,7 +154,7 @@ class CandidateFinder:
 
 
 def _list_possible_outputs(channel: Channel) -> Ints:
-    """Return the symbols that can be released: drawn words, and common words that SanText+ keeps.
+    """Return the symbols that can be released, words that SanText+ keeps included.
 
     A kept word that the known texts lack has to stand among the originals: nothing else explains its output, and
     logarithms of nothing but zeros leave the sums without weights.

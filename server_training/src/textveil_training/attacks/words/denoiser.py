@@ -65,10 +65,10 @@ class DenoiserInput:
         document: Document of each element of the texts.
         shown: Row in the vectors of each element that is visible, the last row for others, shape ``(elements,)``.
         row_of: Row of each element among the hidden ones, -1 for visible ones, shape ``(elements,)``.
-        output: Row in the vectors of what came out of each hidden element, shape ``(n,)``.
+        output: Row in the vectors of each hidden element's output, shape ``(n,)``.
         words: Candidates, as rows in the vectors, shape ``(n, candidates)``.
         logs: Logarithms of the probability of the output and of the prior, shape ``(n, candidates, 2)``.
-        there: Which candidates there are.
+        there: Which entries of ``words`` are candidates.
     """
 
     document: Tensor

@@ -42,8 +42,7 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 class TrigramStep:
     """``P(c | a b)`` for all options of three neighboring elements.
 
-    It is split into the observed trigrams and the share left to ``P(c
-     b)``.
+    It has the observed trigrams, and the share left to ``P(c | b)``.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:

@@ -52,7 +52,7 @@ class NgramShares:
         return np.where(self.keys[place] == keys, self.shares[place], 0.0)
 
     def get_backoff_shares(self, contexts: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the share that each context leaves to shorter n-grams, and which contexts were seen.
+        """Return each context's share for shorter n-grams, and which contexts were seen.
 
         The share of an unseen context is 1.
         """
